@@ -137,6 +137,7 @@ void MakeSingular(std::string* text, std::size_t at) {
       {"launches", "launch"},
       {"loads", "load"},
       {"memsets", "memset"},
+      {"messages", "message"},
       {"migrations", "migration"},
       {"nodes", "node"},
       {"operations", "operation"},

@@ -68,8 +68,8 @@ class ShardingFinder {
                       OftenOf(sums.per_step, "all-reduce"), weights.per_step, how, sums.group));
     } else if (sums.per_step > 0) {
       Say(0, "ddp", sums,
-          fmt::format("{} per step among {:.0f} ranks, and no weights or parts of "
-                      "gradients are sent",
+          fmt::format("{} per step among {:.0f} ranks, with neither weights nor parts of "
+                      "gradients sent",
                       OftenOf(sums.per_step, "all-reduce"), sums.group));
     }
     return std::move(found_);

@@ -68,9 +68,9 @@ class SignReader {
 };
 
 const char* WhyNot(const std::string& change) {
-  if (change == "launches") return "AFTER launches as much work";
-  if (change == "kernels") return "the kernels take as long in AFTER";
-  return "AFTER waits for data as long";
+  if (change == "launches") return "AFTER still launches as much work";
+  if (change == "kernels") return "the kernels still take as long in AFTER";
+  return "AFTER still waits for data as long";
 }
 
 // A finding that is gone, and what is seen of its fix.

@@ -122,8 +122,8 @@ void DeclareKinds(Catalog* catalog) {
   copies.Add("copy.small.median_bytes", "bytes", "Median size of the small copies in series.",
              &Copies::small_median_bytes);
   copies.AddLoss("copy.slow", kOfCopies | kBandwidth,
-                 {"large pinned copies far below the rate of the link",
-                  "Exposed time of large pinned copies far below the rate of the link.",
+                 {"large pinned copies far slower than the link",
+                  "Exposed time of large pinned copies far slower than the link.",
                   "Slow pinned copies run at the rate of the link."},
                  &Copies::slow);
   copies.AddLoss("copy.repeated", kOfCopies | kBandwidth,

@@ -10,7 +10,7 @@ const Absent& NoTimeline() {
 }
 
 const Absent& OfOneReport() {
-  static const Absent kOfOneReport = {"a fact of single reports, judged for each of them", ""};
+  static const Absent kOfOneReport = {"known of each report by itself, not of all ranks together", ""};
   return kOfOneReport;
 }
 

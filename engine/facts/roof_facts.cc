@@ -60,9 +60,9 @@ Row RoofRow(const ShapeRow& row, const Analysis& a) {
           {"flop_rate", row.achieved},
           {"byte_rate", row.bandwidth},
           {"side", row.side},
-          {"roof", row.side == "memory" ? "the memory rate"
-                   : row.tensor         ? "the peak"
-                                        : "the peak without tensor cores"},
+          {"roof", row.side == "memory" ? "the peak memory bandwidth"
+                   : row.tensor         ? "the peak arithmetic rate"
+                                        : "the peak arithmetic rate without tensor cores"},
           {"reason", row.reason}};
 }
 
@@ -153,7 +153,7 @@ void DeclareRoofFacts(Catalog* catalog) {
            UnlessNegative(&KernelEfficiency::mfu, kNoRoof, "shapes"))
       .Add("efficiency.bandwidth", "share",
            "Part of the window that the measured bytes would take at the data sheet's memory "
-           "rate; a lower bound where not all was measured.",
+           "bandwidth; a lower bound where not all was measured.",
            UnlessNegative(&KernelEfficiency::bandwidth, kNoRoof, "shapes"))
       .Add("efficiency.reached", "share",
            "Of kernels whose sizes were recorded: time that good libraries take for the same work "

@@ -109,7 +109,7 @@ void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) 
     notes->push_back({Care::kNoCalls, "no CUDA calls were recorded: causes of gaps are unknown"});
   } else if (static_cast<double>(unknown) > most * static_cast<double>(launched)) {
     notes->push_back(
-        {Care::kLostCalls, fmt::format("the launching call of {} of {} GPU operations was not "
+        {Care::kLostCalls, fmt::format("for {} of {} GPU operations, the launching call was not "
                                        "captured: causes of their gaps are unknown",
                                        Count(unknown), Count(launched))});
   }

@@ -133,7 +133,7 @@ std::string ProfileSentence(const ProfileTotals& totals) {
         TotalInWords(totals, ProfileOf::kOsCalls, "system calls took", "call", "calls")}) {
     if (!part.empty()) words += (words.empty() ? "" : ", ") + part;
   }
-  return fmt::format("Totals were given, not when things happened: {}.", words);
+  return fmt::format("Only totals were given, without a timeline: {}.", words);
 }
 
 // The first sentence for inputs without a timeline: what each kind can say.

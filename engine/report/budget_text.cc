@@ -63,7 +63,7 @@ std::vector<std::string> IdleParts(const Report& report, const std::vector<Devic
     // What is known of the time without a cause.
     for (const auto& [words, ns] : {std::pair{"earlier work", device.unseen.before_capture},
                                     std::pair{"gaps inside graphs", device.unseen.in_graphs},
-                                    std::pair{"queued work", device.unseen.queued}}) {
+                                    std::pair{"unrecorded waits", device.unseen.queued}}) {
       by_words[words] += ns;
       by_words[unknown] -= ns;
     }

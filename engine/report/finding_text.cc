@@ -37,7 +37,8 @@ std::string RunText(const Report& report) {
   if (units == 0 || report.run.unit == "pass") return kind;
   // One that nobody found is no number to print.
   if (units == 1 && report.step_count == 0 && report.run.unit != "launch") return kind;
-  return fmt::format("{}, {} {}{}", kind, units, report.run.unit,
+  return fmt::format("{}, {} {}{}", kind, FormatQuantity(static_cast<double>(units), "count"),
+                     report.run.unit,
                      units == 1                    ? ""
                      : report.run.unit == "launch" ? "es"
                                                    : "s");
@@ -73,7 +74,8 @@ std::string EfficiencyText(const EfficiencyInfo& efficiency) {
   if (efficiency.measured_share < kMeasuredEnough) return "";
   if (std::max(efficiency.mfu, efficiency.bandwidth) < kWorthSaying) return "";
   if (efficiency.mfu > 0) {
-    parts.push_back("MFU " + FormatQuantity(efficiency.mfu, "share") + " (peak of the types used)");
+    parts.push_back("MFU " + FormatQuantity(efficiency.mfu, "share") +
+                    " (of the peak for the types used)");
   }
   if (efficiency.bandwidth > 0)
     parts.push_back("memory bandwidth " + FormatQuantity(efficiency.bandwidth, "share"));
@@ -97,7 +99,7 @@ std::string BasisText(const Finding& finding) {
 std::string EffortWords(const std::string& effort) {
   if (effort == "flag") return "a setting";
   if (effort == "code") return "a code change";
-  return effort == "design" ? "a change of design" : effort;
+  return effort == "design" ? "a design change" : effort;
 }
 
 const Finding* WithTheSameFix(const Report& report, const Finding& finding, const Fix& fix) {

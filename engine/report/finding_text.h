@@ -26,7 +26,7 @@ std::string DoubtText(const Report& report);
 bool SaysAgain(const Report& report, const Finding& finding);
 // What a saving assumes, and what holds the run back then.
 std::string BasisText(const Finding& finding);
-// What a fix asks for: "a setting", "a code change" or "a change of design".
+// What a fix asks for: "a setting", "a code change" or "a design change".
 std::string EffortWords(const std::string& effort);
 // A finding before this one that says this fix first; nullptr when there is none.
 const Finding* WithTheSameFix(const Report& report, const Finding& finding, const Fix& fix);

@@ -131,7 +131,9 @@ void WriteRanks(Page& page, const Report& report) {
     who += fmt::format(" on {} node{}", ranks.hosts, ranks.hosts == 1 ? "" : "s");
   std::vector<std::string> parts = {who};
   if (ranks.steps > 0)
-    parts.push_back(fmt::format("{} {} in common", ranks.steps, StepsInWords(report.run)));
+    parts.push_back(fmt::format("{} {} in common",
+                                FormatQuantity(static_cast<double>(ranks.steps), "count"),
+                                StepsInWords(report.run)));
   const auto pct = [](double share) { return FormatQuantity(share, "share"); };
   // Where no collective was found on two ranks, nobody knows which part of it was waiting.
   if (ranks.waited > 0 && ranks.waited + ranks.transfer >= kIdleWorthSaying) {
@@ -363,7 +365,7 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
     WriteNext(page, report);
     // What shows no timeline names what does, also where nothing else of that has room.
     const bool only_next = little || (report.devices.empty() && room.missing_rows == 0);
-    if (only_next && report.next_command.empty() && !report.capture_command.empty()) {
+    if (only_next && report.next_step.empty() && !report.capture_command.empty()) {
       page.Labelled("Next", 0, kColumn, "Capture a timeline:");
       page.Verbatim(report.capture_command, 2, Ink::kGreen);
     }

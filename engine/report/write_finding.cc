@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <utility>
@@ -63,10 +64,19 @@ std::vector<std::string> LinksOf(const std::vector<Fix>& fixes) {
   return links;
 }
 
+// What only looks for the thing to change changes nothing itself.
+bool OnlyLooks(const std::string& action) {
+  static constexpr std::array kStarts = {
+      "Analyze ",  "Check that ", "Collect ", "Compare ", "Confirm ", "Find ", "Look at ",
+      "Look for ", "Measure ",    "Open ",    "Profile ", "See ",     "Time "};
+  return std::any_of(kStarts.begin(), kStarts.end(),
+                     [&](const char* start) { return action.starts_with(start); });
+}
+
 // What the first fix takes; a command says so itself.
 std::string EffortOf(const Finding& finding, const Fix& fix) {
-  const bool command = fix.language == "bash";
-  return finding.rule == nullptr || command ? "" : EffortWords(finding.rule->effort);
+  const bool none = finding.rule == nullptr || fix.language == "bash" || OnlyLooks(fix.action);
+  return none ? "" : EffortWords(finding.rule->effort);
 }
 
 std::string InParentheses(const std::string& words) {

@@ -12,7 +12,7 @@ return {
   optional   = { "capture.secrets", "capture.secret_names" },
   thresholds = { "min_count" },
 
-  symptom = "{count:count} environment values in the report look like keys or passwords: {names:text}.",
+  symptom = "The report probably holds keys or passwords ({count:count} environment values): {names:text}.",
   cause   = "The profiler stores the environment of the program, including access tokens.",
   fixes   = {
     { action = "Share a scrubbed copy; the .nsys-rep file still holds everything",

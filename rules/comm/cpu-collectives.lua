@@ -15,7 +15,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} collectives {per:text} run on the CPU while the GPU waits: {share:pct} of the time.",
+  symptom = "Collectives run on the CPU in the loop ({count:count} {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "The process group uses Gloo, or the tensors are in host memory.",
   fixes   = {
     { action  = "Use NCCL for tensors on the GPU",

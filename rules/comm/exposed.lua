@@ -13,12 +13,12 @@ local function traffic(f)
   local busy = f.sample.comm
   local said = {}
   local function of_peak(link, part)
-    if part then table.insert(said, link .. " at " .. math.floor(100 * part + 0.5) .. " % of its peak rate") end
+    if part then table.insert(said, link .. " at " .. in_words(part, "pct") .. " of its peak rate") end
   end
   of_peak("NVLink", busy.nvlink)
   of_peak("PCIe", busy.pcie)
   if busy.nic and (f.nccl.nodes or 1) > 1 then
-    table.insert(said, "network cards at " .. math.floor(busy.nic / 1e8 + 0.5) / 10 .. " GB/s")
+    table.insert(said, "network cards at " .. in_words(busy.nic, "rate"))
   end
   return #said > 0 and " Links meanwhile: " .. table.concat(said, ", ") .. "." or ""
 end
@@ -108,7 +108,7 @@ return {
       facts = { window = { device_time = 4e9 }, sample = { comm = { nvlink = 0.02, pcie = 0.31, nic = 9.8e9 } }, nccl = { nodes = 2 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
-      expect = { traffic = " Links meanwhile: NVLink at 2 % of its peak rate, PCIe at 31 % of its peak rate, network cards at 9.8 GB/s." } },
+      expect = { traffic = " Links meanwhile: NVLink at 2 % of its peak rate, PCIe at 31 % of its peak rate, network cards at 9.80 GB/s." } },
     { name = "on one node, network cards carry other traffic",
       facts = { window = { device_time = 4e9 }, sample = { comm = { pcie = 0.31, nic = 9.8e9 } },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,

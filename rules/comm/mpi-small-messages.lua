@@ -17,8 +17,8 @@ return {
   evidence       = { "per_step", messages = "mpi.messages", bytes = "mpi.message_bytes" },
   thresholds     = { "min_per_step", "min_share" },
 
-  symptom = "A rank sends {per_step:count} small messages {per:text} (of {messages:count}; median {bytes:bytes}). The GPU is idle in these calls for {share:pct} of the time.",
-  cause   = "A message of a few kilobytes takes as long as its latency; each further message to the same rank pays that latency again.",
+  symptom = "A rank sends {messages:count} messages {per:text}, of which {per_step:count} are small (median {bytes:bytes}). The GPU is idle in these calls for {share:pct} of the time.",
+  cause   = "A message of a few kilobytes takes hardly longer than its latency; each further message to the same rank pays that latency again.",
   fixes   = {
     { action  = "Pack all edges for a neighbor into one buffer with one kernel, and send that",
       snippet = [[pack_all<<<grid, block, 0, stream>>>(buffer, fields, n_fields);     // one message per neighbor

@@ -54,7 +54,7 @@ return {
   end,
 
   saving = { claims = "comm.exposed", part = "winnable", confidence = 0.5,
-             basis = "exposed communication at NVLink's rate instead of PCIe's, less waiting and latency" },
+             basis = "exposed communication, less waiting and latency, runs at NVLink's rate instead of PCIe's" },
 
   tests = {
     { name = "samples: PCIe busy, NVLink still",

@@ -49,7 +49,7 @@ return {
   end,
 
   saving = { claims = "comm.exposed", part = "winnable", confidence = 0.4,
-             basis = "exposed communication without the detour through host memory" },
+             basis = "exposed communication does without the detour through host memory" },
 
   tests = {
     { name = "InfiniBand without GPUDirect RDMA",

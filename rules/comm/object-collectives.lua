@@ -15,7 +15,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} collectives {per:text} send Python objects while the GPU waits: {share:pct} of the time.",
+  symptom = "Collectives send Python objects in the loop ({count:count} {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "Objects are pickled and copied to the GPU and back, and the host waits for the size of each one.",
   fixes   = {
     { action  = "Put the values into a tensor and reduce that",

@@ -26,7 +26,7 @@ return {
   optional   = { "steps.backward.time" },
   thresholds = { "max_overlap", "min_share", "min_deferrable" },
 
-  symptom = "Communication and compute do not overlap ({overlap:pct} of the communication time). For {share:pct} of the time only communication runs, {where:text}.",
+  symptom = "Communication and compute do not overlap ({overlap:pct} of the communication time does). For {share:pct} of the time, only communication runs, {where:text}.",
   cause   = "Overlap is turned off, or collectives are launched on the stream of the compute kernels, where each waits for the other.",
   fixes   = {
     { action = "With DeepSpeed, turn it on",
@@ -39,7 +39,7 @@ return {
       snippet = "unset CUDA_LAUNCH_BLOCKING TORCH_NCCL_BLOCKING_WAIT", language = "bash", ["for"] = { "pytorch" } },
     { action = "With NCCL, launch collectives on a separate stream, and let only the kernels that need the result wait for an event",
       snippet = "cudaEventRecord(produced, compute_stream);     // after the kernels that write in\ncudaStreamWaitEvent(comm_stream, produced, 0);\nncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, comm_stream);\ncudaEventRecord(reduced, comm_stream);\nindependent<<<grid, block, 0, compute_stream>>>(data);\ncudaStreamWaitEvent(compute_stream, reduced, 0);", language = "cpp", ["for"] = { "c++" } },
-    { action = "Let XLA schedule collectives beside computing",
+    { action = "Let XLA overlap collectives with compute",
       snippet = "export XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Collectives whose result the very next kernel needs, as in tensor parallelism.",

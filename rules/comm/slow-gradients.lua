@@ -18,7 +18,7 @@ return {
                  "comm.path.across.lost", "comm.path.across.remedy", "comm.median", "strategy.name" },
   thresholds = { "min_share", "max_tokens", "min_call" },
 
-  symptom = "The GPUs sum up gradients for longer than {path:text} ({peak:rate}) explains. At its usual rate, the model would be so large that a GPU has time for at most {tokens:count} tokens per step. A faster path would save up to {share:pct} of the time.",
+  symptom = "Summing up the gradients takes longer than it should over {path:text} ({peak:rate}). If that path ran at its usual rate, the model would have to be so large that a GPU could process at most {tokens:count} tokens per step. A faster path would save up to {share:pct} of the time.",
   cause   = "Communication probably takes another path: PCIe or host memory instead of NVLink, or TCP sockets instead of InfiniBand.",
   fixes   = {
     { action = "See which path NCCL takes",
@@ -28,7 +28,7 @@ return {
     { action = "Check that the links are up, and that each process sees all GPUs of its node",
       snippet = "nvidia-smi topo -m\nnvidia-smi nvlink --status", language = "bash", ["for"] = { "nvidia" } },
     { action = "Measure the path by itself, on the same nodes",
-      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2   # of nccl-tests (AMD: rccl-tests)", language = "bash" },
+      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)", language = "bash" },
   },
   false_positives = "A model with far more parameters than it computes with, such as large embedding tables with dense gradients; or a batch of a few tokens.",
   references = { "nccl/environment", "nccl/troubleshooting" },

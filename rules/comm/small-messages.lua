@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_per_step", "min_small", "min_share" },
 
   symptom = "{per_step:count} short collectives {per:text} ({small:pct} of all, median {median:time}) and the gaps between them take {share:pct} of the time.",
-  cause   = "A collective of a few kilobytes takes as long as its latency, and small tensors that are sent one by one each pay it.",
+  cause   = "A collective of a few kilobytes takes hardly longer than its latency, and small tensors that are sent one by one each pay that latency.",
   fixes   = {
     { action = "Let DDP gather gradients into larger buckets",
       snippet = "DistributedDataParallel(model, device_ids=[local_rank], bucket_cap_mb=50, gradient_as_bucket_view=True)", language = "python", ["for"] = { "pytorch" } },

@@ -19,7 +19,7 @@ return {
   evidence       = { "count", "per_step", "bytes" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} go through host memory to MPI and back, in {count:count} copies. The GPU computes nothing meanwhile for {share:pct} of the time.",
+  symptom = "{bytes:bytes} go through host memory to MPI and back, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The program copies each message to the host, waits, sends it with MPI, and uploads what it receives. A GPU-aware MPI library needs none of these copies.",
   fixes   = {
     { action  = "Pass device pointers to MPI; wait for the kernels that fill the buffer first",

@@ -6,7 +6,7 @@ local function count_of(kinds, kind)
 end
 
 -- What the comparison of ranks calls the parts, in words; the order is that of the words.
-local function in_words(name)
+local function spelled_out(name)
   local words = {
     { "zero-3", "fully sharded data parallelism (FSDP, ZeRO-3)" },
     { "zero-2", "data parallelism with sharded gradients (ZeRO-2), or tensor with sequence parallelism" },
@@ -28,11 +28,11 @@ end
 
 -- The kinds by time, as "allgather, reducescatter".
 local function listed(rows)
+  local names = { allreduce = "all-reduce", allgather = "all-gather", reducescatter = "reduce-scatter", alltoall = "all-to-all",
+                  sendrecv = "send and receive" }
   local texts = {}
   for _, row in ipairs(rows) do
-    local name = row.kind
-    if name == "" then name = "of unknown kind" end
-    table.insert(texts, name)
+    table.insert(texts, row.kind == "" and "of unknown kind" or names[row.kind] or row.kind)
   end
   return table.concat(texts, ", ")
 end
@@ -87,7 +87,7 @@ return {
     local evidence = ""
     -- Groups and phases tell more than counts of kinds.
     if f.strategy.name and f.strategy.name ~= "" then
-      found = { in_words(f.strategy.name) }
+      found = { spelled_out(f.strategy.name) }
       if f.strategy.name == "pipeline" and contains(f.strategy.evidence, "chains of 2 ranks") then
         found = asked and { "expert or sequence parallelism (all-to-all)" } or { "pipeline parallelism, or an exchange of two ranks (all-to-all)" }
       end
@@ -104,7 +104,7 @@ return {
       facts = { comm = { count = 300, per_step = 60, kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 1e8 },
                                                                { kind = "reducescatter", count = 100, time = 2e8, exposed = 1e8 } } } },
       expect = { strategy = "fully sharded data parallelism (FSDP, ZeRO-3)", per_step = 60,
-                 kinds = "allgather, reducescatter", rows = 2 } },
+                 kinds = "all-gather, reduce-scatter", rows = 2 } },
     { name = "ranks compared: tensor and data parallelism together",
       facts = { strategy = { name = "tensor + ddp", evidence = "64 all-reduces a step in the forward pass among 2 ranks" },
                 comm = { count = 300, per_step = 60, kinds = { { kind = "allreduce", count = 300, time = 3e8, exposed = 1e8 } } } },
@@ -114,7 +114,7 @@ return {
       facts = { comm = { count = 200, per_step = 40, kinds = { { kind = "allgather", count = 100, time = 1e8, exposed = 1e8 },
                                                                { kind = "reducescatter", count = 100, time = 2e8, exposed = 1e8 } } } },
       expect = { strategy = "data parallelism with sharded gradients or optimizer (ZeRO-1, ZeRO-2), or tensor with sequence parallelism",
-                 kinds = "reducescatter, allgather" } },
+                 kinds = "reduce-scatter, all-gather" } },
     { name = "all-reduces and sends: data and pipeline parallelism",
       facts = { comm = { count = 90, per_step = 45, kinds = { { kind = "sendrecv", count = 64, time = 3e8, exposed = 1e8 },
                                                               { kind = "allreduce", count = 26, time = 2e8, exposed = 1e8 } } } },

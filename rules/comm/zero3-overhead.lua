@@ -15,7 +15,7 @@ return {
   optional   = { "strategy.regather_lost", "strategy.regather_remedy", "strategy.unsharded_weights", "strategy.model_states" },
   thresholds = { "min_share", "max_used", "max_used_unknown" },
 
-  symptom = "Gathering parameters takes {share:pct} of the time, exposed. The fullest GPU uses {used:pct} of its {capacity:bytes}{weights:text}.",
+  symptom = "For {share:pct} of the time, the GPUs do nothing but gather parameters. The fullest GPU uses {used:pct} of its {capacity:bytes}{weights:text}.",
   cause   = "Full sharding (ZeRO-3, FSDP) sends all weights twice per step, in addition to the gradients that every data-parallel program sends. It pays off where weights do not fit; here they would. With Adam in mixed precision, a billion parameters take 2 GB of weights and 14 GB of gradients and optimizer state, and ZeRO-2 shards those 14 GB as well.",
   fixes   = {
     { action = "Keep whole weights and shard gradients and optimizer state",

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} build or change CUDA graphs while the GPU waits: {share:pct} of the time.",
+  symptom = "CUDA graphs are built or changed in the loop ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "The program builds the graph again for each step, or for each new shape.",
   fixes   = {
     { action  = "Instantiate once and update only the parameters that change",

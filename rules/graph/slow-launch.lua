@@ -34,7 +34,7 @@ return {
     return { share = lost, call = f.graph.call.median, gpu = f.graph.gpu.median }
   end,
 
-  saving = { claims = "graph.gap.lost", part = 0.5, confidence = 0.5, basis = "half of the gaps before graphs" },
+  saving = { claims = "graph.gap.lost", part = 0.5, confidence = 0.5, basis = "half of the gaps before graphs are gone" },
 
   tests = {
     { name = "300 us to launch, 200 us to run",

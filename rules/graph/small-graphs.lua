@@ -19,7 +19,7 @@ return {
   needs          = { "graph.gap.count" },
   thresholds     = { "min_share", "min_per_step", "max_gpu" },
 
-  symptom = "{count:count} CUDA graphs {per:text} run for {gpu:time} each. The gaps before them are {share:pct} of the time.",
+  symptom = "CUDA graphs run for {gpu:time} each ({count:count} {per:text}). The gaps before them are {share:pct} of the time.",
   cause   = "The step is cut into many small graphs, and the host does not run ahead between them.",
   fixes   = {
     { action = "Merge graphs that always follow each other, and capture the work between them, too" },
@@ -31,7 +31,7 @@ return {
   false_positives = "Graphs that must stay separate because the host decides between them.",
   references = { "cuda-programming/graphs", "pytorch/cuda-graphs" },
 
-  saving = { part = 0.7, confidence = 0.5, basis = "fewer graphs, with most of the gaps gone" },
+  saving = { part = 0.7, confidence = 0.5, basis = "there are fewer graphs, and most of the gaps are gone" },
 
   tests = {
     { name = "twenty graphs of 40 us a step",

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} query devices or memory while the GPU waits: {share:pct} of the time.",
+  symptom = "The loop queries devices or memory ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "The loop queries values that do not change, or that no step needs.",
   fixes   = {
     { action  = "Query once before the loop",
@@ -34,7 +34,7 @@ cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);   // not c
   false_positives = "A monitor that has to query.",
   references = { "cuda-programming/streams" },
 
-  saving = { confidence = 0.65, basis = "no device queries in the loop" },
+  saving = { confidence = 0.65, basis = "no devices are queried in the loop" },
 
   tests = {
     { name = "free memory is asked for in each layer",

@@ -13,7 +13,7 @@ return {
   evidence   = { processes = "host.gpu_processes", count = "lost.count" },
   thresholds = { "min_processes", "min_share", "part" },
 
-  symptom = "{processes:count} processes take turns on one GPU. {share:pct} of the time is lost at the {count:count} switches between them.",
+  symptom = "One GPU serves {processes:count} processes in turn. The switches between them ({count:count}) cost {share:pct} of the time.",
   cause   = "Each process has its own CUDA context, and without MPS the GPU runs one context at a time, so kernels of different processes never overlap and each switch costs time.",
   fixes   = {
     { action = "Start the Multi-Process Service (MPS) before the processes: they then share the GPU without switching",
@@ -29,7 +29,7 @@ return {
 
   applies = function(f) return f.host.gpu_processes > 1, "each GPU is used by one process" end,
 
-  saving = { part = "part", confidence = 0.5, basis = "part of the idle time between the work of different processes" },
+  saving = { part = "part", confidence = 0.5, basis = "part of the idle time between the work of different processes is gone" },
 
   tests = {
     { name = "four processes lose a fifth of the time in switches",

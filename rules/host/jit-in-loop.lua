@@ -42,7 +42,7 @@ return {
     return e
   end,
 
-  saving = { confidence = 0.85, basis = "no compilation or loading in the loop" },
+  saving = { confidence = 0.85, basis = "nothing is compiled or loaded in the loop" },
 
   tests = {
     { name = "a compilation in each of ten steps",

@@ -23,7 +23,7 @@ return {
     { action = "Let one thread per process make all CUDA calls, and hand it work through a queue" },
     { action = "Find the holder: record call stacks and thread states, and look at the other threads during these waits",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree \\\n" ..
-                "    --osrt-threshold=1000 -o locks -- COMMAND   # of a Python program, add --python-sampling=true",
+                "    --osrt-threshold=1000 -o locks -- COMMAND   # for a Python program, add --python-sampling=true",
       language = "bash", ["for"] = { "nvidia" } },
     { action = "In C++, hold locks for a shorter time: no allocation, file access or CUDA call inside a critical section", ["for"] = { "c++" } },
   },

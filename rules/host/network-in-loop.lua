@@ -26,7 +26,7 @@ return {
   false_positives = "Ranks that meet at the start of the window.",
   references = { "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.65, basis = "no network calls in the loop" },
+  saving = { confidence = 0.65, basis = "no network calls are made in the loop" },
 
   tests = {
     { name = "a metrics server in each step",

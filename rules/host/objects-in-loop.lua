@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} create or destroy streams and events while the GPU waits: {share:pct} of the time.",
+  symptom = "The loop creates or destroys streams and events ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "The program creates streams or events for each piece of work.",
   fixes   = {
     { action  = "Create them at the start and reuse them",

@@ -31,7 +31,7 @@ return {
   false_positives = "A node that was shared with another job during this capture only.",
   references = { "pytorch/tuning-guide", "nsys/user-guide" },
 
-  saving = { part = "part", confidence = 0.6, basis = "part of the idle time in which the launching thread waited for a CPU" },
+  saving = { part = "part", confidence = 0.6, basis = "part of the idle time in which the launching thread waited for a CPU is gone" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

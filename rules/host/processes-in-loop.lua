@@ -17,12 +17,12 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Processes are started {count:count} times in the loop. The GPU waits {share:pct} of the time for that.",
-  cause   = "The program starts new workers for each epoch or task.",
+  cause   = "The program starts new processes for each epoch, task or external command.",
   fixes   = {
     { action  = "Keep the loader's workers",
       snippet = "loader = DataLoader(dataset, num_workers=8, persistent_workers=True)",
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Use threads, or a pool that is started before the model is built" },
+    { action = "Use threads, or start a pool of processes once, before the GPU is first used" },
   },
   false_positives = "A single external command.",
   references = { "pytorch/dataloader-workers" },

@@ -26,7 +26,7 @@ return {
                  "startup.before_call_time", "startup.lost" },
   thresholds = { "min_share", "winnable", "min_before" },
 
-  symptom = "Start-up takes {share:pct} of the time. Most of it, {most:time}, {goes:text}.{before_text:text}",
+  symptom = "Start-up takes {share:pct} of the time. In {most:time} of that, it {goes:text}.{before_text:text}",
   cause   = "First calls load and compile code, choose algorithms, reserve memory and upload weights. Each process pays for that once. No loop was recorded after it.",
   fixes   = {
     { action  = "For a long job, record the work after the start",
@@ -76,7 +76,7 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
     -- The first call of CUDA creates its context, whatever its name says.
     local call_text = ""
     if f.startup.before_call and 2 * (f.startup.before_call_time or 0) > (f.startup.before or 0) then
-      call_text = ", most of it in " .. f.startup.before_call .. " (the first calls create CUDA's context)"
+      call_text = ", most of it in " .. f.startup.before_call .. " (the first calls create the CUDA context)"
     end
     local before_text = ""
     if f.startup.before and at_least(share(f.startup.before, f.startup.time), t.min_before) then
@@ -104,7 +104,7 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
                 startup = { time = 9e8, code = 8e8, allocation = 1e8, upload = 0, before = 2.46e10, lost = 9e8,
                             before_call = "cudaDeviceGetStreamPriorityRange", before_call_time = 2.4e10 } },
       expect = { before_text = " Another 24.6 s pass before the first GPU operation, most of it in cudaDeviceGetStreamPriorityRange " ..
-                               "(the first calls create CUDA's context)." } },
+                               "(the first calls create the CUDA context)." } },
     { name = "hardly anything comes before",
       edges = { ["startup.before"] = 9e7 },
       facts = { window = { time = 1e9, device_time = 1e9 }, run = { trains = false },

@@ -2,7 +2,7 @@
 -- token. No time is lost: this is about how evenly tokens come, so it only informs.
 return {
   id        = "inference/prompts-delay-tokens",
-  title     = "Read prompts in pieces, so that tokens do not wait for them",
+  title     = "Prefill prompts in chunks, so that decoding does not wait for them",
   status    = "experimental",
   since     = "0.2",
   kind      = "info",
@@ -14,16 +14,16 @@ return {
   optional   = { "serving.step", "serving.prompts.steps", "serving.prompts.step", "serving.prompts.share", "serving.prompts.waiting" },
   thresholds = { "min_ratio", "min_count" },
 
-  symptom = "Steps that read prompts take {step:time}, {ratio:num} times as long as steps that only generate ({other:time}). They take {part:pct} of the time of all steps. Sequences that wait for their next token meanwhile: {waiting:count}.",
-  cause   = "The server reads whole prompts, or large pieces, in separate steps or together with the tokens of the others.",
+  symptom = "Steps that prefill prompts take {step:time}, {ratio:num} times as long as steps that only decode ({other:time}), and {part:pct} of the time of all steps. Meanwhile, {waiting:count} sequences wait for their next token.",
+  cause   = "The server prefills whole prompts, or large chunks of them, in one step, and the other sequences wait until it ends.",
   fixes   = {
-    { action  = "Limit the tokens that a step reads",
+    { action  = "Limit the tokens per step",
       snippet = "vllm serve MODEL --enable-chunked-prefill --max-num-batched-tokens 2048", language = "bash", ["for"] = { "vllm" } },
-    { action  = "Limit the tokens that a step reads",
+    { action  = "Limit the tokens per step",
       snippet = "python -m sglang.launch_server --model-path MODEL --chunked-prefill-size 2048 --enable-mixed-chunk",
       language = "bash", ["for"] = { "sglang" } },
-    { action = "Limit the tokens of prompts per step (chunked prefill)" },
-    { action = "Read prompts on other GPUs than those that generate, where both delays matter" },
+    { action = "Limit the prompt tokens per step (chunked prefill)" },
+    { action = "Run prefill and decode on different GPUs, where both delays matter" },
   },
   false_positives = "Offline generation, where only the throughput counts.",
   references = { "nvidia/gpu-background" },
@@ -31,7 +31,7 @@ return {
   applies = function(f)
     if not f.run.serves then return false, "the run shows no model server" end
     if not f.serving.prompts.steps then return false, "no range says what a step of a model server works on" end
-    return f.serving.prompts.steps > 0 and f.serving.prompts.waiting > 0, "no sequence waited while prompts were read"
+    return f.serving.prompts.steps > 0 and f.serving.prompts.waiting > 0, "no sequence waited while prompts were prefilled"
   end,
 
   detect = function(f, t)

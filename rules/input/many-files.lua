@@ -16,7 +16,7 @@ return {
   needs      = { "capture.has_os_calls" },
   thresholds = { "min_share", "min_per_step" },
 
-  symptom = "{count:count} files {per:text} are opened or looked up, and the GPU waits {share:pct} of the time for data.",
+  symptom = "The program opens or looks up {count:count} files {per:text}, and the GPU waits {share:pct} of the time for data.",
   cause   = "Each sample is its own file, and on a shared file system, each open is a request to a server that all jobs use.",
   fixes   = {
     { action  = "Pack samples into shards",

@@ -32,7 +32,7 @@ for i, sample in enumerate(source):
   false_positives = "Mappings in the first steps only, while buffers and thread stacks are set up.",
   references = { "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.7, basis = "no idle time inside map and unmap calls of the launching thread" },
+  saving = { confidence = 0.7, basis = "the GPU is never idle during map and unmap calls of the launching thread" },
 
   tests = {
     { name = "a twentieth of the run goes into mapping",

@@ -15,7 +15,7 @@ return {
   optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "input.load.median" },
   thresholds = { "min_share", "min_after_gpu", "min_steps", "max_busy" },
 
-  symptom = "{after_gpu:pct} of the loads start only after the GPU has finished the step. The GPU is idle meanwhile for {share:pct} of the time.",
+  symptom = "{after_gpu:pct} of the loads start only after the GPU has finished the step. That leaves the GPU idle for {share:pct} of the time.",
   cause   = "The next batch is requested when it is needed, not while the GPU works on the current one.",
   fixes   = {
     { action  = "Turn prefetching on, and request batches in advance",

@@ -32,7 +32,7 @@ return {
   thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "max_per_round", "min_of_step",
                      "always_busy", "min_rounds", "same_length" },
 
-  symptom = "{count:count} of {loads:count} loads delay the loop far longer than the rest, by up to {max:time}. Around them, the GPU is idle for {share:pct} of the time.",
+  symptom = "A few loads delay the loop far longer than the rest, by up to {max:time}: {count:count} of {loads:count}. Around these loads, the GPU is idle for {share:pct} of the time.",
   cause   = "A few samples are larger or harder to decode than the rest, or the storage stalls now and then.",
   fixes   = {
     { action  = "Time each sample twice. Convert those that are slow both times to the format of the rest; those that are slow once waited for storage",

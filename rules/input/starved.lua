@@ -18,7 +18,7 @@ return {
   thresholds = { "min_share", "min_own", "min_busy", "min_steps" },
 
   symptom = "The GPU is idle {share:pct} of the time while the host {doing:text}.",
-  cause   = "Batches arrive more slowly than the GPU uses them up.",
+  cause   = "Batches arrive more slowly than the GPU consumes them.",
   fixes   = {
     { action  = "Prepare batches ahead and in parallel, and keep the workers alive between epochs",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,

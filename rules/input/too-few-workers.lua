@@ -17,7 +17,7 @@ return {
   thresholds = { "min_share", "min_busy", "min_steps" },
 
   symptom = "The GPU is idle {share:pct} of the time while the launching thread waits for {who:text}{busy_text:text}.",
-  cause   = "Together, the workers deliver batches more slowly than the GPU uses them up.",
+  cause   = "Together, the workers deliver batches more slowly than the GPU consumes them.",
   fixes   = {
     { action  = "Raise the number of workers step by step, up to the CPU cores of the job",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=16, prefetch_factor=4,

@@ -24,7 +24,7 @@ return {
     { action = "Find out which instructions take the time: FP64, integer divisions, functions such as exp and pow, address arithmetic",
       snippet = "ncu --set full --import-source yes --kernel-name-base demangled --launch-count 1 -o source -- COMMAND", language = "bash",
       ["for"] = { "nvidia" } },
-    { reason = "fp64", action = "Compute in FP32 where the results allow it, or in FP64 only where digits are lost, such as in sums: FP64 runs at half the rate of FP32 at best, and at a sixty-fourth on GPUs that are no data-center GPUs",
+    { reason = "fp64", action = "Compute in FP32 where the results allow it, or in FP64 only where digits are lost, such as in sums: FP64 runs at half the rate of FP32 at best, and at 1/32 or 1/64 of it on most GPUs outside the A100, H100 and B200 class",
       ["for"] = { "nvidia" } },
     { reason = "!fp64", action = "Look for FP64 that nobody meant: a constant such as 0.5 without an f makes the whole expression double",
       ["for"] = { "c++" } },

@@ -47,7 +47,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.compute.lost, part = e.part * t.winnable, confidence = 0.4,
-             basis = "the headroom of these kernels" }
+             basis = "these kernels use the headroom that counters show" }
   end,
 
   tests = {

@@ -15,7 +15,7 @@ return {
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} kernels {per:text} check for wrong values and take {share:pct} of the time.",
+  symptom = "Checks for NaN and infinity take {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "Each check reads a whole tensor, and many of them copy the answer to the host and wait for it.",
   fixes   = {
     { action  = "Turn anomaly detection off after debugging",

@@ -34,7 +34,7 @@ return {
   false_positives = "Models whose work is sampling, such as diffusion noise or Monte Carlo.",
   references = { "pytorch/compile", "pytorch/sdpa" },
 
-  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
+  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels is gone" },
 
   tests = {
     { name = "a mask kernel after each layer",

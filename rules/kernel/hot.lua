@@ -41,7 +41,7 @@ return {
     local known = f.roofline.shapes.hot
     local rate = ""
     if known.top and known.attained and known.side then
-      rate = "; for the recorded sizes, it reaches about " .. math.floor(100 * known.attained + 0.5) .. " % of what the GPU's " ..
+      rate = "; for the recorded sizes, it reaches about " .. in_words(known.attained, "pct") .. " of what the GPU's " ..
              (known.side == "memory" and "memory" or "peak") .. " allows (most of the time in " .. known.top .. ")"
     end
     return { rate = rate, name = hot.name, class = hot.class, operator = op, op_text = op and (hot.count > 1 and ", most of them from " or ", from ") .. op or "", share = hot.share, window_share = window_share, count = hot.count, each = hot.count > 1 and " (median)" or "",

@@ -39,7 +39,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.5,
-             basis = "the headroom of latency-bound kernels that leave lanes empty" }
+             basis = "latency-bound kernels that leave lanes empty use the headroom that counters show" }
   end,
 
   tests = {

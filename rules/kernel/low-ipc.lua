@@ -38,7 +38,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.25,
-             basis = "the headroom of kernels that execute few instructions" }
+             basis = "kernels that execute few instructions use the headroom that counters show" }
   end,
 
   tests = {

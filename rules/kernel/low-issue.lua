@@ -46,7 +46,7 @@ return {
   saving = function(f, t, e)
     if e.headroom == 0 or f.sample.compute.lost == nil then return nil end
     return { claims = f.sample.compute.lost, part = e.headroom * t.winnable, confidence = 0.2,
-             basis = "a small part of the compute time in which issue slots, memory and tensor pipes are all idle" }
+             basis = "a small part of the compute time in which issue slots, memory and tensor pipes are all idle is gone" }
   end,
 
   tests = {

@@ -13,7 +13,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.memory.lost" },
   thresholds = { "max_hit", "min_weight", "winnable" },
 
-  symptom = "Kernels that are limited by memory and find little in the L2 cache take {weight:pct} of the kernel time: {name:kernel} finds {hit:pct} of its sectors there.",
+  symptom = "Kernels that are limited by memory and find little in the L2 cache take {weight:pct} of the kernel time: the L2 hit rate of {name:kernel} is {hit:pct}.",
   cause   = "Blocks that run at the same time work on distant parts of the data, so each fetches its own copy from device memory.",
   fixes   = {
     { action = "Change the order in which blocks take their tiles, so that neighbors share rows and columns",
@@ -41,7 +41,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.memory.lost, part = e.part * t.winnable, confidence = 0.3,
-             basis = "part of the headroom of memory-bound kernels" }
+             basis = "memory-bound kernels use part of the headroom that counters show" }
   end,
 
   tests = {

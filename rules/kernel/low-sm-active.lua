@@ -38,7 +38,7 @@ return {
     local headroom = 1 - share(e.active, t.saturating)
     if headroom <= 0 or f.sample.compute.lost == nil then return nil end
     return { claims = f.sample.compute.lost, part = headroom * t.winnable, confidence = 0.25,
-             basis = "part of what kernels would save if they used as many SMs as memory can feed" }
+             basis = "kernels use more SMs, up to as many as memory can feed, and save a part of their time" }
   end,
 
   tests = {

@@ -12,13 +12,13 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_sm", "max_memory", "min_weight", "winnable" },
 
-  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the SMs' peak and {memory:pct} of the memory's peak.",
+  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the peak of the SMs and {memory:pct} of that of memory.",
   cause   = "There is too little parallelism to hide latency, the grid is too small, or instructions depend on each other.",
   fixes   = {
     { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 --csv --page raw --print-units base -- COMMAND",
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Give each launch more work: a larger batch, or several inputs in one kernel" },
-    { action = "Replace it with a library's or a compiler's kernel if there is one", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Replace the kernel with one from a library or a compiler if there is one", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Kernels of a few microseconds, which are small by nature.",
   references = { "ncu/profiling-guide" },
@@ -39,7 +39,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.3,
-             basis = "the headroom of kernels that are far from every limit" }
+             basis = "kernels that are far from every limit use the headroom that counters show" }
   end,
 
   tests = {

@@ -50,13 +50,13 @@ return {
       local weight = sum(rows, "weight")
       if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
       local worst = top(rows, "weight", 5)
-      return { kernels = limited, weight = weight, mostly = ", mostly ", name = worst[1].kernel, part_of = "by counters", dram = worst[1].dram,
+      return { kernels = limited, weight = weight, mostly = ", mostly ", name = worst[1].kernel, part_of = "measured by counters", dram = worst[1].dram,
                part = share(sum(rows, "lost"), f.counter.memory.lost.time), rows = worst }
     end
     local dram, samples = f.sample.compute.dram, f.sample.compute.samples
     if dram and samples and at_least(samples, t.min_samples) then
       if not at_least(dram, t.min_dram) then return nil end
-      return { kernels = limited, weight = 1, mostly = "", name = "", part_of = "by samples of memory traffic while kernels ran", dram = dram, part = 0 }
+      return { kernels = limited, weight = 1, mostly = "", name = "", part_of = "measured by samples of memory traffic", dram = dram, part = 0 }
     end
     local estimated = f.roofline.low_intensity.share
     local products = f.roofline.shapes.memory.share or 0
@@ -73,25 +73,25 @@ return {
   saving = function(f, t, e)
     if e.part == 0 or f.counter.memory.lost == nil then return nil end
     return { claims = f.counter.memory.lost, part = e.part * t.winnable, confidence = 0.4,
-             basis = "what these kernels take beyond the rate that memory reaches" }
+             basis = "these kernels move their bytes at the rate that memory reaches" }
   end,
 
   tests = {
-    { name = "counted: three quarters of memory's rate",
+    { name = "counted: three quarters of the memory bandwidth",
       edges = { ["counter.rows[1].dram"] = 0.6, ["counter.rows[1].weight"] = 0.1 },
       facts = { kernel = { time = 1e9 }, roofline = { low_intensity = {} }, sample = { compute = {} },
                 counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "layernorm", weight = 0.7, lost = 1e8, bound = "memory", dram = 0.75 } } } },
-      expect = { weight = 0.7, part_of = "by counters", kernels = "Kernels that are limited by device memory", mostly = ", mostly ", name = "layernorm", dram = 0.75, part = 0.5, rows = 1 },
+      expect = { weight = 0.7, part_of = "measured by counters", kernels = "Kernels that are limited by device memory", mostly = ", mostly ", name = "layernorm", dram = 0.75, part = 0.5, rows = 1 },
       saving = { claims = 2e8, part = 0.4 } },
     { name = "sampled",
       edges = { ["sample.compute.samples"] = 50 }, facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = { dram = 0.7, samples = 1000 } } },
-      expect = { weight = 1, dram = 0.7, part_of = "by samples of memory traffic while kernels ran" } },
+      expect = { weight = 1, dram = 0.7, part_of = "measured by samples of memory traffic" } },
     { name = "estimated: element-wise kernels take most of the time",
       edges = { ["roofline.low_intensity.share"] = 0.6 },
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "elementwise", time = 8e8 } } } },
       expect = { kernels = "Kernels that do little arithmetic per byte", weight = 0.8, part_of = "estimated from kernel classes", rows = 1 } },
-    { name = "near miss: one block at a time waits for latency, not for memory's rate",
+    { name = "near miss: one block at a time waits for latency, not for memory bandwidth",
       facts = { kernel = { time = 1e9, narrow = { share = 1 } }, counter = { kernels = 0 }, sample = { compute = {} },
                 roofline = { low_intensity = { share = 0.8 }, estimates = { { class = "reduction", time = 8e8 } } } },
       expect = "silent" },

@@ -40,7 +40,7 @@ with torch.autocast("cuda", dtype=torch.bfloat16):   # GPUs without bf16 units: 
     return e
   end,
 
-  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels" },
+  saving = { remedy = "halved", confidence = 0.5, basis = "half of the time of these kernels is gone" },
 
   tests = {
     { name = "im2col in ten layers",

@@ -12,7 +12,7 @@ return {
   needs      = { "family.compiled.share", "kernel.elementwise.share", "kernel.elementwise.count" },
   thresholds = { "min_compiled", "min_eager" },
 
-  symptom = "Compiled kernels take {compiled:pct} of the compute time, and {count:count} unfused element-wise kernels {per:text} still take {eager:pct}.",
+  symptom = "Compiled kernels take {compiled:pct} of the compute time, and unfused element-wise kernels still take {eager:pct}: {count:count} {per:text}.",
   cause   = "The compiler breaks its graph, or only a part of the model is compiled.",
   fixes   = {
     { action  = "Find out where the graph breaks",

@@ -63,7 +63,7 @@ return {
   saving = function(f, t, e)
     if e.part == 0 then return nil end
     return { claims = { f.counter.latency.lost, f.counter.memory.lost }, part = e.part * t.winnable, confidence = 0.3,
-             basis = "part of the headroom of kernels that spill" }
+             basis = "kernels that spill use part of the headroom that counters show" }
   end,
 
   tests = {

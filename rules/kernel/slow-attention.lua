@@ -31,9 +31,9 @@ return {
       snippet = "flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_q, max_k)", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp32-units", action = "Where attention runs in FP32, use bf16",
       snippet = "q, k, v = q.bfloat16(), k.bfloat16(), v.bfloat16()", language = "python", ["for"] = { "pytorch" } },
-    { action = "Try the fastest implementation for this GPU: FlashAttention 3 or cuDNN on Hopper and later",
+    { action = "Try the other implementations for this GPU: cuDNN, FlashAttention 2 (Ampere and Ada) or 3 (Hopper)",
       snippet = "from torch.nn.attention import SDPBackend, sdpa_kernel\nwith sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch", "nvidia" } },
-    { action = "Try the fastest implementation for this GPU: AITER, or Composable Kernel",
+    { action = "Try the other implementations for this GPU: AITER, or Composable Kernel",
       snippet = "torch.backends.cuda.preferred_rocm_fa_library(\"ck\")   # PyTorch 2.7 and later\nout = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch", "amd" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
       snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
@@ -49,7 +49,7 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "attention as fast as good libraries for the same sizes" },
+  saving = { confidence = 0.5, basis = "attention runs as fast as in good libraries at the same sizes" },
 
   tests = {
     { name = "half of the time could be won",

@@ -36,7 +36,7 @@ return {
     { reason = "fp32-units", action = "Where convolutions run in FP32, allow TF32 or use bf16",
       snippet = "torch.backends.cudnn.allow_tf32 = True\nwith torch.autocast(\"cuda\", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16\n    y = model(x)", language = "python", ["for"] = { "pytorch" } },
     { reason = "few-channels", action = "Where channels are few, pad them to a multiple of 8 (images: 3 to 4 or 8), or fold pixels into channels (space-to-depth) before the first layer" },
-    { reason = "odd-channels", action = "Where the number of channels is odd, make it a multiple of 8, or better of 64" },
+    { reason = "odd-channels", action = "Where the number of channels is not a multiple of 8, make it one, or better a multiple of 64" },
     { reason = "few-tiles", action = "Where results are small, raise the batch, so that each SM gets a tile" },
     { action = "Let the library measure its algorithms, in channels-last layout",
       snippet = "torch.backends.cudnn.benchmark = True\nmodel = model.to(memory_format=torch.channels_last)", language = "python", ["for"] = { "pytorch", "nvidia" } },
@@ -56,7 +56,7 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "convolutions as fast as good libraries for the same sizes" },
+  saving = { confidence = 0.5, basis = "convolutions run as fast as in good libraries at the same sizes" },
 
   tests = {
     { name = "half of the time could be won",

@@ -42,7 +42,7 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "expert layers as fast as good libraries for the same sizes" },
+  saving = { confidence = 0.5, basis = "expert layers run as fast as in good libraries at the same sizes" },
 
   tests = {
     { name = "half of the time could be won",

@@ -6,13 +6,13 @@ local why = {
   ["long-rows"] = "There are few rows, and each is long, so only a few blocks work.",
   ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides do not allow wide loads.",
   ["compiled"] = "A compiler made this kernel, and its block sizes may not fit this GPU; or other kernels compete for memory.",
-  ["small"] = "Each kernel moves little data and ends before memory reaches its full rate.",
+  ["small"] = "Each kernel moves little data and ends before memory reaches its full bandwidth.",
   [""] = "The kernel may read its data too often, or others compete for memory. Atomic updates are slow, too. These sizes allow more.",
 }
 
 return {
   id        = "kernel/slow-memory-kernels",
-  title     = "Speed up memory-bound kernels that run far below the memory rate",
+  title     = "Speed up memory-bound kernels that reach little of the memory bandwidth",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -22,7 +22,7 @@ return {
   effort    = "code",
 
   loss           = "roofline.below.memory",
-  not_applicable = "no recorded memory-bound operator runs far below the memory rate",
+  not_applicable = "no recorded memory-bound operator is far below the memory bandwidth",
   evidence       = { "count", "rows" },
   thresholds     = { "min_share" },
 
@@ -31,7 +31,7 @@ return {
   fixes   = {
     { reason = "strided", action = "Where layouts differ, keep one throughout, and copy once where it must change",
       snippet = "x = x.contiguous()", language = "python", ["for"] = { "pytorch" } },
-    { reason = "compiled", action = "Where a compiler made the kernel, let it measure block sizes and reductions for this GPU, and update it",
+    { reason = "compiled", action = "Where a compiler made the kernel, update the compiler, and let it measure block sizes and reductions for this GPU",
       snippet = 'model = torch.compile(model, mode="max-autotune")\ntorch._inductor.config.coordinate_descent_tuning = True', language = "python", ["for"] = { "pytorch" } },
     { reason = "!compiled", action = "Compile the part of the model around it: fused kernels move each value once",
       snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
@@ -53,18 +53,18 @@ return {
     return adopt(e, worst)
   end,
 
-  saving = { confidence = 0.5, basis = "these operators as fast as good libraries for the same sizes" },
+  saving = { confidence = 0.5, basis = "these operators run as fast as in good libraries at the same sizes" },
 
   tests = {
     { name = "half of the time could be won",
       edges = { ["roofline.below.memory.lost"] = 1e7 },
       facts = { window = { device_time = 1e9 },
-                roofline = { below = { memory = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::add", shape = "[8192, 8192]", dtype = "fp32", place = "vectorized_elementwise_kernel<CUDAFunctor_add>", reason = "", roof = "the memory rate", attained = 0.2, good = 0.5 } } } } } },
-      expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::add", reason = "", roof = "the memory rate", rows = 1 },
+                roofline = { below = { memory = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::add", shape = "[8192, 8192]", dtype = "fp32", place = "vectorized_elementwise_kernel<CUDAFunctor_add>", reason = "", roof = "the peak memory bandwidth", attained = 0.2, good = 0.5 } } } } } },
+      expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::add", reason = "", roof = "the peak memory bandwidth", rows = 1 },
       saving = { claims = 4.8e8 } },
     { name = "near miss: too little to win",
       facts = { window = { device_time = 1e9 },
-                roofline = { below = { memory = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::add", shape = "[8192, 8192]", dtype = "fp32", place = "vectorized_elementwise_kernel<CUDAFunctor_add>", reason = "", roof = "the memory rate", attained = 0.2, good = 0.5 } } } } } },
+                roofline = { below = { memory = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::add", shape = "[8192, 8192]", dtype = "fp32", place = "vectorized_elementwise_kernel<CUDAFunctor_add>", reason = "", roof = "the peak memory bandwidth", attained = 0.2, good = 0.5 } } } } } },
       expect = "silent" },
     { name = "near miss: all run as good libraries do", facts = { window = { device_time = 1e9 },
                 roofline = { below = { memory = { count = 0, lost = 0, remedy = true, rows = {  } } } } }, expect = "not_applicable" },

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} small matrix products {per:text} run one after another. The GPU waits between them for {share:pct} of the time.",
+  symptom = "Small matrix products run one after another: {count:count} {per:text}. The GPU waits between them for {share:pct} of the time.",
   cause   = "A loop on the host multiplies the pieces one by one.",
   fixes   = {
     { action  = "Stack equal shapes and multiply once",

@@ -17,7 +17,7 @@ return {
   thresholds     = { "min_share" },
 
   symptom = "Kernels that only wait take {share:pct} of the time: {count:count} {per:text}.",
-  cause   = "They hold the GPU until a time has passed or a flag is set, and compute nothing. Monitors show a busy GPU meanwhile.",
+  cause   = "They occupy the GPU until a time has passed or a flag is set, and compute nothing. Monitors show a busy GPU meanwhile.",
   fixes   = {
     { action = "Remove delays that tests and benchmarks left in, such as torch.cuda._sleep()", ["for"] = { "pytorch" } },
     { action = "Remove delays that tests and benchmarks left in", ["for"] = { "c++" } },

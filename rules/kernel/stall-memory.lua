@@ -43,7 +43,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = f.counter.latency.lost, part = e.part * t.winnable, confidence = 0.4,
-             basis = "the headroom of kernels that wait for memory" }
+             basis = "kernels that wait for memory use the headroom that counters show" }
   end,
 
   tests = {

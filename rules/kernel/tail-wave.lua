@@ -24,7 +24,7 @@ return {
   optional   = { "kernel.tail.counted" },
   thresholds = { "min_share", "min_wasted", "realistic_part" },
 
-  symptom = "Up to {share:pct} of the time is lost in last waves: {name:kernel} runs {waves:num} waves of blocks.",
+  symptom = "Last waves that are partly empty cost up to {share:pct} of the time: {name:kernel} runs {waves:num} waves of blocks.",
   cause   = "The last blocks of such a kernel run while most SMs are idle: blocks run in waves as wide as the GPU, and a wave of few blocks takes as long as a full one.",
   fixes   = {
     { action = "Launch exactly as many blocks as fit, and let each block loop over tiles (a persistent kernel)",
@@ -55,7 +55,7 @@ return {
 
   saving = function(f, t, e)
     return { claims = f.kernel.tail.lost, part = e.part * e.wasted * t.realistic_part, confidence = 0.3 + 0.2 * e.counted,
-             basis = "half of what the last partial waves can waste at most" }
+             basis = "half of what the last partial waves can waste at most is gone" }
   end,
 
   tests = {

@@ -40,7 +40,7 @@ return {
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
   saving = function(f, t, e)
     return { claims = { f.counter.memory.lost, f.counter.latency.lost }, part = e.part * t.winnable, confidence = 0.5,
-             basis = "the headroom of kernels that use few of the bytes they move" }
+             basis = "kernels that waste most of the bytes they move use the headroom that counters show" }
   end,
 
   tests = {

@@ -34,7 +34,7 @@ return {
   false_positives = "Models with few, large tensors, where each kernel runs for long.",
   references = { "pytorch/optimizer-implementations", "pytorch/tuning-guide" },
 
-  saving = { confidence = 0.8, basis = "the same update with a few multi-tensor kernels" },
+  saving = { confidence = 0.8, basis = "a few multi-tensor kernels make the same update" },
 
   tests = {
     { name = "1200 kernels for the update, a seventh of the time",

@@ -69,7 +69,7 @@ return {
   end,
 
   saving = { claims = "launch.bound.lost", remedy = "launch.bound.remedy", confidence = 0.7,
-             basis = "no gaps between kernels, as far as other host work allows" },
+             basis = "the gaps between kernels are gone, as far as other host work allows" },
 
   tests = {
     { name = "a few kernels show no loop",

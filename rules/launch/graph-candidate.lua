@@ -55,7 +55,7 @@ cudaGraphLaunch(executable, stream);       // each step]],
     return e
   end,
 
-  saving = { confidence = 0.8, basis = "one launch per step, with no host code between kernels" },
+  saving = { confidence = 0.8, basis = "one launch per step replaces the others, with no host code between kernels" },
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },

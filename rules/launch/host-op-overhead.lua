@@ -39,7 +39,7 @@ return {
     local gaps = share(f.launch.framework.lost.count, (f.steps.count or 1) * (f.run.devices or 1))
     if not at_least(gaps, t.min_gaps) then return nil end
     local op = f.op.host_heavy
-    local op_text = op and "; of " .. math.floor(f.op.per_step or 0) .. " operators " .. (f.steps.count and "per step" or "in the window") .. ", " .. op .. " takes the most host time" or ""
+    local op_text = op and "; of " .. in_words(math.floor(f.op.per_step or 0), "count") .. " operators " .. (f.steps.count and "per step" or "in the window") .. ", " .. op .. " takes the most host time" or ""
     return { share = lost, gaps = gaps, op_text = op_text, op = op, op_time = f.op.host_heavy_time, kernels_per_step = f.launch.kernels_per_step, call = f.launch.call.median }
   end,
 

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} small kernels {per:text} repeat the kernel before them, with the same grid. The GPU waits between them for {share:pct} of the time.",
+  symptom = "Small kernels repeat the kernel before them, with the same grid: {count:count} {per:text}. The GPU waits between them for {share:pct} of the time.",
   cause   = "The host loops over pieces that one kernel could process together.",
   fixes   = {
     { action  = "Index with a tensor instead of looping",

@@ -51,7 +51,7 @@ export OMP_NUM_THREADS=4]],
   saving = function(f, t)
     local sure = f.launch.slow.contended and at_least(f.launch.slow.contended, t.min_contended)
     return { claims = f.launch.slow.lost, remedy = f.launch.slow.remedy, confidence = sure and 0.7 or 0.5,
-             basis = "kernel launches at the usual cost" }
+             basis = "kernel launches take their usual time" }
   end,
 
   tests = {

@@ -19,17 +19,17 @@ return {
   optional       = { "environment.allocator" },
   thresholds     = { "min_share", "min_per_step", "min_late_share" },
 
-  symptom = "{per_step:num} allocations and frees {per:text}, mostly {call:text}. Around them, the GPU is idle for {share:pct} of the time.",
+  symptom = "The loop allocates or frees memory {per_step:num} times {per:text}, mostly in {call:text}. Around these calls, the GPU is idle for {share:pct} of the time.",
   cause   = "Each call requests memory from the driver or returns it, which is slow and may wait until the GPU has finished.",
   fixes   = {
-    { action  = "In PyTorch, remove what empties the caching allocator in the loop or turns it off",
+    { action  = "In PyTorch, remove calls that empty the caching allocator in the loop, and settings that turn it off",
       snippet = [[# remove torch.cuda.empty_cache() from the loop
 unset PYTORCH_NO_CUDA_MEMORY_CACHING]],
       language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { reason  = "!set", action = "Where shapes vary in PyTorch, let memory segments grow (PyTorch 2.1 and later)",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF",
       language = "bash", ["for"] = { "pytorch", "nvidia" } },
-    { action  = "In PyTorch, remove what empties the caching allocator in the loop or turns it off",
+    { action  = "In PyTorch, remove calls that empty the caching allocator in the loop, and settings that turn it off",
       snippet = [[# remove torch.cuda.empty_cache() from the loop
 unset PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING]],
       language = "bash", ["for"] = { "pytorch", "amd" } },

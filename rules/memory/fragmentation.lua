@@ -19,7 +19,7 @@ return {
   optional   = { "memory.growth_steps", "memory.reserved_peak", "memory.allocated_peak", "environment.allocator" },
   thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps", "min_unused" },
 
-  symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). Around them, the GPU is idle for {share:pct} of the time{pool_text:text}.",
+  symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). Around these calls, the GPU is idle for {share:pct} of the time{pool_text:text}.",
   cause   = "The allocator holds blocks that do not fit the next request, so it returns them to the driver and asks for others.",
   fixes   = {
     { reason = "!set", action = "Let memory segments grow instead of cutting them into fixed pieces (PyTorch 2.1 and later)",
@@ -53,8 +53,8 @@ print(stats["num_alloc_retries"], stats["reserved_bytes.all.peak"], stats["alloc
     if reserved and allocated then
       -- A pool that is full of tensors is short of memory, not fragmented.
       if not at_least(share(reserved - allocated, reserved), t.min_unused) then return nil end
-      pool_text = "; of " .. math.floor(reserved / 1e8) / 10 .. " GB that the allocator holds, tensors take " ..
-                  math.floor(allocated / 1e8) / 10 .. " GB at most"
+      pool_text = "; of " .. in_words(reserved, "bytes") .. " that the allocator holds, tensors take " ..
+                  in_words(allocated, "bytes") .. " at most"
     end
     -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
     local options = f.environment.allocator or ""

@@ -16,11 +16,11 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} open or close memory of other processes while the GPU waits: {share:pct} of the time.",
-  cause   = "CUDA tensors are sent through queues, and every receiver maps them again.",
+  symptom = "The loop opens or closes memory of other processes ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
+  cause   = "GPU memory is handed from process to process (CUDA IPC), and every receiver maps it again.",
   fixes   = {
     { action = "Share a few large buffers once, and send indices through the queue" },
-    { action = "Send CPU tensors through shared memory and upload them in the receiver" },
+    { action = "Send data through shared host memory, and upload it in the receiver" },
   },
   false_positives = "The short start-up of worker processes.",
   references = { "cuda/mps" },

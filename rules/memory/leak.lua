@@ -17,12 +17,12 @@ return {
   optional   = { "memory.peak", "memory.capacity", "memory.alloc.lost", "memory.alloc.remedy" },
   thresholds = { "min_growth", "min_growth_steps", "min_steps" },
 
-  symptom = "Device memory grows by {growth:bytes} per step, in {growing:pct} of {steps:count} steps{left_text:text}.",
+  symptom = "Device memory grows by {growth:bytes} per step, in {growing:pct} of the {steps:count} steps{left_text:text}.",
   cause   = "Tensors of past steps are still referenced: often it is a loss that is kept for logging, together with the graph that made it.",
   fixes   = {
     { action  = "Move results off the GPU, and keep no graph of what made them",
       snippet = "with torch.inference_mode():\n    results.append(model(x).cpu())", language = "python", ["for"] = { "pytorch", "inference" } },
-    { action  = "Store values without their graph, and off the GPU",
+    { action  = "Keep values without the graph that computed them",
       snippet = [[losses.append(loss.detach())         # instead of: losses.append(loss)
 total += loss.detach()               # instead of: total += loss]],
       language = "python", ["for"] = { "pytorch", "training" } },
@@ -52,13 +52,13 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
     end
     return { growth = f.memory.growth_per_step, growing = f.memory.growth_steps, steps = f.steps.count, peak = f.memory.peak,
              left = left,
-             left_text = left and "; at this rate it is full after " .. tostring(left) .. " more steps" or "" }
+             left_text = left and "; at this rate, memory is full after " .. tostring(left) .. " more steps" or "" }
   end,
 
   saving = function(f)
     if f.memory.alloc.lost == nil or f.memory.alloc.remedy == nil or f.memory.alloc.lost.time == 0 then return nil end
     return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.6,
-             basis = "no allocations for the growth; the cost of running out of memory is not counted" }
+             basis = "memory does not grow; the cost of running out of memory is not counted" }
   end,
 
   tests = {
@@ -67,7 +67,7 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
       facts = { window = { device_time = 3e9 }, steps = { count = 30 },
                 memory = { growth_per_step = 7e8, growth_steps = 1, peak = 4.5e10, capacity = 8e10,
                            alloc = { lost = 6e7, remedy = true } } },
-      expect = { growth = 7e8, growing = 1, steps = 30, left = 50, left_text = "; at this rate it is full after 50 more steps" },
+      expect = { growth = 7e8, growing = 1, steps = 30, left = 50, left_text = "; at this rate, memory is full after 50 more steps" },
       saving = { claims = 6e7, confidence = 0.6 } },
     { name = "the capacity is not known",
       facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 7e8, growth_steps = 0.9 } },

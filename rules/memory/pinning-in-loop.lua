@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} pin or unpin host memory while the GPU waits: {share:pct} of the time.",
+  symptom = "The loop pins or unpins host memory ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "Buffers are pinned for one copy and unpinned after it.",
   fixes   = {
     { action  = "Pin a pool of buffers before the loop and use them in turn",
@@ -31,7 +31,7 @@ return {
   false_positives = "Pinned caches that still grow in the first steps.",
   references = { "cuda-best-practices/pinned-memory", "cuda-best-practices/allocation" },
 
-  saving = { confidence = 0.65, basis = "no pinning in the loop" },
+  saving = { confidence = 0.65, basis = "no memory is pinned in the loop" },
 
   tests = {
     { name = "a buffer is pinned for each batch",

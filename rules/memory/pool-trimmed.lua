@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} calls {per:text} of the stream-ordered allocator block the launching thread while the GPU waits: {share:pct} of the time.",
+  symptom = "The stream-ordered allocator blocks the launching thread ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "At each synchronization, the pool returns free memory to the system: its release threshold is 0 by default.",
   fixes   = {
     { action  = "Let the pool keep its memory",

@@ -15,7 +15,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Routing tokens to experts takes {share:pct} of the compute time: {count:count} kernels {per:text}.",
-  cause   = "Routing is a chain of small kernels in each layer: gate, top-k, count, sort, gather, and the way back.",
+  cause   = "Routing is a chain of small kernels in each layer: gate, top-k, count, sort and gather, and the same in reverse after the experts.",
   fixes   = {
     { action = "Use a fused routing and permutation (Megatron-Core --moe-permute-fusion, vLLM fused MoE, DeepEP)", ["for"] = { "pytorch" } },
     { action = "Choose experts for groups of tokens, or fewer experts per token" },

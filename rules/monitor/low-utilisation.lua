@@ -32,7 +32,7 @@ return {
     if not at_most(f.monitor.utilization, t.max_mean) then return nil end
     local lowest = f.monitor.worst.utilization or f.monitor.utilization
     local lowest_text = #f.monitor.rows > 1 and
-                        "; the lowest is " .. (f.monitor.worst.gpu or "a GPU") .. " with " .. math.floor(100 * lowest + 0.5) .. " %" or ""
+                        "; the lowest is " .. (f.monitor.worst.gpu or "a GPU") .. " with " .. in_words(lowest, "pct") or ""
     return { lowest_text = lowest_text, mean = f.monitor.utilization, below = f.monitor.below, worst = f.monitor.worst.gpu or "GPU",
              lowest = lowest, idle = f.monitor.gpus_idle,
              rows = top(f.monitor.rows, "utilization", 8) }

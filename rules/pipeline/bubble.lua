@@ -1,7 +1,7 @@
 -- Stages of a pipeline wait for each other's activations: the bubble of filling and draining it in every step.
 
 local function percent(part)
-  return math.floor(100 * part + 0.5) .. " %"
+  return in_words(part, "pct")
 end
 
 -- What the numbers of stages, chunks and micro-batches make of it; nothing when no steps are known.
@@ -61,7 +61,7 @@ return {
   end,
 
   saving = { claims = "pipeline.bubble_lost", remedy = "pipeline.bubble_remedy", confidence = 0.6,
-             basis = "the bubble that remains with twice as many micro-batches" },
+             basis = "the bubble shrinks to that of twice as many micro-batches" },
 
   tests = {
     { name = "four stages, four micro-batches",

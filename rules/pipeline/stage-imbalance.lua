@@ -34,7 +34,7 @@ return {
   end,
 
   saving = { claims = "pipeline.balance_lost", remedy = "pipeline.balance_remedy", confidence = 0.6,
-             basis = "the slowest stage as fast as the mean" },
+             basis = "the slowest stage is as fast as the mean" },
 
   tests = {
     { name = "the last stage holds the output layer",

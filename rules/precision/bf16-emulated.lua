@@ -16,7 +16,7 @@ return {
   needs      = { "hw.compute_capability" },
   thresholds = { "min_share", "min_count", "max_capability" },
 
-  symptom = "{count:count} bfloat16 matrix kernels {per:text} take {share:pct} of the time, on a GPU without units for them.",
+  symptom = "Matrix kernels in bfloat16 take {share:pct} of the time, on a GPU without units for them: {count:count} {per:text}.",
   cause   = "Tensor cores before Ampere support FP16 only. bfloat16 is emulated.",
   fixes   = {
     { action = "Use FP16", snippet = "model = model.to(torch.float16)", language = "python", ["for"] = { "pytorch", "inference" } },

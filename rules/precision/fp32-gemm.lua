@@ -32,15 +32,15 @@ return {
   symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:kernel}.",
   cause   = "The tensor cores, whose peak rate is {times:text} times as high, are idle: plain FP32 products run on the ordinary cores{digits:text}.",
   fixes   = {
-    { reason = "bf16", action = "Compute in bf16 with autocast: this is the gain stated here",
+    { reason = "bf16", action = "Compute in bf16 with autocast, which the saving above assumes",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)   # in training, the loss as well; backward() stays outside",
       language = "python", ["for"] = { "pytorch" } },
-    { reason = "fp16", action = "Compute in fp16 with autocast: this is the gain stated here. This GPU has no tensor cores for bf16",
+    { reason = "fp16", action = "Compute in fp16 with autocast, which the saving above assumes: this GPU has no tensor cores for bf16",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.float16):\n    out = model(x)", language = "python", ["for"] = { "pytorch", "inference" } },
-    { reason = "fp16", action = "Compute in fp16 with autocast and a gradient scaler: this is the gain stated here. This GPU has no tensor cores for bf16",
+    { reason = "fp16", action = "Compute in fp16 with autocast and a gradient scaler, which the saving above assumes: this GPU has no tensor cores for bf16",
       snippet = "scaler = torch.amp.GradScaler(\"cuda\")\nwith torch.autocast(\"cuda\", dtype=torch.float16):\n    loss = loss_fn(model(x), y)\nscaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()",
       language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "bf16", action = "If the types must stay, allow TF32 for FP32 products: about half the rate of bf16, with 10 bits of mantissa in products",
+    { reason = "bf16", action = "If the types must stay, allow TF32 for FP32 products: it reaches about half the rate of bf16, and rounds factors to 10 bits of mantissa",
       snippet = "torch.set_float32_matmul_precision(\"high\")\ntorch.backends.cudnn.allow_tf32 = True", language = "python", ["for"] = { "pytorch" } },
     { reason = "bf16", action = "In CUDA C++, allow TF32 in cuBLAS",
       snippet = "cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);", language = "cpp", ["for"] = { "c++" } },
@@ -82,7 +82,7 @@ return {
   saving = function(f, t, e)
     if e.reason == "solver" then return nil end
     return { claims = f.precision.fp32.lost, remedy = f.precision.fp32.remedy, confidence = 0.8,
-             basis = "the same products on tensor cores, as fast as memory allows" }
+             basis = "the same products run on tensor cores, as fast as memory allows" }
   end,
 
   tests = {

@@ -17,7 +17,7 @@ return {
   needs      = { "precision.fp64.remedy" },
   thresholds = { "min_share", "min_count", "max_ratio" },
 
-  symptom = "{count:count} double-precision matrix kernels {per:text} take {share:pct} of the time. This GPU computes them at {ratio:pct} of its FP32 rate.",
+  symptom = "Double-precision matrix kernels take {share:pct} of the time: {count:count} {per:text}. This GPU computes them at {ratio:pct} of its FP32 rate.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "solver", action = "Use a GPU built for double precision, or factorize in FP32 and refine the solution in FP64 (cusolverDnIRSXgesv)", ["for"] = { "c++", "fortran", "mpi", "openacc", "openmp", "nvidia" } },

@@ -16,7 +16,7 @@ return {
   needs      = { "hw.compute_capability" },
   thresholds = { "min_share", "min_count", "min_capability" },
 
-  symptom = "{count:count} tensor-core kernels {per:text} that were written for an older GPU take {share:pct} of the time.",
+  symptom = "Tensor-core kernels that were written for an older GPU take {share:pct} of the time: {count:count} {per:text}.",
   cause   = "The library was built before this GPU existed, or a shape or layout has no newer kernel.",
   fixes   = {
     { action = "Update CUDA, cuDNN and the framework" },
@@ -33,7 +33,7 @@ return {
     return e
   end,
 
-  saving = { remedy = "halved", confidence = 0.4, basis = "half of the time of these kernels" },
+  saving = { remedy = "halved", confidence = 0.4, basis = "half of the time of these kernels is gone" },
 
   tests = {
     { name = "Volta kernels on an H100",

@@ -41,7 +41,7 @@ return {
   references = { "pytorch/amp", "pytorch/compile", "nvidia/mixed-precision" },
 
   detect = function(f, t, e)
-    e.op_text = f.op.cast.per_step and "; aten::_to_copy is called " .. math.floor(f.op.cast.per_step + 0.5) .. " times" or ""
+    e.op_text = f.op.cast.per_step and "; aten::_to_copy is called " .. in_words(math.floor(f.op.cast.per_step + 0.5), "count") .. " times" or ""
     return e
   end,
 

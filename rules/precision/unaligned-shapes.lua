@@ -37,13 +37,13 @@ return {
     local odd = f.roofline.shapes.odd
     local example = ""
     if odd.top and odd.elements then
-      example = "; in " .. odd.top .. " rows lie " .. math.floor(odd.elements) .. " elements apart"
+      example = "; in " .. odd.top .. ", rows are " .. in_words(odd.elements, "count") .. " elements apart"
     end
     return { share = lost, compute_share = unaligned.share, count = unaligned.count, example = example }
   end,
 
   saving = { claims = "precision.unaligned.lost", remedy = "precision.unaligned.remedy", confidence = 0.6,
-             basis = "the same products at the rate of aligned kernels" },
+             basis = "the same products run at the rate of aligned kernels" },
 
   tests = {
     { name = "the output layer has an odd vocabulary and takes a fifth of the time",
@@ -56,7 +56,7 @@ return {
       facts = { window = { device_time = 1e9 },
                 roofline = { shapes = { odd = { top = "aten::mm [512, 1024] x [1024, 50257] in bf16", elements = 50257 } } },
                 precision = { unaligned = { share = 0.22, count = 3, lost = 2e8, remedy = true } } },
-      expect = { share = 0.2, example = "; in aten::mm [512, 1024] x [1024, 50257] in bf16 rows lie 50257 elements apart" },
+      expect = { share = 0.2, example = "; in aten::mm [512, 1024] x [1024, 50257] in bf16, rows are 50,257 elements apart" },
       saving = { claims = 2e8 } },
     { name = "near miss: a small odd product",
       facts = { window = { device_time = 1e9 },

@@ -11,7 +11,7 @@ return {
   needs      = { "totals.launches", "totals.allocations", "totals.allocation_time", "totals.calls.time" },
   thresholds = { "min_count", "min_per_launch", "min_share" },
 
-  symptom = "According to the summary, {count:count} calls that allocate or free memory take {time:time}, {share:pct} of the time in CUDA calls; there are {launches:count} launches.",
+  symptom = "According to the summary, calls that allocate or free memory take {time:time}, {share:pct} of the time in CUDA calls: {count:count} calls, against {launches:count} launches.",
   cause   = "cudaMalloc, cudaFree and similar calls block the host, and cudaFree waits for the GPU. With so many of them for the number of launches, they are probably part of the loop.",
   fixes   = {
     { action = "Allocate buffers before the loop and use them again" },

@@ -11,7 +11,7 @@ return {
   needs      = { "totals.kernels.time", "totals.copies.count", "totals.copies.rows", "totals.host_copies" },
   thresholds = { "min_share" },
 
-  symptom = "According to the summary, copies between host and GPU take {time:time}, {share:pct} as long as kernels and copies together.",
+  symptom = "According to the summary, copies between host and GPU take {time:time}, which is {share:pct} of the time of kernels and copies together.",
   cause   = "A copy keeps the GPU from computing unless it runs on another stream and from pinned memory. A summary does not show whether it does.",
   fixes   = {
     { action = "Keep data on the GPU between kernels" },
@@ -19,7 +19,7 @@ return {
     { action = "Capture a timeline, to see which copies the GPU waits for",
       snippet = "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND\nadvise run.nsys-rep", language = "bash", ["for"] = { "nvidia" } },
   },
-  false_positives = "Copies that run beside kernels, and those of the start, which no summary tells from those of the loop.",
+  false_positives = "Copies that overlap with kernels, and copies at the start, which no summary tells from those of the loop.",
   references = { "cuda-best-practices/pinned-memory" },
 
   applies = function(f)

@@ -13,7 +13,7 @@ return {
   optional   = { "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of {samples:count} CPU samples are in {name:text}; {many:count} functions have {least:pct} or more each.",
+  symptom = "{share:pct} of {samples:count} CPU samples are in {name:text}. Functions with {least:pct} or more each: {many:count}.",
   cause   = "A CPU profile shows what the host does, not whether the GPU waits for it. What the host does while the GPU computes costs nothing.",
   fixes   = {
     { action = "Capture a timeline with CPU samples, which shows both",

@@ -13,7 +13,7 @@ return {
   optional   = { "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "{share:pct} of {samples:count} samples of the warps are at {name:text}; {many:count} instructions have {least:pct} or more each.",
+  symptom = "{share:pct} of {samples:count} samples of the warps are at {name:text}. Instructions with {least:pct} or more each: {many:count}.",
   cause   = "Warps are sampled where they wait as well as where they issue: the instruction that many samples are at often waits for a load a few lines above.",
   fixes   = {
     { action = "Find the load that this instruction waits for, and issue it earlier or make it cheaper" },

@@ -13,7 +13,7 @@ return {
   optional   = { "window.device_time" },
   thresholds = { "min_share" },
 
-  symptom = "According to the summary, {name:kernel} takes {share:pct} of the kernel time ({count:count} launches); {many:count} kernels take {least:pct} or more each.",
+  symptom = "According to the summary, {name:kernel} takes {share:pct} of the kernel time ({count:count} launches). Kernels with {least:pct} or more each: {many:count}.",
   cause   = "A summary adds up what ran and does not show idle time, so a kernel that takes most of the kernel time may take little of the run.",
   fixes   = {
     { action = "Capture a timeline of a few steps, to see what runs and what the GPU waits for",

@@ -14,7 +14,7 @@ return {
   thresholds = { "min_retries" },
 
   symptom = "By PyTorch's memory summary, {retries:count} allocations failed at first, with up to {reserved:bytes} reserved.",
-  cause   = "When cudaMalloc fails, PyTorch waits for the GPU, gives its whole cache back, and allocates again. All of that is lost time.",
+  cause   = "When cudaMalloc fails, PyTorch waits for the GPU, gives its whole cache back, and allocates again. All of that costs time.",
   fixes   = {
     { reason = "!set", action = "Let the allocator grow its segments, which leaves fewer gaps between tensors (PyTorch 2.1 and later)",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch" } },

@@ -44,7 +44,7 @@ return {
     local split = f.allocator.given and f.allocator.unusable.peak or nil
     local split_text = ""
     if split and at_least(split, t.min_bytes) then
-      split_text = " Blocks that are split, and cannot be given back, held up to " .. math.floor(split / 1e8 + 0.5) / 10 .. " GB."
+      split_text = " Blocks that are split, and cannot be given back, held up to " .. in_words(split, "bytes") .. "."
     end
     return { split_text = split_text, source = source, reason = reason, reserved = reserved, tensors = tensors, share = part }
   end,

@@ -18,7 +18,7 @@ return {
                  "rank.turns.together", "rank.turns.least", "rank.turns.devices" },
   thresholds = { "max_steady", "min_share", "min_together" },
 
-  symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text} ({top:pct} of them the same). The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
+  symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text}: the most frequent one in {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "same", action = "Give each GPU work in proportion to its speed, or let all of them take their work from one queue" },
@@ -51,14 +51,17 @@ return {
     -- Stages of a pipeline in one process compute for micro-batches in turn. Nothing shows that they wait for each other.
     local devices = f.rank.turns.devices
     if devices and devices > 1 and not f.rank.late.device then return nil end
-    local python = not f.run.languages or contains(f.run.languages, "Python")
-    e.why = python
-      and "Batches contain different amounts of work on different ranks: sequences of different length, or experts that get different numbers of tokens."
-      or "The parts of the problem cost different amounts of work, and not always on the same rank: particles, cells or iterations move between ranks."
+    local languages = f.run.languages
+    e.why = "The ranks get different amounts of work: batches of different length, experts with different numbers of tokens, or parts of a problem that cost more than others."
+    if languages and contains(languages, "Python") then
+      e.why = "Batches contain different amounts of work on different ranks: sequences of different length, or experts that get different numbers of tokens."
+    elseif languages then
+      e.why = "The parts of the problem cost different amounts of work, and not always on the same rank: particles, cells or iterations move between ranks."
+    end
     return e
   end,
 
-  saving = { confidence = 0.6, basis = "the ranks share the same work equally" },
+  saving = { confidence = 0.6, basis = "the ranks share the work equally" },
 
   tests = {
     { name = "sequences of different length on 8 ranks",

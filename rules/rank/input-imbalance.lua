@@ -16,7 +16,7 @@ return {
   optional   = { "rank.imbalance.input.remedy" },
   thresholds = { "min_share", "max_top" },
 
-  symptom = "In {steps:pct} of the steps, the slowest rank is late because it waits for data. It is not always the same rank ({top:pct} of them the same). Waiting for it takes {share:pct} of the time.",
+  symptom = "In {steps:pct} of the steps, the slowest rank is late because it waits for data. It is not always the same rank: the most frequent one in {top:pct} of them. Waiting for it takes {share:pct} of the time.",
   cause   = "Batches differ: some files are larger, longer or in another format. A rank that draws them loads longer, and all others wait for it.",
   fixes   = {
     { action = "Look at the files behind slow batches: unusual resolution, sample rate, format or precision; convert them once" },

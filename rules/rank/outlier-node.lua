@@ -16,7 +16,7 @@ return {
   thresholds = { "min_excess", "min_share" },
 
   symptom = "All {ranks:count} ranks on {node:text} are slower than every other rank, by {excess:pct}. The others wait {share:pct} of the time for them.",
-  cause   = "Why these ranks are slower: {what:text}. All ranks of the host share this, so the host is the likely cause: its power limit, temperature, storage, other users, or the cores given to the job.",
+  cause   = "The reason they are slower: {what:text}. All ranks on the node share this, so the node itself is the likely cause: its power limit, temperature, storage, other users, or the cores given to the job.",
   fixes   = {
     { action = "Look at clocks, temperature and power limits of the GPUs of that node",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,temperature.gpu,power.draw,power.limit,clocks_event_reasons.active --format=csv",
@@ -46,7 +46,7 @@ return {
     { name = "four ranks of node17 run at lower clocks",
       edges = { ["rank.node.excess"] = 0.03, ["rank.node.lost"] = 1.6e8 },
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
-                rank = { node = { name = "node17", ranks = 4, excess = 0.25, cause = "the same kernels run slower there", lost = 8e8, remedy = true } } },
+                rank = { node = { name = "node17", ranks = 4, excess = 0.25, cause = "the same kernels run more slowly there", lost = 8e8, remedy = true } } },
       expect = { node = "node17", ranks = 4, excess = 0.25, share = 0.1 }, saving = { claims = 8e8 } },
     { name = "near miss: one node is slower by a hair",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },

@@ -3,7 +3,7 @@
 local function reason_of(cause)
   if not cause then return "unknown" end
   if contains(cause, "data") or contains(cause, "loading") then return "data" end
-  if contains(cause, "kernels run slower") then return "clock" end
+  if contains(cause, "kernels run more slowly") then return "clock" end
   if contains(cause, "not captured") then return "before" end
   return contains(cause, "more work") and "work" or "host"
 end
@@ -26,17 +26,17 @@ return {
                  "rank.imbalance.input.steps" },
   thresholds = { "min_behind", "min_data_steps", "min_late", "min_share" },
 
-  symptom = "{late:pct} of the waiting at {at:text} is for {who:text} {device:num}, which comes {lateness:time} after the others on average. This waiting takes {share:pct} of the time.",
-  cause   = "Why it is late: {what:text}. Ranks that exchange data continue only when the last of them arrives.",
+  symptom = "{late:pct} of the waiting at {at:text} is for {who:text} {device:num}, which arrives {lateness:time} after the others on average. This waiting takes {share:pct} of the time.",
+  cause   = "The reason it is late: {what:text}. Ranks that exchange data continue only when the last of them arrives.",
   fixes   = {
     { reason = "data", action = "Give ranks equal shares of the data, and the same number of loader workers and cores each",
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
     { reason = "work", action = "Balance batches by length, so that ranks compute equally long", ["for"] = { "python" } },
     { reason = "work", action = "Divide the problem by cost, not by cells, so that ranks compute equally long", ["for"] = { "c++", "fortran", "openacc" } },
-    { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another node",
+    { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another GPU",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",
       language = "bash", ["for"] = { "nvidia" } },
-    { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another node",
+    { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another GPU",
       snippet = "amd-smi metric --clock --temperature --power", language = "bash", ["for"] = { "amd" } },
     { reason = "host", action = "Take logging, output and checkpoints off this rank, or let all ranks share them" },
     { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
@@ -62,7 +62,7 @@ return {
     -- One batch that loads slowly makes no slow rank.
     local waits = f.rank.imbalance.input.steps
     if reason == "data" and waits and not at_least(waits, t.min_data_steps) then return nil end
-    local who = "device"
+    local who = "GPU"
     if f.cluster.reports and f.cluster.reports > 1 then who = "rank" end
     return { who = who, at = late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
              reason = reason, what = late.cause or "not visible in this capture" }

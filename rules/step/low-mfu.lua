@@ -13,7 +13,7 @@ return {
   optional   = { "roofline.shapes.slow.share", "roofline.shapes.slow.top" },
   thresholds = { "min_busy", "min_measured", "max_mfu", "max_bandwidth" },
 
-  symptom = "Kernels run {busy:pct} of the time. Their work would take {mfu:pct} of it at the GPU's peak rate (model FLOPS utilization, MFU), and their bytes {bandwidth:pct} at the memory's rate{slow_text:text}.",
+  symptom = "Kernels run {busy:pct} of the time. Their work would take {mfu:pct} of it at the GPU's peak rate (model FLOPS utilization, MFU), and their bytes {bandwidth:pct} at its peak memory bandwidth{slow_text:text}.",
   cause   = "Utilization counts the time in which anything runs: small sizes, unfused operators and kernels that leave SMs free keep a GPU busy without using it.",
   fixes   = {
     { action = "Look at the kernels with most time first: their sizes, types, and what they reach", snippet = "advise run.json -v        # rules kernel/… and precision/…", language = "bash" },
@@ -36,7 +36,7 @@ return {
     local slow = f.roofline.shapes.slow
     local slow_text = ""
     if slow.share and slow.share > 0 and slow.top then
-      slow_text = ". Operators far from both limits take " .. math.floor(100 * slow.share + 0.5) .. " % of the kernel time, most of it " .. slow.top
+      slow_text = ". Operators far from both limits take " .. in_words(slow.share, "pct") .. " of the kernel time, most of it " .. slow.top
     end
     return { slow_text = slow_text, slow = slow.share, busy = busy, mfu = mfu, bandwidth = bandwidth, measured = measured }
   end,

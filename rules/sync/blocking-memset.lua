@@ -16,7 +16,7 @@ return {
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} memsets block the host until they are done. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "Memsets block the host until they are done ({count:count} in the window). Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "A synchronous memset waits for earlier work, and the host launches nothing meanwhile.",
   fixes   = {
     { action  = "Use the asynchronous call on the stream of the kernels that need it",

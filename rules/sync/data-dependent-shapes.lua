@@ -16,7 +16,7 @@ return {
                  "sync.item.remedy" },
   thresholds = { "min_share", "min_per_step", "min_part" },
 
-  symptom = "{count:count} operations {per:text} have results whose size depends on the data (nonzero, masks). Waiting for the size costs {share:pct} of the time.",
+  symptom = "The size of some results depends on the data (nonzero, masks): {count:count} operations {per:text}. Waiting for these sizes costs {share:pct} of the time.",
   cause   = "The host must know the size before it can allocate the result.",
   fixes   = {
     { action  = "Keep the shape and mask instead",

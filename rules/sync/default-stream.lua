@@ -15,7 +15,7 @@ return {
   evidence   = { "kernels", part = "share", streams = "other_streams" },
   thresholds = { "min_share", "min_kernels", "min_streams" },
 
-  symptom = "{kernels:count} kernels ({part:pct} of the compute time) run on the legacy default stream and make {streams:count} other streams wait. {share:pct} of the time could overlap.",
+  symptom = "Kernels on the legacy default stream ({kernels:count}, {part:pct} of the compute time) make {streams:count} other streams wait. {share:pct} of the time could overlap.",
   cause   = "The legacy default stream waits for every other stream, and every other stream waits for it.",
   fixes   = {
     { action  = "Compile with one default stream per thread, which does not wait for the others",

@@ -20,10 +20,10 @@ return {
   optional       = { "sync.forward.operator", "sync.forward.source", "steps.forward.time", "steps.backward.time" },
   thresholds     = { "min_share", "min_per_step", "min_forward_ratio" },
 
-  symptom = "The forward pass takes {ratio:num} times as long as the backward pass. The host waits {per_step:num} times {per:text} in it{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "The forward pass takes {ratio:num} times as long as the backward pass. In it, the host waits for the GPU {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Something in the model's forward code reads a value from the GPU and waits for it.",
   fixes   = {
-    { action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and tests of tensors from forward()",
+    { action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and conditions on tensors from forward()",
       snippet = [[torch.cuda.set_sync_debug_mode("error")
 model(batch)]],
       language = "python", ["for"] = { "pytorch" } },

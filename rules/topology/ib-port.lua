@@ -12,7 +12,7 @@ return {
   needs      = { "topology.port.count", "topology.port.down", "topology.port.slow", "topology.port.rows", "topology.infiniband" },
   thresholds = { "min_ports" },
 
-  symptom = "{count:count} of {ports:count} network ports differ from the others: {port:text} is {what:text} (state {state:text}, {rate:num} Gbit/s).",
+  symptom = "Network port {port:text} is {what:text} (state {state:text}, {rate:num} Gbit/s). Ports that differ from the rest: {count:count} of {ports:count}.",
   cause   = "The cause is a cable, a transceiver or the port of the switch. Traffic moves to the other ports, and collectives run at the rate of the slowest one.",
   fixes   = {
     { action = "Look at its state and error counters, and tell the administrators", snippet = "ibstat\nibqueryerrors", language = "bash" },

@@ -11,7 +11,7 @@ return {
   needs      = { "topology.gpus", "topology.nvlink.pairs", "topology.nvlink.missing", "topology.nvlink.rows" },
   thresholds = { "min_missing" },
 
-  symptom = "{missing:count} of {pairs:count} pairs of GPUs have no NVLink ({a:text} and {b:text}: {path:text}), although other pairs have it.",
+  symptom = "NVLink is missing between {missing:count} of {pairs:count} pairs of GPUs ({a:text} and {b:text}: {path:text}), although other pairs have it.",
   cause   = "Such pairs communicate over PCIe, at a tenth of NVLink's rate. If all GPUs should be connected alike, a link, a bridge or the fabric manager is down.",
   fixes   = {
     { action = "Check which links are up, and compare with another node of the same kind", snippet = "nvidia-smi nvlink --status\nnvidia-smi topo -m",

@@ -14,7 +14,7 @@ return {
   optional   = { "nccl.network" },
   thresholds = { "min_slow" },
 
-  symptom = "{slow:count} of {pairs:count} pairs of ranks use a slow path: {paths:text} (for example {a:text} and {b:text} over {path:text}).",
+  symptom = "NCCL uses a slow path between {slow:count} of {pairs:count} pairs of ranks: {paths:text} (for example {a:text} and {b:text} over {path:text}).",
   cause   = "NCCL takes the best path that is available: peer-to-peer inside a node, RDMA from GPU memory between nodes. Here that path was turned off or missing.",
   fixes   = {
     { action = "Ask NCCL for its reasons", snippet = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET", language = "bash" },

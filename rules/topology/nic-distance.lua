@@ -12,7 +12,7 @@ return {
   optional   = { "nccl.nodes" },
   thresholds = { "min_far" },
 
-  symptom = "{far:count} of {gpus:count} GPUs have no network card closer than {path:text} ({gpu:text}: {nic:text}).",
+  symptom = "For {far:count} of {gpus:count} GPUs, no network card is closer than {path:text} ({gpu:text}: {nic:text}).",
   cause   = "Traffic of such a GPU to other nodes goes through host bridges or the link between sockets, which is slower and shared. GPUDirect RDMA may not be used at all on such a path.",
   fixes   = {
     { action = "Bind each rank to a GPU, and to the cores and the card of its own socket",

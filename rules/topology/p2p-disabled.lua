@@ -12,7 +12,7 @@ return {
   needs      = { "topology.p2p.known", "topology.p2p.bad", "topology.p2p.rows" },
   thresholds = { "min_bad" },
 
-  symptom = "{bad:count} directions between GPUs have no peer access ({a:text} to {b:text}: {status:text}, {meaning:text}).",
+  symptom = "Peer access between GPUs is missing in {bad:count} directions ({a:text} to {b:text}: {status:text}, {meaning:text}).",
   cause   = "Without peer access, a copy between GPUs is staged through host memory, at half the rate of PCIe or less.",
   fixes   = {
     { action = "For CNS or TNS, look at address translation (IOMMU) and PCIe access control in firmware and kernel; ask the administrators",

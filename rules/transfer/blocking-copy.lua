@@ -17,7 +17,7 @@ return {
   optional       = { "steps.count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies ({bytes:bytes} in all, {memory:text}) block the host until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "In {count:count} copies ({bytes:bytes} in all, {memory:text}), the host is blocked until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The host can queue no work during a synchronous copy: the call waits for all earlier work and moves the data.",
   fixes   = {
     { action  = "Copy asynchronously from pinned memory on a separate stream, and let the kernels wait for an event",
@@ -46,7 +46,7 @@ x = x.to(device, non_blocking=True)]],
   end,
 
   saving = { confidence = 0.8,
-             basis = "asynchronous copies from pinned memory, uploads in a loop on a separate stream, and the host free meanwhile" },
+             basis = "copies are asynchronous and from pinned memory, uploads in a loop run on a separate stream, and the host is free meanwhile" },
 
   tests = {
     { name = "a quarter of the run waits for cudaMemcpy",

@@ -16,7 +16,7 @@ return {
   optional   = { "op.copy.per_step", "copy.separate.lost", "copy.separate.remedy" },
   thresholds = { "min_share", "min_ratio", "min_separate" },
 
-  symptom = "Of each GPU's window, copies take {copy_time:time} and computing takes {compute_time:time}. For {share:pct} of it, only copies run{op_text:text}.",
+  symptom = "On average, each GPU copies for {copy_time:time} and computes for {compute_time:time}. For {share:pct} of the time, only copies run{op_text:text}.",
   cause   = "Moving the data takes longer than computing with it.",
   fixes   = {
     { action = "Keep data that is used again on the GPU, and compute intermediate steps there" },
@@ -35,7 +35,7 @@ return {
     if not at_least(exposed, t.min_share) then return nil end
     if f.budget.compute > 0 and not at_least(share(f.copy.time, f.budget.compute), t.min_ratio) then return nil end
     local calls = f.op.copy.per_step
-    return { op_text = calls and "; aten::copy_ is called " .. math.floor(calls + 0.5) .. " times" or "",
+    return { op_text = calls and "; aten::copy_ is called " .. in_words(math.floor(calls + 0.5), "count") .. " times" or "",
              share = exposed, copy_time = f.copy.time, compute_time = f.budget.compute, bytes = f.copy.bytes,
              rows = top(f.copy.groups, "time", 3) }
   end,

@@ -50,7 +50,7 @@ following.record_stream(torch.cuda.current_stream())]],
   saving = function(f, t, e)
     if f.copy.serial.lost == nil or f.copy.serial.remedy == nil or e.serial == 0 then return nil end
     return { claims = f.copy.serial.lost, remedy = f.copy.serial.remedy, confidence = 0.5,
-             basis = "pinned copies on a separate stream, as far as there are kernels to overlap with" }
+             basis = "pinned copies run on a separate stream, as far as there are kernels to overlap with" }
   end,
 
   tests = {

@@ -15,7 +15,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies {per:text} between GPUs run alone for {share:pct} of the time.",
+  symptom = "Copies between GPUs run alone for {share:pct} of the time: {count:count} {per:text}.",
   cause   = "The next kernel waits for the transfer: the copies are in line with the kernels.",
   fixes   = {
     { action  = "Copy on a separate stream, in pieces",

@@ -3,7 +3,7 @@
 -- same path.
 return {
   id        = "transfer/low-bandwidth",
-  title     = "Find out why pinned copies run far below the rate of the link",
+  title     = "Find out why pinned copies are far slower than the link",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -17,8 +17,8 @@ return {
   optional   = { "run.devices_listed" },
   thresholds = { "min_share", "min_count", "max_of_link" },
 
-  symptom = "{count:count} large pinned copies ({bytes:bytes}) run at {rate:rate}, although the link reaches {link_rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
-  cause   = "The link runs with fewer lanes or at an older speed, the host memory is at another socket, or others share the path.",
+  symptom = "Large pinned copies run at {rate:rate}, although the link reaches {link_rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  cause   = "The link runs with fewer lanes or at an older speed, the host memory is on another socket, or other traffic shares the path.",
   fixes   = {
     { action  = "Bind the process and its memory to the socket of its GPU",
       snippet = [[nvidia-smi topo -m                      # column "NUMA Affinity"
@@ -33,7 +33,7 @@ numactl --cpunodebind=N --membind=N COMMAND]],
   false_positives = "A machine whose link has fewer lanes than the card supports. Copies in both directions, or by other GPUs, that share the rate at the same moment.",
   references = { "cuda-best-practices/transfers", "nvidia/smi" },
 
-  applies = function(f) return f.copy.slow.count > 0, "no large pinned copy is far below the rate of the link" end,
+  applies = function(f) return f.copy.slow.count > 0, "no large pinned copy is far slower than the link" end,
 
   detect = function(f, t)
     local lost = share(f.copy.slow.lost.time, f.window.device_time)
@@ -47,7 +47,7 @@ numactl --cpunodebind=N --membind=N COMMAND]],
   end,
 
   saving = { claims = "copy.slow.lost", remedy = "copy.slow.remedy", confidence = 0.5,
-             basis = "the same copies at the rate of the link" },
+             basis = "the same copies run at the rate of the link" },
 
   tests = {
     { name = "an eighth of the link's rate",

@@ -18,7 +18,7 @@ return {
   optional       = { "copy.migration.gpu_faults", "copy.migration.back_bytes", "copy.migration.prefetched_bytes" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} migrations on page faults move {up:bytes} to the GPU and {back:bytes} back to the host.{prefetched_text:text} Migrations, and kernels that wait for them, take {share:pct} of the time.",
+  symptom = "Page faults move {up:bytes} to the GPU and {back:bytes} back to the host, in {count:count} migrations.{prefetched_text:text} Migrations, and kernels that wait for them, take {share:pct} of the time.",
   cause   = "Pages move only when a kernel or the host touches them, and the one that touches them waits.",
   fixes   = {
     { reason = "kernel", action  = "Prefetch what a kernel will use, on its stream and before it",

@@ -18,7 +18,7 @@ return {
   optional       = { "hw.host_link_bytes_per_s", "copy.groups", "copy.pageable.remedy", "window.supports_verdict" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} asynchronous copies ({bytes:bytes} in all) use pageable host memory and reach {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "Asynchronous copies with pageable host memory reach {rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The driver stages pageable memory through a small pinned buffer, and the call blocks the host meanwhile.",
   fixes   = {
     { reason = "up", action = "Pin the loader's buffers and copy without blocking",
@@ -58,7 +58,7 @@ out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
   saving = function(f)
     if f.window.supports_verdict == false then return nil end
     return { claims = f.copy.pageable.lost, remedy = f.copy.pageable.remedy, confidence = 0.9,
-             basis = "copies at the rate of pinned memory, with the host free meanwhile" }
+             basis = "copies run at the rate of pinned memory, and the host is free meanwhile" }
   end,
 
   tests = {

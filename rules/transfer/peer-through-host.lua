@@ -16,7 +16,7 @@ return {
   evidence   = { "count", "bytes", devices = "run.devices" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} go from one GPU to another through host memory, {count:count} times. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "{bytes:bytes} in all go from one GPU to another through host memory, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each byte crosses the host link twice; a direct copy over PCIe crosses it once, and NVLink is faster still.",
   fixes   = {
     { action  = "Copy from device to device, with peer access enabled",
@@ -40,7 +40,7 @@ torch.distributed.send(x, dst=1)          # between processes, with the nccl bac
 
   applies = function(f) return f.run.devices >= 2, "only one GPU did work" end,
 
-  saving = { confidence = 0.6, basis = "one direct copy instead of two over the host link" },
+  saving = { confidence = 0.6, basis = "one direct copy replaces two over the host link" },
 
   tests = {
     { name = "halo exchange through the host",

@@ -19,7 +19,7 @@ return {
   optional       = { "copy.roundtrip.directive" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} go from the GPU to the host and come back, {count:count} times. Meanwhile, the GPU computes nothing for {share:pct} of the time.{where:text}",
+  symptom = "{bytes:bytes} in all go from the GPU to the host and come back, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.{where:text}",
   cause   = "{why:text}",
   fixes   = {
     { action  = "Do this part on the GPU as well",
@@ -32,7 +32,7 @@ y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pa
       snippet = [[#pragma acc data copy(state[0:n])      // Fortran: !$acc data; OpenMP: #pragma omp target data map(tofrom: ...)
 for (int step = 0; step < steps; ++step) advance(state, weights);   // in advance(): present(state)]],
       language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
-    { action = "If it must stay on the CPU, use pinned buffers and process the previous step's data while this step's kernels run" },
+    { action = "If this part must stay on the CPU, use pinned buffers and process the previous step's data while this step's kernels run" },
   },
   false_positives = "Deliberate offloading (optimizer state, activations) because the GPU's memory does not suffice.",
   references = { "cuda-best-practices/transfers", "pytorch/tuning-guide" },

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} strided copies {per:text} block the launching thread while the GPU waits: {share:pct} of the time.",
+  symptom = "Strided copies block the launching thread ({count:count} {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "Where rows are short, the link and the copy engine reach a fraction of their rate: a strided copy moves row by row. How wide the rows are was not recorded.",
   fixes   = {
     { action = "Pack what is sent into one contiguous buffer with a kernel, and copy that" },
@@ -25,7 +25,7 @@ return {
   false_positives = "Copies of whole planes, whose rows are long.",
   references = { "cuda-best-practices/transfers" },
 
-  saving = { confidence = 0.55, basis = "one contiguous copy that does not block the host" },
+  saving = { confidence = 0.55, basis = "one contiguous copy replaces them and does not block the host" },
 
   tests = {
     { name = "a halo of narrow rows",

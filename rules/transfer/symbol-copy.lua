@@ -16,10 +16,10 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} copies {per:text} to or from device symbols block the launching thread while the GPU waits: {share:pct} of the time.",
+  symptom = "Copies to or from device symbols block the launching thread ({count:count} {per:text}). The GPU waits {share:pct} of the time for that.",
   cause   = "Small parameters are copied to __constant__ or __device__ variables.",
   fixes   = {
-    { action  = "Pass them as arguments of the kernel (4096 bytes; 32764 bytes from CUDA 12.1 on, on Volta and newer)",
+    { action  = "Pass them as arguments of the kernel (4,096 bytes; 32,764 bytes from CUDA 12.1 on, on Volta and newer)",
       snippet = "__global__ void step(const __grid_constant__ Params p);",
       language = "cpp", ["for"] = { "c++" } },
     { action = "Copy asynchronously from pinned memory, once for several launches" },

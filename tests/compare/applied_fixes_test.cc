@@ -33,7 +33,7 @@ TEST_CASE("a finding is not fixed where nothing of its fix is seen: it went with
   REQUIRE(c.gone.size() == 1);
   CHECK(c.gone[0].rule == "launch/bound");
   CHECK(c.gone[0].went_with == std::vector<std::string>{"input/no-workers"});
-  CHECK(c.gone[0].why == "AFTER launches as much work");
+  CHECK(c.gone[0].why == "AFTER still launches as much work");
   CHECK_FALSE(c.gone[0].replayed);        // a guess
   CHECK(c.predicted_ns == Approx(46e6));  // of what was fixed
 }

@@ -138,7 +138,7 @@ TEST_CASE("the device that comes last again and again is the late one") {
   CHECK(run->comm.late_device == 1);
   CHECK(run->comm.late_share == 1.0);
   CHECK(run->comm.lateness_ns == Approx(300_us));
-  CHECK(run->comm.late_cause == "the same kernels run slower there");
+  CHECK(run->comm.late_cause == "the same kernels run more slowly there");
   // The first device waits 300 us in each of ten collectives.
   CHECK(run->comm.late.lost->by_device[0].Total() == 10 * 300_us);
   CHECK(run->comm.late.lost->by_device[1].Total() == 0);

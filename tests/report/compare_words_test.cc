@@ -35,14 +35,14 @@ TEST_CASE("what went with another fix names it, and why; else nothing is said") 
                      "Reduce launch work",
                      5e6,
                      0,
-                     "AFTER launches as much work",
+                     "AFTER still launches as much work",
                      {"input/no-workers"},
                      false};
-  CHECK(WentAlong(gone) == "probably went with input/no-workers: AFTER launches as much work");
+  CHECK(WentAlong(gone) == "probably went with input/no-workers: AFTER still launches as much work");
   gone.replayed = true;
-  CHECK(WentAlong(gone) == "went with input/no-workers: AFTER launches as much work");
+  CHECK(WentAlong(gone) == "went with input/no-workers: AFTER still launches as much work");
   gone.went_with.clear();
-  CHECK(WentAlong(gone) == "nothing shows its fix: AFTER launches as much work");
+  CHECK(WentAlong(gone) == "nothing shows its fix: AFTER still launches as much work");
   gone.why.clear();
   CHECK(WentAlong(gone).empty());
 }
@@ -54,7 +54,7 @@ TEST_CASE("pages tell what is gone apart from what is fixed, and escape what rep
              "Reduce launch work",
              5e6,
              0,
-             "AFTER launches as much work",
+             "AFTER still launches as much work",
              {"input/no-workers"},
              true}};
   CHECK_THAT(CompareText(c, "a", "b", 80, false),

@@ -379,7 +379,7 @@ TEST_CASE("efficiency is told only where most kernel time was measured") {
   efficiency.mfu = 0.4;
   efficiency.bandwidth = 0.1;
   efficiency.measured_share = 0.9;
-  CHECK(EfficiencyText(efficiency) == "MFU 40 % (peak of the types used), memory bandwidth 10 %");
+  CHECK(EfficiencyText(efficiency) == "MFU 40 % (of the peak for the types used), memory bandwidth 10 %");
   efficiency.mfu = efficiency.bandwidth = 0.004;
   CHECK(EfficiencyText(efficiency).empty());
   efficiency.mfu = 0.4;
@@ -411,7 +411,7 @@ TEST_CASE("what is known of idle time without a cause has words of its own") {
   device.unseen = {.before_capture = 150, .in_graphs = 350, .queued = 40};
   CHECK(IdleParts(report, {device}, 9) ==
         std::vector<std::string>{"gaps inside graphs 35 %", "host code 20 %", "earlier work 15 %",
-                                 "unknown 6 %", "queued work 4 %"});
+                                 "unknown 6 %", "unrecorded waits 4 %"});
   report.read_with_care = {{Care::kRequestsLikeCode, "in whatever words"}};
   CHECK(IdleParts(report, {device}, 2).back() == "requests or host code 20 %");
 }

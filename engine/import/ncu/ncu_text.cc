@@ -105,7 +105,7 @@ class NcuTextReader {
     }
     if (!empty_metric_.empty()) {
       return Error{
-          fmt::format("no metric has a value: {} is n/a (line {}), so its name is misspelt "
+          fmt::format("no metric has a value: {} is n/a (line {}), so its name is misspelled "
                       "or this GPU does not have it",
                       empty_metric_, empty_line_),
           path_, "profile again with: ncu --set full -o report -- COMMAND"};

@@ -346,7 +346,7 @@ class CommFinder {
         compute.second > 0) {
       const bool same_work = SameKernels(devices);
       result_.late_cause =
-          same_work ? "the same kernels run slower there" : "it has more work on the GPU";
+          same_work ? "the same kernels run more slowly there" : "it has more work on the GPU";
       const auto factor = static_cast<float>(std::max(0.0, 1 - compute.first / compute.second));
       for (const std::uint32_t op : run_.ops_of_device[late]) {
         if (trace_.ops.kind[op] == OpKind::kKernel && !run_.IsComm(op) &&
