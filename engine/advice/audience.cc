@@ -48,7 +48,17 @@ bool IsForOtherKind(const RunInfo& run, const std::vector<std::string>& programs
          std::find(programs.begin(), programs.end(), "training") != programs.end();
 }
 
-bool SaysNoProgram(const std::string& program) { return IsMaker(program) || IsKind(program); }
+// To capture the other ranks is for reports that lack some.
+constexpr const char* kSomeRanks = "some-ranks";
+
+bool FitsRanks(const RunInfo& run, const std::vector<std::string>& programs) {
+  return !run.all_ranks ||
+         std::find(programs.begin(), programs.end(), kSomeRanks) == programs.end();
+}
+
+bool SaysNoProgram(const std::string& program) {
+  return IsMaker(program) || IsKind(program) || program == kSomeRanks;
+}
 
 bool IsNative(const std::string& program) {
   static const std::set<std::string> native = {"c++", "fortran", "openacc", "openmp", "mpi"};
@@ -103,6 +113,7 @@ std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
   std::vector<Fix> fixes;
   for (const Fix& fix : all) {
     if (!FitsMaker(run, fix.programs) || !FitsKind(run, fix.programs)) continue;
+    if (!FitsRanks(run, fix.programs)) continue;
     fixes.push_back(fix);
     std::erase_if(fixes.back().links, [&](const Link& link) {
       return !FitsMaker(run, link.programs) || !FitsProgram(run, link.programs);

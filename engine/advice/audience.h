@@ -9,10 +9,10 @@
 namespace advise {
 
 // "nvidia" and "amd" among a fix's `programs` say whose GPUs it is for, "training" and "inference"
-// for which kind of run. Beyond that: the fixes
-// whose `programs` name the framework of the run, what it builds on, or one of its languages; those
-// that name none are for everybody. All of them where nothing is known about the program, or where
-// none would be left. Links are chosen alike, but none may be left.
+// for which kind of run, "some-ranks" that it is for reports that lack ranks. Beyond that: the
+// fixes whose `programs` name the framework of the run, what it builds on, or one of its languages;
+// those that name none are for everybody. All of them where nothing is known about the program, or
+// where none would be left. Links are chosen alike, but none may be left.
 std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& fixes);
 
 }  // namespace advise

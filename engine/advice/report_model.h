@@ -59,7 +59,8 @@ struct RunInfo {
   double sequences = 0;   // that get a token in a step of a model server; 0 unknown
   std::string framework;  // "" unknown
   std::vector<std::string> languages;
-  std::string maker;  // of the GPUs: "nvidia" | "amd"; "" without GPUs
+  std::string maker;       // of the GPUs: "nvidia" | "amd"; "" without GPUs
+  bool all_ranks = false;  // every rank of a job of several is in the report
 };
 
 // How well kernels run, where that was measured.

@@ -60,9 +60,9 @@ Row RoofRow(const ShapeRow& row, const Analysis& a) {
           {"flop_rate", row.achieved},
           {"byte_rate", row.bandwidth},
           {"side", row.side},
-          {"roof", row.side == "memory" ? "the peak memory bandwidth"
-                   : row.tensor         ? "the peak arithmetic rate"
-                                        : "the peak arithmetic rate without tensor cores"},
+          {"roof", row.side == "memory" ? "the memory bandwidth"
+                   : row.tensor         ? "the compute peak"
+                                        : "the compute peak without tensor cores"},
           {"reason", row.reason}};
 }
 

@@ -16,14 +16,13 @@ return {
   applies        = "mpi.count",
   not_applicable = "the launching threads make no MPI calls",
   evidence       = { "count", rows = "mpi.functions" },
-  optional       = { "run.devices", "capture.world_size" },
   thresholds     = { "min_share" },
 
   symptom = "The host waits for other ranks in MPI collectives, and the GPU is idle for {share:pct} of the time ({count:count} waits).",
   cause   = "The other ranks wait in the collective for one that has more work or that does something alone.",
   fixes   = {
-    { reason  = "!all", action = "Capture all ranks, and give their reports together: they show which rank is last and why",
-      snippet = "advise record -- mpirun -n 4 ./solver\nadvise report.*.sqlite", language = "bash" },
+    { action  = "Capture all ranks, and give their reports together: they show which rank is last and why",
+      snippet = "advise record -- mpirun -n 4 ./solver\nadvise report.*.sqlite", language = "bash", ["for"] = { "some-ranks" } },
     { action = "Give the ranks equal work: divide the domain by cost, and divide it again when costs change" },
     { action  = "If rank 0 writes for all, let all ranks write their part at once, or write from another thread",
       snippet = "MPI_File_write_at_all(file, offset, data, n, MPI_DOUBLE, MPI_STATUS_IGNORE);   // instead of MPI_Gather and fwrite on rank 0",
@@ -36,13 +35,6 @@ return {
   false_positives = "A rank that is last in each step on purpose, such as the end of a pipeline.",
   references = { "mpi/standard" },
 
-  -- Where all ranks are here, nobody needs to capture them.
-  detect = function(f, t, e)
-    local shown = f.run.devices or 1
-    if shown > 1 and shown >= (f.capture.world_size or shown) then e.reason = "all" end
-    return e
-  end,
-
   saving = { confidence = 0.5, basis = "all ranks come to the collectives at the same time" },
 
   tests = {
@@ -52,10 +44,6 @@ return {
                 mpi = { count = 600, functions = { { name = "MPI_Barrier", count = 10, time = 3e8, bytes = 0, idle = 2e8 } },
                         uneven = { count = 10, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, count = 10, rows = { { name = "MPI_Barrier", idle = 2e8 } } }, saving = { claims = 2e8, confidence = 0.5 } },
-    { name = "all ranks are in the report",
-      facts = { window = { device_time = 1e9 }, run = { devices = 4 },
-                mpi = { count = 600, functions = {}, uneven = { count = 10, lost = 2e8, remedy = true } } },
-      expect = { share = 0.2, reason = "all" } },
     { name = "near miss: ranks come a little apart",
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, functions = {}, uneven = { count = 100, lost = 2e7, remedy = true } } },

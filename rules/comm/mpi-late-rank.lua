@@ -16,14 +16,13 @@ return {
   applies        = "mpi.count",
   not_applicable = "the launching threads make no MPI calls",
   evidence       = { count = "per_step", rows = "mpi.functions" },
-  optional       = { "run.devices", "capture.world_size" },
   thresholds     = { "min_share" },
 
   symptom = "The host waits in MPI for messages that come late, and the GPU is idle meanwhile: {share:pct} of the time.",
   cause   = "These calls take longer than their messages need on a network. The other rank has more work, or does something else first.",
   fixes   = {
-    { reason  = "!all", action = "Capture all ranks, and give their reports together: they show which rank is late and why",
-      snippet = "advise record -- mpirun -n 4 ./solver\nadvise report.*.sqlite", language = "bash" },
+    { action  = "Capture all ranks, and give their reports together: they show which rank is late and why",
+      snippet = "advise record -- mpirun -n 4 ./solver\nadvise report.*.sqlite", language = "bash", ["for"] = { "some-ranks" } },
     { action = "Give the ranks equal work: divide the domain by cost, not by cells" },
     { action  = "Post receives early, and compute what needs no edges before waiting for them",
       snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
@@ -36,13 +35,6 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
   false_positives = "A slow network, or messages that share it with other jobs.",
   references = { "mpi/standard" },
 
-  -- Where all ranks are here, nobody needs to capture them.
-  detect = function(f, t, e)
-    local shown = f.run.devices or 1
-    if shown > 1 and shown >= (f.capture.world_size or shown) then e.reason = "all" end
-    return e
-  end,
-
   saving = { confidence = 0.5, basis = "messages are there when the host asks for them" },
 
   tests = {
@@ -52,10 +44,6 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
                 mpi = { count = 600, functions = { { name = "MPI_Waitall", count = 100, time = 3e8, bytes = 0, idle = 2.2e8 } },
                         late = { per_step = 1, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, count = 1, rows = { { name = "MPI_Waitall", idle = 2.2e8 } } }, saving = { claims = 2e8, confidence = 0.5 } },
-    { name = "all ranks are in the report",
-      facts = { window = { device_time = 1e9 }, run = { devices = 4 },
-                mpi = { count = 600, functions = {}, late = { per_step = 1, lost = 2e8, remedy = true } } },
-      expect = { share = 0.2, reason = "all" } },
     { name = "near miss: small differences between ranks",
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, functions = {}, late = { per_step = 1, lost = 2e7, remedy = true } } },

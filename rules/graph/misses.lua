@@ -27,7 +27,7 @@ return {
       language = "bash", ["for"] = { "sglang" } },
     { action  = "Drop or pad the last, smaller batch",
       snippet = "loader = DataLoader(dataset, batch_size=64, drop_last=True)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Capture a graph for each size that occurs, or pad inputs to the sizes of captured graphs" },
   },
   false_positives = "Prefill steps of a server. Their lengths vary, and they are long enough without graphs.",

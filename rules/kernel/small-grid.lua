@@ -23,7 +23,8 @@ return {
   cause   = "SMs without a block do nothing while such a kernel runs: a block runs on one SM, and no other kernel uses the rest.",
   fixes   = {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",
-      snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch", "training" } },
+    { action = "Process more data at once: use a larger batch, or several inputs in one call", ["for"] = { "pytorch", "inference" } },
     { action = "In your own kernels, launch more blocks with less work each: at least two per SM, with a grid-stride loop",
       snippet = "const int blocks = min((n + 255) / 256, 32 * sms);   // sms: cudaDevAttrMultiProcessorCount\n" ..
                 "kernel<<<blocks, 256, 0, stream>>>(data, n);         // for (i = tid; i < n; i += gridDim.x * blockDim.x)",

@@ -64,7 +64,7 @@ return {
     if reason == "data" and waits and not at_least(waits, t.min_data_steps) then return nil end
     local who = "GPU"
     if f.cluster.reports and f.cluster.reports > 1 then who = "rank" end
-    return { who = who, at = late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
+    return { who = who, at = late.at == "steps" and "the ends of steps" or late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
              reason = reason, what = late.cause or "not visible in this capture" }
   end,
 
@@ -91,7 +91,7 @@ return {
     { name = "a solver that talks by MPI: ranks are compared by the ends of their steps",
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 3, share = 0.7, at = "steps", lateness = 6e5, cause = "it has more work on the GPU", lost = 4e8, remedy = true } } },
-      expect = { who = "rank", at = "steps", share = 0.05, reason = "work" } },
+      expect = { who = "rank", at = "the ends of steps", share = 0.05, reason = "work" } },
     { name = "one step was captured, and this rank began it late",
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
                 rank = { late = { device = 7, share = 0.8, lateness = 1e6, cause = "it began later, with work that was not captured", lost = 8e8, remedy = true } } },

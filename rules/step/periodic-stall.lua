@@ -19,7 +19,7 @@ local function ordinal(n) return n .. (teens[n % 100] or endings[n % 10] or "th"
 
 return {
   id        = "step/periodic-stall",
-  title     = "Move the work that stops the loop at regular intervals off the main thread",
+  title     = "Move the work that stops the loop at regular intervals off the launching thread",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -33,8 +33,8 @@ return {
                  "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "host.os_wait.per_step" },
   thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between" },
 
-  symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in the extra time: {share:pct} of the time in all{what_text:text}.",
-  cause   = "Work that is done now and then (saving, logging, evaluation, garbage collection) stops the loop while it lasts.",
+  symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in the extra time: {share:pct} of the time in all.{what_text:text}",
+  cause   = "Work that is done now and then, such as saving, logging or evaluation, stops the loop while it lasts.",
   fixes   = {
     { reason = "checkpoint", action = "Save checkpoints in the background",
       snippet = [[future = torch.distributed.checkpoint.async_save(state, checkpoint_id=path)   # waits for the copy only
@@ -99,7 +99,7 @@ elif step % 100 == 10:
     return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)),
              reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes, f.steps.stall.gpu_share or 0, t.evaluation_share), excess = f.steps.stall.excess, median = f.steps.median,
              steps = f.steps.count,
-             what_text = what and what ~= "" and "; the extra time goes to " .. what or "" }
+             what_text = what and what ~= "" and " The extra time goes to " .. (what == "checkpoint" and "checkpoints" or what) .. "." or "" }
   end,
 
   saving = { claims = "steps.stall.lost", remedy = "steps.stall.remedy", confidence = 0.75,
@@ -112,7 +112,7 @@ elif step % 100 == 10:
                 steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "checkpoint", lost = 1.5e9,
                                                               remedy = true } } },
       expect = { share = 0.375, every = 5, nth = "5th", reason = "checkpoint", excess = 1.6e9, median = 1e8, steps = 20,
-                 what_text = "; the extra time goes to checkpoint" },
+                 what_text = " The extra time goes to checkpoints." },
       saving = { claims = 1.5e9, confidence = 0.75 } },
     { name = "a few bytes are copied and written: a log",
       edges = { ["steps.stall.bytes"] = 1e6 },

@@ -20,7 +20,7 @@ return {
   cause   = "Data is moved from buffer to buffer without being changed.",
   fixes   = {
     { action  = "Write results where they are needed",
-      snippet = "torch.mm(a, b, out=buffer[i])   # instead of buffer[i] = a @ b; out= has no gradient: in training, compile the model",
+      snippet = "torch.mm(a, b, out=buffer[i])   # not buffer[i] = a @ b; works without gradients only",
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Swap the pointers of the old and the new field after each iteration, instead of copying one to the other",
       snippet = "kernel<<<grid, block, 0, stream>>>(out, in);\nstd::swap(in, out);", language = "cpp", ["for"] = { "c++" } },

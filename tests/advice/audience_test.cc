@@ -34,6 +34,16 @@ TEST_CASE("fixes for other frameworks and languages are left out") {
   CHECK(Fitting("", {"OpenACC", "CUDA C++"}) == Actions{"for all", "for CUDA", "for Fortran"});
 }
 
+TEST_CASE("nobody who gave all ranks is told to capture them") {
+  const std::vector<Fix> fixes = {{"capture all ranks", "", "", {}, {"some-ranks"}, ""},
+                                  {"for all", "", "", {}, {}, ""}};
+  RunInfo run;
+  CHECK(FixesFor(run, fixes).size() == 2);
+  run.all_ranks = true;
+  REQUIRE(FixesFor(run, fixes).size() == 1);
+  CHECK(FixesFor(run, fixes).front().action == "for all");
+}
+
 TEST_CASE("a Python program of unknown framework may use any framework") {
   CHECK(Fitting("", {"Python"}) == std::vector<std::string>{"for all", "for PyTorch"});
 }

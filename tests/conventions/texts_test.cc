@@ -287,6 +287,8 @@ const std::vector<Pattern> kTerms = {
     {R"(\b(gain|saving) (that is )?stated here\b)", "say \"which the saving assumes\""},
     {R"(\bmeanwhile for\b)", "say \"Meanwhile, …\" or \"That leaves the GPU idle for …\""},
     {R"(\b(run|runs) slower\b)", "say \"more slowly\""},
+    {R"(\bGPU idles\b|\bdoes the GPU idle\b)", "say \"the GPU is idle\""},
+    {R"(\buses? (it|them) up\b)", "say \"consumes\""},
     {R"(\bof a (Python|C\+\+|Fortran) program, add\b)", "say \"for a … program\""},
 };
 
