@@ -1,4 +1,9 @@
 -- Large collectives move their bytes at a fraction of what the path between the ranks carries.
+local plural = {
+  allreduce = "all-reduces", allgather = "all-gathers", reducescatter = "reduce-scatters", alltoall = "all-to-alls",
+  sendrecv = "sends and receives", broadcast = "broadcasts", reduce = "reduces",
+}
+
 return {
   id        = "comm/low-bandwidth",
   title     = "Find out why collectives are far slower than their link",
@@ -16,7 +21,7 @@ return {
                  "comm.path.across.name", "comm.path.across.kind", "comm.path.across.lost", "comm.path.across.remedy" },
   thresholds = { "max_of_peak", "min_share" },
 
-  symptom = "Large collectives (mostly {kind:text}) reach {rate:rate} of bus bandwidth over {path:text}: {part:pct} of its {peak:rate}. The excess over the usual rate is {share:pct} of the time.",
+  symptom = "Large collectives (mostly {kind:text}) reach {rate:rate} of bus bandwidth over {path:text}: {part:pct} of its {peak:rate}. At the usual rate, they would save {share:pct} of the time.",
   cause   = "This is measured on the rank that came last, so waiting is not in it. Usual reasons: GPUs communicate over PCIe or host memory although NVLink exists, the network runs without GPUDirect RDMA, several rings share one link, or another job uses it.",
   fixes   = {
     { action = "See which path NCCL took",
@@ -44,7 +49,7 @@ return {
       end
     end
     if not known or not worst then return nil end
-    return { kind = worst.kind, rate = worst.rate, path = worst.name, part = share(worst.rate, worst.peak), peak = worst.peak,
+    return { kind = plural[worst.kind] or worst.kind, rate = worst.rate, path = worst.name, part = share(worst.rate, worst.peak), peak = worst.peak,
              share = lost }
   end,
 
@@ -59,7 +64,7 @@ return {
       edges = { ["comm.path.inside.lost"] = 8e7, ["comm.path.inside.peak"] = 1e11 },
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
                 comm = { path = { inside = { rate = 40e9, peak = 300e9, name = "NVLink", kind = "allreduce", lost = 4e8, remedy = true } } } },
-      expect = { rate = 40e9, path = "NVLink", share = 0.1, kind = "allreduce" }, saving = { claims = 4e8 } },
+      expect = { rate = 40e9, path = "NVLink", share = 0.1, kind = "all-reduces" }, saving = { claims = 4e8 } },
     { name = "5 GB/s between nodes",
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
                 comm = { path = { inside = { rate = 220e9, peak = 300e9, name = "NVLink", kind = "allgather", lost = 0, remedy = true },

@@ -18,7 +18,7 @@ return {
   needs      = { "counter.advice", "counter.rows" },
   thresholds = { "min_gain" },
 
-  symptom = "Nsight Compute estimates that {kernel:kernel} could take {speedup:pct} less time, {gain:pct} of the kernel time, by its rule {rule:text}: {text:text}",
+  symptom = "Nsight Compute estimates that {kernel:kernel} could take {speedup:pct} less time ({gain:pct} of the kernel time). Its rule {rule:text} says: {text:text}",
   cause   = "The kernel profiler checks each kernel by itself, with counters that no timeline has.",
   fixes   = {
     { action = "Open the profile, and read the section of this rule together with its source lines", snippet = "ncu-ui profile.ncu-rep", language = "bash", ["for"] = { "nvidia" } },

@@ -15,7 +15,7 @@ return {
   optional   = { "copy.serial.lost", "copy.serial.remedy", "launch.waiting.share" },
   thresholds = { "min_share", "min_serial", "max_waiting" },
 
-  symptom = "Copies run {share:pct} of the time without overlapping any kernel{serial_text:text}.",
+  symptom = "For {share:pct} of the time, copies run without overlapping any kernel{serial_text:text}.",
   cause   = "Only work on different streams overlaps: the GPU can copy and compute at once.",
   fixes   = {
     { action  = "Copy the next batch on a separate stream while the current batch computes",

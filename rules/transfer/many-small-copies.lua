@@ -17,7 +17,7 @@ return {
   evidence       = { "count", "per_step", "bytes", median = "median_bytes" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "The program makes {per_step:count} small copies {per:text}, with a median of {median:bytes}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "Small copies (median {median:bytes}) are made {per_step:count} times {per:text}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each copy pays for a call and its latency, whatever its size.",
   fixes   = {
     { action  = "Collect the pieces in one pinned buffer, copy once, and split on the GPU",

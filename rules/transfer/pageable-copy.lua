@@ -18,7 +18,7 @@ return {
   optional       = { "hw.host_link_bytes_per_s", "copy.groups", "copy.pageable.remedy", "window.supports_verdict" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Asynchronous copies with pageable host memory reach {rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "Asynchronous copies to or from pageable host memory reach {rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The driver stages pageable memory through a small pinned buffer, and the call blocks the host meanwhile.",
   fixes   = {
     { reason = "up", action = "Pin the loader's buffers and copy without blocking",

@@ -16,7 +16,7 @@ return {
   evidence   = { "count", "bytes", devices = "run.devices" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} in all go from one GPU to another through host memory, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "{bytes:bytes} go from one GPU to another through host memory, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each byte crosses the host link twice; a direct copy over PCIe crosses it once, and NVLink is faster still.",
   fixes   = {
     { action  = "Copy from device to device, with peer access enabled",

@@ -19,7 +19,7 @@ return {
   optional       = { "copy.roundtrip.directive" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{bytes:bytes} in all go from the GPU to the host and come back, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.{where:text}",
+  symptom = "{bytes:bytes} go from the GPU to the host and back, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.{where:text}",
   cause   = "{why:text}",
   fixes   = {
     { action  = "Do this part on the GPU as well",

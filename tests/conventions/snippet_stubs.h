@@ -117,6 +117,9 @@ using cublasHandle_t = struct cublasContext*;
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
 enum cublasMath_t { CUBLAS_TF32_TENSOR_OP_MATH = 3 };
 int cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
+using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;
+enum cudnnMathType_t { CUDNN_DEFAULT_MATH = 0, CUDNN_FMA_MATH = 3 };
+int cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t convolution, cudnnMathType_t type);
 int cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b,
                               int m, int n, int k, const float* alpha, const float* a, int lda,
                               long long stride_a, const float* b, int ldb, long long stride_b,
@@ -205,6 +208,7 @@ extern MPI_Request request, requests[2];
 extern MPI_File file;
 extern MPI_Offset offset;
 extern cublasHandle_t handle;
+extern cudnnConvolutionDescriptor_t convolution;
 extern CUdeviceptr address;
 extern int grid, block, block_size, edge, blocks, threads, device, from, to, peer, neighbor,
     local_rank;

@@ -37,7 +37,7 @@ OF_WINDOW = re.compile(r"\A (in all )?of (the|its|each) (time|window|run)\b")
 STATES = [
     (r"\b(would|could|can) save\b|\bcosts? \d", "saving"),
     (r"\b(only|nothing else|nothing but)\b.*\b(communication|collectives|all-reduces|runs|send)\b", "communication"),
-    (r"\bonly copies run\b|^Copies run\b|\bcopies .*\brun alone\b", "copies"),
+    (r"\bonly copies run\b|\bcopies run without\b|\bcopies .*\brun alone\b", "copies"),
     (r"^[^,:]*\b([Kk]ernels|operators|copies) .*\btake \d", "work"),
     (r"^Gaps\b", "idle"),
     (r"\bcomputes? nothing\b", "no compute"),
