@@ -18,7 +18,7 @@ return {
   evidence       = { count = "per_step", messages = "mpi.messages", rows = "mpi.functions" },
   thresholds     = { "min_share" },
 
-  symptom = "The GPU is idle while messages travel between ranks: {share:pct} of the time. Each rank sends {messages:count} messages {per:text}.",
+  symptom = "The GPU is idle for {share:pct} of the time while messages travel between ranks. Each rank sends {messages:count} messages {per:text}.",
   cause   = "The program waits for the exchange before it launches the kernels that do not need it.",
   fixes   = {
     { action  = "Start the exchange, launch the interior, wait, then compute the edges",

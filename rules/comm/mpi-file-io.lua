@@ -17,7 +17,7 @@ return {
   evidence       = { "count", rows = "mpi.functions" },
   thresholds     = { "min_share" },
 
-  symptom = "The GPU is idle while the host reads or writes files with MPI: {share:pct} of the time ({count:count} calls).",
+  symptom = "The GPU is idle for {share:pct} of the time while the host reads or writes files with MPI ({count:count} calls).",
   cause   = "The launching thread waits for the file system and launches nothing meanwhile.",
   fixes   = {
     { action  = "Write from a copy of the data, without waiting",

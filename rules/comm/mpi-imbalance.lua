@@ -18,7 +18,7 @@ return {
   evidence       = { "count", rows = "mpi.functions" },
   thresholds     = { "min_share" },
 
-  symptom = "The host waits for other ranks in MPI collectives, and the GPU is idle for {share:pct} of the time ({count:count} waits).",
+  symptom = "The GPU is idle for {share:pct} of the time while the host waits for other ranks in MPI collectives ({count:count} waits).",
   cause   = "The other ranks wait in the collective for one that has more work or that does something alone.",
   fixes   = {
     { action  = "Capture all ranks, and give their reports together: they show which rank is last and why",

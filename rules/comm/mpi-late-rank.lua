@@ -18,7 +18,7 @@ return {
   evidence       = { count = "per_step", rows = "mpi.functions" },
   thresholds     = { "min_share" },
 
-  symptom = "The host waits in MPI for messages that come late, and the GPU is idle meanwhile: {share:pct} of the time.",
+  symptom = "The GPU is idle for {share:pct} of the time while the host waits in MPI for messages that come late.",
   cause   = "These calls take longer than their messages need on a network. The other rank has more work, or does something else first.",
   fixes   = {
     { action  = "Capture all ranks, and give their reports together: they show which rank is late and why",

@@ -26,10 +26,10 @@ return {
   optional   = { "steps.backward.time" },
   thresholds = { "max_overlap", "min_share", "min_deferrable" },
 
-  symptom = "Communication and compute do not overlap ({overlap:pct} of the communication time does). For {share:pct} of the time, only communication runs, {where:text}.",
+  symptom = "Only {overlap:pct} of the communication time overlaps with compute. For {share:pct} of the time, only communication runs, {where:text}.",
   cause   = "Overlap is turned off, or collectives are launched on the stream of the compute kernels, where each waits for the other.",
   fixes   = {
-    { action = "With DeepSpeed, turn it on",
+    { action = "With DeepSpeed, turn on overlap_comm",
       snippet = "{ \"zero_optimization\": { \"stage\": 3, \"overlap_comm\": true } }", language = "json", ["for"] = { "pytorch" } },
     { action = "With FSDP, shard layer by layer, so that the next layer's parameters are gathered while the current layer computes",
       snippet = "for layer in model.layers:\n    fully_shard(layer)\nfully_shard(model)   # FSDP1: auto_wrap_policy=policy, forward_prefetch=True", language = "python", ["for"] = { "pytorch" } },

@@ -16,7 +16,7 @@ return {
   evidence       = { serial = "share", time = "lost.time" },
   thresholds     = { "min_serial", "min_share" },
 
-  symptom = "{serial:pct} of the gradient communication starts only after the backward pass. Meanwhile, the GPUs compute nothing: {share:pct} of the time.",
+  symptom = "{serial:pct} of the gradient communication starts only after the backward pass. Meanwhile, the GPUs compute nothing for {share:pct} of the time.",
   cause   = "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other.",
   fixes   = {
     { action = "Let DistributedDataParallel reduce gradients in buckets during the backward pass, instead of in a loop over parameters after it",

@@ -16,7 +16,7 @@ return {
   optional   = { "serving.no_request.lost" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread is blocked in the operating system while the GPU is idle or only copies data: {share:pct} of the time, {count:num} waits {per:text}.",
+  symptom = "For {share:pct} of the time, the launching thread is blocked in the operating system while the GPU is idle or only copies data ({count:num} waits {per:text}).",
   cause   = "It waits for another thread or process, such as a data loader, a queue, a lock or a server.",
   fixes   = {
     { action  = "Record what the other threads do, with named waits and call stacks",

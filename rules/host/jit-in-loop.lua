@@ -18,7 +18,7 @@ return {
   optional       = { "environment.module_loading" },
   thresholds     = { "min_share", "min_count", "min_steps" },
 
-  symptom = "GPU code was compiled or loaded {count:count} times in {steps:count} steady steps. The GPU waits {share:pct} of the time for that.",
+  symptom = "GPU code was compiled or loaded {count:count} times in the {steps:count} steps after the warm-up. The GPU waits {share:pct} of the time for that.",
   cause   = "New shapes, types or code paths still appear in the loop, and each makes the compiler or the driver build or load another kernel while the GPU waits.",
   fixes   = {
     { action = "Find what makes torch.compile recompile, and mark it as dynamic or pad it",

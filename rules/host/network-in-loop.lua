@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread makes network calls while the GPU waits: {share:pct} of the time, {count:count} times {per:text}.",
+  symptom = "The launching thread calls the network {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
   cause   = "The thread waits for the answer to a request before it queues the next work.",
   fixes   = {
     { action = "Send from a background thread, and in batches" },

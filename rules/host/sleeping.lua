@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread sleeps while the GPU is idle: {share:pct} of the time, {count:count} times {per:text}.",
+  symptom = "The launching thread sleeps {count:count} times {per:text}. Meanwhile, the GPU is idle for {share:pct} of the time.",
   cause   = "The program polls for something, with fixed pauses in between.",
   fixes   = {
     { action  = "Wait for the event itself instead of polling",

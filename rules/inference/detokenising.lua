@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread turns tokens into text {count:count} times {per:text} while the GPU waits: {share:pct} of the time.",
+  symptom = "The launching thread turns tokens into text {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
   cause   = "The text is made between two decode steps, on the same thread.",
   fixes   = {
     { action = "Hand the token IDs to another thread or process, and launch the next step first" },

@@ -16,7 +16,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Inputs are prepared {count:count} times {per:text} while the GPU waits: {share:pct} of the time.",
+  symptom = "The host prepares inputs {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
   cause   = "The host prepares a step only after the previous one has ended.",
   fixes   = {
     { action = "Schedule one step ahead (asynchronous scheduling in serving engines)" },

@@ -17,7 +17,7 @@ return {
   evidence       = { "time" },
   thresholds     = { "min_share" },
 
-  symptom = "The GPU is idle {share:pct} of the time while the launching thread maps or unmaps memory.",
+  symptom = "The GPU is idle for {share:pct} of the time while the launching thread maps or unmaps memory.",
   cause   = "Each batch gets fresh memory from the operating system and gives it back.",
   fixes   = {
     { action  = "Keep two or three buffers for the whole run: fill the next one while the current one is in use, then swap",

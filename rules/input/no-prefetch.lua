@@ -18,7 +18,7 @@ return {
   symptom = "{after_gpu:pct} of the loads start only after the GPU has finished the step. That leaves the GPU idle for {share:pct} of the time.",
   cause   = "The next batch is requested when it is needed, not while the GPU works on the current one.",
   fixes   = {
-    { action  = "Turn prefetching on, and request batches in advance",
+    { action  = "Turn on prefetching, and request batches in advance",
       snippet = "loader = DataLoader(dataset, num_workers=4, prefetch_factor=4, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
     { action  = "With your own loader, start the next load before the step",
       snippet = [[pool = concurrent.futures.ThreadPoolExecutor(1)

@@ -15,7 +15,7 @@ return {
   optional   = { "input.workers_busy", "rank.imbalance.input.lost", "rank.imbalance.input.top_rank" },
   thresholds = { "min_share", "min_workers_per_core", "min_busy", "max_top" },
 
-  symptom = "There are {workers:count} loader workers for {cores:count} CPU cores, and the GPU is still idle {share:pct} of the time for lack of data.",
+  symptom = "There are {workers:count} loader workers for {cores:count} CPU cores, and the GPU is still idle for {share:pct} of the time for lack of data.",
   cause   = "The workers compete with each other and with the launching thread for cores and memory.",
   fixes   = {
     { action  = "Use as many workers as the job has cores, less one core per process for the launching thread",

@@ -16,7 +16,7 @@ return {
   optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "run.cpu_cores", "input.loader" },
   thresholds = { "min_share", "min_busy", "min_steps" },
 
-  symptom = "The GPU is idle {share:pct} of the time while the launching thread waits for {who:text}{busy_text:text}.",
+  symptom = "The GPU is idle for {share:pct} of the time while the launching thread waits for {who:text}{busy_text:text}.",
   cause   = "Together, the workers deliver batches more slowly than the GPU consumes them.",
   fixes   = {
     { action  = "Raise the number of workers step by step, up to the CPU cores of the job",
@@ -44,7 +44,7 @@ return {
     local who = "the workers of the data loader"
     if f.input.workers >= 1 then who = f.input.workers < 2 and "the only loader worker" or math.floor(f.input.workers) .. " loader workers" end
     return { share = lost, workers = f.input.workers, who = who, busy = busy, cores = f.run.cpu_cores,
-             busy_text = busy and ", busy nearly all the time" or " (what they do meanwhile was not recorded)" }
+             busy_text = busy and " (busy nearly all the time)" or " (what they do meanwhile was not recorded)" }
   end,
 
   saving = function(f)
@@ -58,7 +58,7 @@ return {
       facts = { window = { device_time = 2e9 }, run = { cpu_cores = 32 }, steps = { count = 20 },
                 input = { lost = 8e8, own = 0, waiting = 7.5e8, workers = 2, workers_busy = 0.98, steps_affected = 0.9,
                           remedy = true } },
-      expect = { share = 0.4, workers = 2, who = "2 loader workers", busy = 0.98, busy_text = ", busy nearly all the time" },
+      expect = { share = 0.4, workers = 2, who = "2 loader workers", busy = 0.98, busy_text = " (busy nearly all the time)" },
       saving = { claims = 8e8, confidence = 0.85 } },
     { name = "what the workers do was not recorded",
       facts = { window = { device_time = 1e9 },

@@ -18,7 +18,7 @@ return {
                  "op.host_heavy_time", "op.per_step" },
   thresholds = { "min_share", "min_gaps" },
 
-  symptom = "The GPU is idle {share:pct} of the time while the launching thread runs framework or user code between launches{op_text:text}.",
+  symptom = "The GPU is idle for {share:pct} of the time while the launching thread runs framework or user code between launches{op_text:text}.",
   cause   = "The host's share of each operator takes longer than the GPU's share.",
   fixes   = {
     { action = "Compile the model, so that its operators run without Python and in fewer kernels",

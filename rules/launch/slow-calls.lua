@@ -17,7 +17,7 @@ return {
   optional   = { "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
   thresholds = { "min_share", "min_median", "min_contended", "min_overhead" },
 
-  symptom = "A kernel launch takes {median:time} although the GPU's queue is not full. The GPU is idle {share:pct} of the time inside such launches.",
+  symptom = "A kernel launch takes {median:time} although the GPU's queue is not full. The GPU is idle for {share:pct} of the time inside such launches.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Launch from one thread per process, or use one process per GPU; keep other threads out of CUDA calls (allocation, event queries) meanwhile" },

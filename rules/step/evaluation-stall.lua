@@ -17,7 +17,7 @@ return {
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "The GPU is idle {share:pct} of the time during evaluation.",
+  symptom = "The GPU is idle for {share:pct} of the time during evaluation.",
   cause   = "Evaluation is often written more simply than training: the host computes the metrics batch by batch.",
   fixes   = {
     { action  = "Evaluate without gradients, with a larger batch, and keep results on the GPU until the end",

@@ -14,7 +14,7 @@ return {
   evidence   = { "count" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The GPU is idle {share:pct} of the time inside the optimizer phase.",
+  symptom = "The GPU is idle for {share:pct} of the time inside the optimizer phase.",
   cause   = "The host prepares and launches the update piece by piece.",
   fixes   = {
     { action  = "Use a fused or multi-tensor optimizer",

@@ -19,7 +19,7 @@ return {
   optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code", "sync.loop.directive" },
   thresholds     = { "min_own_share", "max_with_code", "min_share", "min_per_step" },
 
-  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}{directive:text}. Afterwards the GPU computes nothing, {share:pct} of the time in all.{late:text}",
+  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}{directive:text}. After these waits, the GPU computes nothing for {share:pct} of the time.{late:text}",
   cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",
   fixes   = {
     { action  = "Remove the call; operations on one stream run in order without it",
@@ -28,7 +28,7 @@ return {
       snippet = [[cudaEventRecord(ready, producer);
 cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
       language = "cpp", ["for"] = { "c++" } },
-    { action  = "If the host reads a result behind the wait, record an event behind each result, and wait for that event only when the result is read: one frame later, while the GPU computes the next one",
+    { action  = "If the host reads a result after the wait, record an event after each result, and wait for it only where the result is read: one step later, while the GPU computes the next one",
       ["for"] = { "c++", "fortran" } },
     { action  = "If the call is there for timing, time with events and read them later: the host's clock without a synchronization measures launches, not work",
       snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

@@ -56,7 +56,7 @@ x = x * scale_tensor                 # instead of: x * scale_tensor.item()]],
 staging = torch.empty(1, pin_memory=True)        # once; then, in the loop:
 staging[0] = length; n = staging.to(device, non_blocking=True)   # before its next use: wait for the copy's event]],
       language = "python", ["for"] = { "pytorch" } },
-    { reason = "code", action = "If the code behind the wait needs the value, shorten that code, or run it one step later, while the GPU computes the next step" },
+    { reason = "code", action = "If the code after the wait needs the value, shorten that code, or run it one step later, while the GPU computes the next step" },
     { action  = "Let PyTorch point at the lines that wait",
       snippet = 'torch.cuda.set_sync_debug_mode("warn")', language = "python", ["for"] = { "pytorch" } },
     { reason = "read", action = "In CUDA C++, keep the value on the device, and read it every N steps from pinned memory",

@@ -41,11 +41,12 @@ UsualPauses::UsualPauses(const Run& run)
       const Nanos pause = calls.start[c] - until;
       until = std::max(until, calls.end[c]);
       if (!run.InWindow(calls.start[c]) || pause <= 0) continue;
-      for (auto* by_step : {&longest, IsRareSync(c - 1) ? nullptr : &longest_plain}) {
-        if (by_step == nullptr) continue;
+      const auto keep = [&](auto* by_step) {
         Nanos& most = (*by_step)[KindOf(c)][step_of(c)];
         most = std::max(most, pause);
-      }
+      };
+      keep(&longest);
+      if (!IsRareSync(c - 1)) keep(&longest_plain);
     }
     of_thread_[thread] = Sorted(longest);
     plain_[thread] = Sorted(longest_plain);
