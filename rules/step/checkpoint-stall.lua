@@ -17,7 +17,7 @@ return {
   evidence       = { "count" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Checkpoints hold the GPU up for {share:pct} of the time; the window has {count:count} of them.",
+  symptom = "The GPU waits for checkpoints {share:pct} of the time; the window has {count:count} of them.",
   cause   = "The training thread itself serializes and writes the state.",
   fixes   = {
     { action  = "Copy the state to host memory and write it in the background",

@@ -129,7 +129,7 @@ TEST_CASE(
       "    -------------- ----------- ------------\n";
   CHECK(Refused(head) == "Nsight Compute measured nothing: LaunchFailed (line 1)");
   CHECK(Refused(head.substr(head.find('\n') + 1)) ==
-        "no metric has a value: sm_cycles.sum is n/a (line 4), so its name is misspelt or this GPU "
+        "no metric has a value: sm_cycles.sum is n/a (line 4), so its name is misspelled or this GPU "
         "does not have it");
 }
 
