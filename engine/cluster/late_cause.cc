@@ -32,8 +32,9 @@ class CauseFinder {
     if (BeginsLater(slow) > most) return "it began later, with work that was not captured";
     if (worst == nullptr) return "the captures do not show why";
     if (!worst->empty()) return *worst;
-    return SameKernels(slow) ? "the same kernels run more slowly there (clock, heat, or another process)"
-                             : std::string(kMoreWork);
+    return SameKernels(slow)
+               ? "the same kernels run more slowly there (clock, heat, or another process)"
+               : std::string(kMoreWork);
   }
 
  private:

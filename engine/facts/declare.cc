@@ -10,7 +10,8 @@ const Absent& NoTimeline() {
 }
 
 const Absent& OfOneReport() {
-  static const Absent kOfOneReport = {"known of each report by itself, not of all ranks together", ""};
+  static const Absent kOfOneReport = {"known of each report by itself, not of all ranks together",
+                                      ""};
   return kOfOneReport;
 }
 

@@ -15,7 +15,8 @@ std::string CompareVerdict(const RunComparison& comparison);  // the first sente
 // "comm_exposed" and "idle.host_compute" as reports name them.
 std::string StateInWords(const std::string& name);
 std::string TitleWithTime(const FindingChange& item);
-// "probably went with input/no-workers: AFTER still launches as much work"; "" of what was fixed itself.
+// "probably went with input/no-workers: AFTER still launches as much work"; "" of what was fixed
+// itself.
 std::string WentAlong(const FindingChange& item);
 // "kernel and size 40 % before, 35 % after", for each level that matched anything, and the rest.
 std::vector<std::string> MatchedInWords(const RunComparison& comparison);

@@ -76,7 +76,9 @@ bool OnlyLooks(const std::string& action) {
 // What the first fix takes; a command says so itself.
 std::string EffortOf(const Finding& finding, const Fix& fix) {
   const bool none = finding.rule == nullptr || fix.language == "bash" || OnlyLooks(fix.action);
-  return none ? "" : EffortWords(finding.rule->effort);
+  if (none || finding.rule->effort != "flag") return none ? "" : EffortWords(finding.rule->effort);
+  // What is a setting of a framework is code where a program has to do it, and either without code.
+  return fix.snippet.empty() ? "" : EffortWords(fix.language == "cpp" ? "code" : "flag");
 }
 
 std::string InParentheses(const std::string& words) {

@@ -38,7 +38,8 @@ TEST_CASE("what went with another fix names it, and why; else nothing is said") 
                      "AFTER still launches as much work",
                      {"input/no-workers"},
                      false};
-  CHECK(WentAlong(gone) == "probably went with input/no-workers: AFTER still launches as much work");
+  CHECK(WentAlong(gone) ==
+        "probably went with input/no-workers: AFTER still launches as much work");
   gone.replayed = true;
   CHECK(WentAlong(gone) == "went with input/no-workers: AFTER still launches as much work");
   gone.went_with.clear();

@@ -117,6 +117,22 @@ TEST_CASE("of many fixes the best is shown, with what it takes; all of them on r
                                                            "    or     Do that\n"));
 }
 
+TEST_CASE("a fix that only looks is no change, and C++ is no setting") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  finding.fixes = {{"Find out why", "", "", {}, {}, ""}};
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Find out why\n"));
+  RuleInfo setting = *finding.rule;
+  setting.effort = "flag";
+  finding.rule = &setting;
+  finding.fixes = {{"Do this", "f(x)", "python", {}, {}, ""}};
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a setting)\n"));
+  finding.fixes.front().language = "cpp";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a code change)\n"));
+  finding.fixes = {{"Do this", "", "", {}, {}, ""}};
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this\n"));
+}
+
 // Lines of a terminal of 80 columns that a finding takes.
 int RowsOf(const std::string& text, int rank) {
   int rows = 0;
@@ -379,7 +395,8 @@ TEST_CASE("efficiency is told only where most kernel time was measured") {
   efficiency.mfu = 0.4;
   efficiency.bandwidth = 0.1;
   efficiency.measured_share = 0.9;
-  CHECK(EfficiencyText(efficiency) == "MFU 40 % (of the peak for the types used), memory bandwidth 10 %");
+  CHECK(EfficiencyText(efficiency) ==
+        "MFU 40 % (of the peak for the types used), memory bandwidth 10 %");
   efficiency.mfu = efficiency.bandwidth = 0.004;
   CHECK(EfficiencyText(efficiency).empty());
   efficiency.mfu = 0.4;
