@@ -304,17 +304,22 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
     }
   }
   if (joint.all.empty() && job.ranks > 1 && job.has_steps) InferWaits(ranks, &job);
+  std::vector<std::vector<Interval>> waits(job.waited.size());
   for (const JointCollective& collective : joint.all) {
     for (const JointMember& member : collective.members) {
       const RankSummary& rank = ranks[member.rank];
-      const Nanos waited = WaitedExposed(rank, member, collective);
-      if (waited == 0) continue;
+      const Interval wait = WaitOf(rank, member, collective);
+      if (wait.Length() == 0) continue;
       const Nanos start = rank.collectives.start[member.row];
       const std::size_t step = job.StepAt(ranks, member.rank, start);
       if (step == job.steps) continue;
-      Nanos& cell = job.waited[member.rank * job.steps + step];
-      cell = std::min(cell + waited, job.length[member.rank * job.steps + step]);
+      waits[member.rank * job.steps + step].push_back(wait);
     }
+  }
+  for (std::size_t cell = 0; cell < waits.size(); ++cell) {
+    if (waits[cell].empty()) continue;
+    const Nanos waited = IntervalSet::Of(std::move(waits[cell])).Total();
+    job.waited[cell] = std::min(job.waited[cell] + waited, job.length[cell]);
   }
   for (std::size_t r = 0; r < job.ranks; ++r) {
     for (std::size_t s = 0; s < job.steps; ++s) {

@@ -248,4 +248,12 @@ Nanos WaitedExposed(const RankSummary& rank, const JointMember& member,
   return std::max(std::min(Waited(rank, member, joint), exposed), exposed - joint.bare_transfer);
 }
 
+Interval WaitOf(const RankSummary& rank, const JointMember& member, const JointCollective& joint) {
+  const RankCollectives& list = rank.collectives;
+  const Nanos waited = WaitedExposed(rank, member, joint);
+  const Nanos met =
+      std::max(list.start[member.row] + waited, list.end[member.row] - joint.transfer);
+  return {met - waited, met};
+}
+
 }  // namespace advise

@@ -51,5 +51,8 @@ Joint MatchRanks(const std::vector<RankSummary>& ranks, const Clocks& clocks,
 Nanos Waited(const RankSummary& rank, const JointMember& member, const JointCollective& joint);
 Nanos WaitedExposed(const RankSummary& rank, const JointMember& member,
                     const JointCollective& joint);
+// When the member waits, on the clock of its rank: until the transfer begins. A rank may wait in
+// several collectives at once, on streams of their own.
+Interval WaitOf(const RankSummary& rank, const JointMember& member, const JointCollective& joint);
 
 }  // namespace advise

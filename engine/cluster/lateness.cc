@@ -53,14 +53,13 @@ class LatenessFinder {
     waits_.resize(ranks_.size());
     for (const JointCollective& collective : joint_.all) {
       for (const JointMember& member : collective.members) {
-        const Nanos waited = WaitedExposed(ranks_[member.rank], member, collective);
-        const Nanos start = ranks_[member.rank].collectives.start[member.row];
-        if (waited > 0) waits_[member.rank].push_back({start, start + waited});
+        const Interval wait = WaitOf(ranks_[member.rank], member, collective);
+        if (wait.Length() > 0) waits_[member.rank].push_back(wait);
       }
     }
     for (auto& list : waits_) {
-      std::sort(list.begin(), list.end(),
-                [](const Interval& a, const Interval& b) { return a.start < b.start; });
+      const IntervalSet once = IntervalSet::Of(std::move(list));
+      list = once.intervals();
     }
   }
 

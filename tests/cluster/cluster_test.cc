@@ -340,6 +340,37 @@ TEST_CASE("fewer steps on one rank: the others are compared in those that all ha
   CHECK(cluster.job.index[2 * 6] == 0);
 }
 
+// Rank 3 computes 4 ms longer in each step; on each rank a second collective runs beside the first.
+TEST_CASE("a rank that waits in two collectives at once waits once") {
+  JobStory story;
+  story.extra_compute.assign(4, {});
+  story.extra_compute[3].assign(10, 4'000'000);
+  std::vector<RankSummary> ranks = story.Tell();
+  const auto waited = [&] {
+    const Cluster cluster(ranks, ShippedKnowledge());
+    CHECK(cluster.joint.all.size() == ranks[0].collectives.start.size());
+    return cluster.job.waited[0];
+  };
+  CHECK(waited() == 4'000'000);
+  for (RankSummary& rank : ranks) {
+    rank.kinds.emplace_back("reducescatter");
+    RankCollectives& list = rank.collectives;
+    const std::size_t count = list.start.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      list.start.push_back(list.start[i]);
+      list.end.push_back(list.end[i]);
+      list.exposed.push_back(list.exposed[i]);
+      list.kind.push_back(1);
+      list.phase.push_back(list.phase[i]);
+      list.lane.push_back(1);
+      list.group.push_back(-1);
+      list.bytes.push_back(-1);
+      list.peer.push_back(-1);
+    }
+  }
+  CHECK(waited() == 4'000'000);
+}
+
 // Of each two steps only the second one meets the other ranks: gradients are accumulated. Rank 1
 // writes for 90 ms in one of the first kind.
 TEST_CASE("steps without collectives count as steps of the job") {
