@@ -92,6 +92,24 @@ TEST_CASE("a fast link takes larger copies in the time that a call costs") {
   CHECK(run(false)->copies.small.count == 0);
 }
 
+TEST_CASE("copies that come once a step are no series") {
+  const auto run = [](int each) {
+    TraceBuilder story;
+    Repeat(12, 2_ms, [&](int step, Nanos at) {
+      story.Range("step " + std::to_string(step), {at, at + 1990_us});
+      for (int i = 0; i < each; ++i) {
+        const Nanos call = at + i * 12_us;
+        story.OnStream(9).CopyToGpu(16_KiB, MemoryKind::kPinned, {call, call + 4_us},
+                                    {call + 8_us, call + 10_us});
+      }
+      story.OnStream(7).Launch("gemm", {at + 100_us, at + 104_us}, {at + 110_us, at + 1500_us});
+    });
+    return Analysed(story)->copies.small.count;
+  };
+  CHECK(run(1) == 0);
+  CHECK(run(5) == 12 * 5);
+}
+
 TEST_CASE("of a train of small copies the first stays, the others join it") {
   TraceBuilder story;
   for (int i = 0; i < 8; ++i) {

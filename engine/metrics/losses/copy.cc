@@ -44,11 +44,11 @@ class CopyFinder {
     result_.blocking = Held(CopyKind::kBlocking);
     Small();
     Slow();
-    // Series of small copies are arguments, or a batch in pieces.
-    std::vector<std::uint32_t> large = copies_;
-    std::erase_if(large,
-                  [&](std::uint32_t op) { return result_.kind_of_op[op] == CopyKind::kSmall; });
-    RepeatedUploads repeated = FindRepeatedUploads(basis_, phases_, large, sync_of_copy_, link_);
+    std::vector<std::uint8_t> in_series(trace_.ops.size(), 0);
+    for (const auto& train : trains_)
+      for (const std::uint32_t op : train) in_series[op] = 1;
+    RepeatedUploads repeated =
+        FindRepeatedUploads(basis_, phases_, copies_, in_series, sync_of_copy_, link_);
     result_.repeated = std::move(repeated.loss);
     result_.repeated_memory = std::move(repeated.memory);
     result_.repeated_looks = repeated.looks;
@@ -130,7 +130,8 @@ class CopyFinder {
         kind = CopyKind::kPageable;
       }
     }
-    // Trains: several small copies of one direction on one stream with no kernel in between. Values
+    // Trains: several small copies of a step and direction on one stream with no kernel in between,
+    // since what comes once a step cannot be joined with the next one. Values
     // that the host reads one by one, and waits for each, are none: it could do without the waits.
     std::map<std::uint32_t, std::vector<std::uint32_t>> open;
     const auto close = [&](std::vector<std::uint32_t>* train) {
@@ -150,7 +151,10 @@ class CopyFinder {
                          Bytes(op) <= most && trace_.ops.in_graph[op] == 0 &&
                          !(result_.kind_of_op[op] == CopyKind::kTiny &&
                            Direction(op) == CopyDirection::kDeviceToHost);
-      if (!small || (!train.empty() && Direction(train.back()) != Direction(op))) close(&train);
+      const bool parts = !train.empty() && (Direction(train.back()) != Direction(op) ||
+                                            run_.steps.At(trace_.ops.start[train.back()]) !=
+                                                run_.steps.At(trace_.ops.start[op]));
+      if (!small || parts) close(&train);
       if (small) train.push_back(op);
     }
     for (auto& [stream, train] : open) close(&train);

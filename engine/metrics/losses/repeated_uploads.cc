@@ -10,6 +10,7 @@ namespace {
 class UploadFinder {
  public:
   UploadFinder(const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
+               const std::vector<std::uint8_t>& in_series,
                const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy,
                double link_bytes_per_s)
       : basis_(basis),
@@ -17,6 +18,7 @@ class UploadFinder {
         trace_(basis.run.trace),
         phases_(phases),
         copies_(copies),
+        in_series_(in_series),
         sync_of_copy_(sync_of_copy),
         link_(link_bytes_per_s),
         losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })) {
@@ -74,7 +76,8 @@ class UploadFinder {
     for (const std::uint32_t op : copies_) {
       const std::uint32_t step = steps_.At(trace_.ops.start[op]);
       if (!IsUpload(op) || step == kNone) continue;
-      if (Bytes(op) < least || IsNamedBatch(op) || answered.contains(Bytes(op))) {
+      if (Bytes(op) < least || in_series_[op] != 0 || IsNamedBatch(op) ||
+          answered.contains(Bytes(op))) {
         ++others_;  // tokens, indices: a batch may be small
         continue;
       }
@@ -346,6 +349,7 @@ class UploadFinder {
   const Trace& trace_;
   const Phases& phases_;
   const std::vector<std::uint32_t>& copies_;
+  const std::vector<std::uint8_t>& in_series_;
   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
   Steps steps_;  // or the layers of one pass, each with its own weights
   double link_;  // bytes per second, 0 unknown
@@ -363,8 +367,9 @@ class UploadFinder {
 
 RepeatedUploads FindRepeatedUploads(
     const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
+    const std::vector<std::uint8_t>& in_series,
     const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s) {
-  return UploadFinder(basis, phases, copies, sync_of_copy, link_bytes_per_s).Find();
+  return UploadFinder(basis, phases, copies, in_series, sync_of_copy, link_bytes_per_s).Find();
 }
 
 }  // namespace advise

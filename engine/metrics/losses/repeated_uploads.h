@@ -35,10 +35,12 @@ struct RepeatedUploads {
 };
 
 // `copies`: ops of the window. `sync_of_copy`: by a copy's call, the call that waits for it alone.
+// `in_series`: by op, 1 for small copies in series, which are arguments or a batch in pieces.
 // Where ranges name the loading of data, what ranges of loading or of transfers send is the batch.
 // O(ops + steps).
 RepeatedUploads FindRepeatedUploads(
     const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
+    const std::vector<std::uint8_t>& in_series,
     const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s);
 
 }  // namespace advise
