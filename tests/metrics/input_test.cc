@@ -46,6 +46,21 @@ TEST_CASE("a step that waits for its data while its GPU waits for another one is
   CHECK(affected(50_us) == 0);  // a batch that lay ready
 }
 
+TEST_CASE("what is loaded before the loop is no batch, also where the window holds it") {
+  TraceBuilder story;
+  story.Launch("work", {0_us, 5_us}, {10_us, 100_us});
+  story.Range("load_checkpoint", {120_us, 20_ms}).OsCall("read", {130_us, 19_ms});
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    const Nanos from = at + 20_ms;
+    story.Range("step " + std::to_string(i), {from, from + 995_us});
+    story.Launch("work", {from + 1_us, from + 5_us}, {from + 10_us, from + 610_us});
+  });
+  const Analysed run(story);
+  REQUIRE(run->run.steps.all.size() == 10);
+  CHECK(run->input.own_ns == 0);
+  CHECK(run->input.loss.lost->Total() == 0);
+}
+
 TEST_CASE("code outside the range that says what is loading is none of it") {
   const Analysed run(Starved([](TraceBuilder* story, int, Nanos at) {
                        story->Range("load_batch", {at + 900_us, at + 990_us});

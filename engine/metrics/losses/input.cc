@@ -195,7 +195,8 @@ class InputFinder {
            (piece.cause == IdleCause::kFileIo && piece.activity != Activity::kFileWrite);
   }
 
-  // One load a gap. A gap is of this kind when loading, or reading files, fills a fair part of it.
+  // One load a gap of the loop: what is read before it is no batch. A gap is of this kind when
+  // loading, or reading files, fills a fair part of it.
   void Loads() {
     LossBuilder loss(basis_);
     const double part = run_.knowledge.Number("input.gap_share");
@@ -214,7 +215,8 @@ class InputFinder {
         ++last;
       }
       const Gap gap = basis_.idle.gaps[pieces[i].gap];
-      if (loading > 0 && static_cast<double>(loading) >= part * static_cast<double>(gap.Length())) {
+      if (loading > 0 && basis_.InLoop(gap.start) &&
+          static_cast<double>(loading) >= part * static_cast<double>(gap.Length())) {
         Load load;
         load.gap = pieces[i].gap;
         load.start = pieces[i].start;
