@@ -71,6 +71,22 @@ TEST_CASE("a pageable upload no longer holds the host, nor does the wait behind 
 
 // Steps of a kernel behind 40 uploads of 110 kB, which take 4.5 us each; large ones show the rate
 // of the link: 25 GB/s, or half of that.
+TEST_CASE("weights that are uploaded before the loop are no pageable copies of it") {
+  TraceBuilder story;
+  for (const Nanos at : {0_ms, 10_ms})
+    story.CopyToGpu(64_MiB, MemoryKind::kPageable, {at, at + 9_ms}, {at + 10_us, at + 9_ms});
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    const Nanos from = at + 20_ms;
+    story.Range("step " + std::to_string(i), {from, from + 990_us});
+    story.CopyToGpu(1_MiB, MemoryKind::kPageable, {from, from + 90_us},
+                    {from + 10_us, from + 90_us});
+    story.Launch("work", {from + 100_us, from + 105_us}, {from + 110_us, from + 900_us});
+  });
+  const Analysed all(story);  // the window holds the uploads, too
+  REQUIRE(all->run.steps.all.size() == 10);
+  CHECK(all->copies.pageable.count == 10);
+}
+
 TEST_CASE("a fast link takes larger copies in the time that a call costs") {
   const auto run = [](bool fast) {
     TraceBuilder story;

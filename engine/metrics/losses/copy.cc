@@ -71,6 +71,10 @@ class CopyFinder {
     return Direction(op) == CopyDirection::kHostToDevice ? trace_.copies.source[copy] == kind
                                                          : trace_.copies.target[copy] == kind;
   }
+  // Such a copy is made once: memory pinned for it wins nothing.
+  bool IsBeforeLoop(std::uint32_t op) const {
+    return run_.steps.known() && trace_.ops.start[op] < run_.steps.all.front().start;
+  }
   // The factor that brings a copy to the rate of the link; 1 when the link is unknown or no faster.
   float ToLinkRate(std::uint32_t op) const {
     if (link_ <= 0 || Length(op) <= 0) return 1.0F;
@@ -151,10 +155,10 @@ class CopyFinder {
                          Bytes(op) <= most && trace_.ops.in_graph[op] == 0 &&
                          !(result_.kind_of_op[op] == CopyKind::kTiny &&
                            Direction(op) == CopyDirection::kDeviceToHost);
-      const bool parts = !train.empty() && (Direction(train.back()) != Direction(op) ||
-                                            run_.steps.At(trace_.ops.start[train.back()]) !=
-                                                run_.steps.At(trace_.ops.start[op]));
-      if (!small || parts) close(&train);
+      const bool goes_on =
+          small && !train.empty() && Direction(train.back()) == Direction(op) &&
+          run_.steps.At(trace_.ops.start[train.back()]) == run_.steps.At(trace_.ops.start[op]);
+      if (!goes_on) close(&train);
       if (small) train.push_back(op);
     }
     for (auto& [stream, train] : open) close(&train);
@@ -168,6 +172,7 @@ class CopyFinder {
     double pageable_bytes = 0;
     for (const std::uint32_t op : copies_) {
       if (result_.kind_of_op[op] != kind || of_outliers_.contains(op)) continue;
+      if (IsBeforeLoop(op)) continue;
       const std::uint32_t call = trace_.ops.call[op];
       loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the
