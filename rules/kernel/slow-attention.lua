@@ -31,7 +31,7 @@ return {
       snippet = "flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_q, max_k)", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp32-units", action = "Where attention runs in FP32, use bf16",
       snippet = "q, k, v = q.bfloat16(), k.bfloat16(), v.bfloat16()", language = "python", ["for"] = { "pytorch" } },
-    { action = "Try the other implementations for this GPU: cuDNN, FlashAttention 2 (Ampere and Ada) or 3 (Hopper)",
+    { action = "Try cuDNN, or FlashAttention 2 (3 on Hopper)",
       snippet = "from torch.nn.attention import SDPBackend, sdpa_kernel\nwith sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch", "nvidia" } },
     { action = "Try the other implementations for this GPU: AITER, or Composable Kernel",
       snippet = "torch.backends.cuda.preferred_rocm_fa_library(\"ck\")   # PyTorch 2.7 and later\nout = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch", "amd" } },
