@@ -34,6 +34,8 @@ return {
     for _, name in ipairs({ "vLLM", "SGLang", "TensorRT-LLM", "JAX", "TensorFlow" }) do
       if own == name then return false, name .. " takes nearly all memory at the start and manages it itself" end
     end
+    -- Impossible figures are of another GPU than the one that is named.
+    if f.memory.peak > f.memory.capacity then return false, "the report counts more memory than this GPU has" end
     return f.memory.capacity > 0 and f.memory.peak > 0, "the memory in use is not known"
   end,
 
@@ -54,6 +56,7 @@ return {
     { name = "a server that fills its cache on purpose", facts = { memory = { peak = 7.9e10, capacity = 8e10 }, run = { framework = "vLLM" } },
       expect = "not_applicable" },
     { name = "near miss: well filled", facts = { memory = { peak = 7.2e10, capacity = 8e10 } }, expect = "silent" },
+    { name = "more than there is", facts = { memory = { peak = 3.2e10, capacity = 1.6e10 } }, expect = "not_applicable" },
     { name = "no memory level", facts = { memory = { peak = 0, capacity = 8e10 } }, expect = "not_applicable" },
     { name = "memory events were not recorded", facts = { memory = { capacity = 8e10 } }, expect = "cannot_tell" },
   },
