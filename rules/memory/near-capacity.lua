@@ -34,9 +34,9 @@ return {
     for _, name in ipairs({ "vLLM", "SGLang", "TensorRT-LLM", "JAX", "TensorFlow" }) do
       if own == name then return false, name .. " takes nearly all memory at the start and manages it itself" end
     end
+    if f.memory.capacity <= 0 or f.memory.peak <= 0 then return false, "the memory in use is not known" end
     -- Impossible figures are of another GPU than the one that is named.
-    if f.memory.peak > f.memory.capacity then return false, "the report counts more memory than this GPU has" end
-    return f.memory.capacity > 0 and f.memory.peak > 0, "the memory in use is not known"
+    return f.memory.peak <= f.memory.capacity, "the report counts more memory than this GPU has"
   end,
 
   detect = function(f, t)
