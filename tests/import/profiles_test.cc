@@ -128,9 +128,10 @@ TEST_CASE(
       "    sm_cycles.sum                   (!) n/a\n"
       "    -------------- ----------- ------------\n";
   CHECK(Refused(head) == "Nsight Compute measured nothing: LaunchFailed (line 1)");
-  CHECK(Refused(head.substr(head.find('\n') + 1)) ==
-        "no metric has a value: sm_cycles.sum is n/a (line 4), so its name is misspelled or this GPU "
-        "does not have it");
+  CHECK(
+      Refused(head.substr(head.find('\n') + 1)) ==
+      "no metric has a value: sm_cycles.sum is n/a (line 4), so its name is misspelled or this GPU "
+      "does not have it");
 }
 
 TEST_CASE("counters of nvprof, for each launch and as a summary, under the names of ncu") {
