@@ -44,7 +44,7 @@ def environment(**values):
 # No launcher's variables but those that a test sets.
 NO_LAUNCHER = dict.fromkeys(
     ("RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE")
-    + ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS")
+    + ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS")
 )
 
 

@@ -32,6 +32,7 @@ class RankTest(InFolder):
             ("RANK", "WORLD_SIZE"),
             ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
             ("PMI_RANK", "PMI_SIZE"),
+            ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
             ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
         ):
             with environment(**{rank: "3", world: "8"}):
