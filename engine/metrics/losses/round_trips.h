@@ -1,4 +1,5 @@
-// Data that a GPU sends to the host, and that goes back to it, or on to another GPU, in the same size.
+// Data that a GPU sends to the host, and that goes back to it, or on to another GPU, in the same
+// size.
 #pragma once
 
 #include <cstdint>
