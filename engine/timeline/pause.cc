@@ -43,9 +43,13 @@ std::vector<Nanos> LongPauses(const Run& run) {
   for (const std::uint32_t thread : run.launching_threads) {
     std::vector<float> pauses;
     const RowRange rows = run.calls_of_thread[thread];
+    Nanos longest_since = 0;
     for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
-      if (run.InWindow(calls.start[c]) && calls.start[c] >= calls.end[c - 1])
-        pauses.push_back(static_cast<float>(calls.start[c] - calls.end[c - 1]));
+      if (!run.InWindow(calls.start[c])) continue;
+      longest_since = std::max(longest_since, calls.start[c] - calls.end[c - 1]);
+      if (run.first_op_of_call[c] == kNone) continue;
+      pauses.push_back(static_cast<float>(longest_since));
+      longest_since = 0;
     }
     if (pauses.empty()) continue;
     const double usual = static_cast<double>(Median(std::move(pauses)));

@@ -13,8 +13,9 @@ Interval PauseAround(const Run& run, std::uint32_t thread, Nanos time);
 std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time);
 
 // By thread: pauses longer than this are no code between two launches, since they stand out against
-// the pauses between the thread's calls in the window. Never longer than `launch.long_gap`.
-// O(calls).
+// the pauses before the thread's launches in the window. Before a launch the longest pause counts:
+// a framework asks the driver a few things right before it launches, and the code of its operator
+// lies before that. Never longer than `launch.long_gap`. O(calls).
 std::vector<Nanos> LongPauses(const Run& run);
 
 // By thread: when it compiled. It made no recorded call for long (see LongPauses), and then loaded

@@ -26,6 +26,24 @@ TEST_CASE("short gaps that launching makes are lost to launching") {
   CHECK(run->launches.framework.lost->Total() == 0);
 }
 
+// As PyTorch does before a kernel: three questions to the driver right before the launch, behind
+// the code of the operator. A convolution's backward operator takes many times as long as a ReLU's.
+TEST_CASE("the code of slow operators is launching, however short the calls beside the launch") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Nanos code = i % 4 == 0 ? 150_us : 25_us;
+    for (int k = 0; k < 3; ++k)
+      story.Call("cudaGetDevice", {at + code + k * 2_us, at + code + k * 2_us + 1_us});
+    const Nanos call = at + code + 6_us;
+    story.Launch("tiny", {call, call + 4_us}, {call + 6_us, call + 9_us});
+    at = call + 5_us;
+  }
+  const Analysed run(story);
+  CHECK(10 * run->launches.bound.lost->Total() > 9 * run.Window());
+  CHECK(run->host_code.time.lost->Total() == 0);
+}
+
 TEST_CASE("a full queue of tiny kernels is not launch-bound") {
   TraceBuilder story;
   Nanos start = 2_ms;
