@@ -78,6 +78,27 @@ TEST_CASE("runs of element-wise kernels count once each, single ones are no run"
   CHECK(run->kernels.elementwise.lost->Total() == 60_us);
 }
 
+// Autocast converts the next layer's bias and weight behind the activation of the one before.
+TEST_CASE("an activation and the casts of a bias and a weight are no run of element-wise kernels") {
+  const auto casts = [](std::uint32_t weight_blocks) {
+    TraceBuilder story;
+    Nanos at = 0;
+    const auto add = [&](const char* name, std::uint32_t blocks) {
+      story.Kernel(name, {at, at + 10_us}, {.blocks = blocks});
+      at += 10_us;
+    };
+    for (int layer = 0; layer < 4; ++layer) {
+      add(kMatrixBf16, 264);
+      add(kElementwise, 16384);
+      add(kElementwise, 2);
+      add(kElementwise, weight_blocks);
+    }
+    return story;
+  };
+  CHECK(Analysed(casts(4096))->kernels.elementwise.count == 0);
+  CHECK(Analysed(casts(4))->kernels.elementwise.count == 8);  // of one size: the casts
+}
+
 TEST_CASE("product, softmax, product is an unfused attention, with what stands between") {
   Line line;
   for (int i = 0; i < 4; ++i) {

@@ -247,8 +247,18 @@ class KernelFinder {
     result_.waiting = waiting.Build();
   }
 
+  // Whether two element-wise kernels, one after the other, work on as many elements in the same
+  // step. Their threads tell: each takes 4 or 8 elements, as the alignment of its operands allows.
+  bool CouldBeOne(std::uint32_t a, std::uint32_t b) const {
+    const std::uint64_t one = Shape(a).Blocks() * Shape(a).ThreadsPerBlock();
+    const std::uint64_t other = Shape(b).Blocks() * Shape(b).ThreadsPerBlock();
+    return one <= 2 * other && other <= 2 * one &&
+           run_.steps.At(trace_.ops.start[a]) == run_.steps.At(trace_.ops.start[b]);
+  }
+
   // Runs of element-wise kernels on one stream: each reads and writes memory that one kernel would
-  // touch once.
+  // touch once. Neighbors on tensors of other sizes, such as an activation and the cast of a
+  // weight, are no run: no compiler makes one kernel of them.
   void Elementwise(const std::vector<std::uint8_t>& in_update) {
     const auto residual = static_cast<float>(run_.knowledge.Number("kernel.fused_residual"));
     LossBuilder loss(basis_);
@@ -280,6 +290,7 @@ class KernelFinder {
         close(&list);
         continue;
       }
+      if (!list.empty() && !CouldBeOne(list.back(), op)) close(&list);
       list.push_back(op);
     }
     for (std::vector<std::uint32_t>& list : open) close(&list);
