@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -32,9 +33,44 @@ class RoundTripFinder {
   RoundTrips Find() {
     LossBuilder trip(basis_);
     LossBuilder through(basis_);
+    const auto direct = static_cast<float>(run_.knowledge.Number("copy.direct_left"));
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> trips;  // that end where they began
+    const std::vector<Pair> pairs = Pairs();
+    const std::set<std::int64_t> untouched = SizesUntouched(pairs);
+    for (const Pair& pair : pairs) {
+      const bool same = OnOneDevice(pair);
+      if (same && untouched.count(trace_.copies.bytes[trace_.ops.detail[pair.up]]) > 0) continue;
+      LossBuilder& loss = same ? trip : through;
+      loss.Count(trace_.ops.start[pair.down], Bytes(pair.up), Length(pair.up) + Length(pair.down));
+      for (const std::uint32_t part : {pair.down, pair.up}) {
+        loss.AddExposed(part);
+        loss.remedy().scaled_ops.emplace_back(part, same ? 0.0F : direct);
+        const std::uint32_t call = trace_.ops.call[part];
+        if (call == kNone) continue;
+        loss.remedy().unblocked_calls.push_back(call);
+        if (SyncOf(call) != kNone) loss.remedy().unblocked_calls.push_back(SyncOf(call));
+      }
+      AddBetween(pair.down, pair.up, &loss);
+      if (same) trips.emplace_back(pair.down, pair.up);
+    }
+    CutBesideTrips(trips, &trip);
+    result_.trip = trip.Build();
+    result_.through_host = through.Build();
+    return std::move(result_);
+  }
+
+ private:
+  struct Pair {
+    std::uint32_t down = 0;
+    std::uint32_t up = 0;
+    bool touched = false;  // the host could have changed in between what it uploads
+  };
+
+  // Downloads for which the host waits, each with the next upload of as many bytes.
+  std::vector<Pair> Pairs() {
+    std::vector<Pair> pairs;
     const auto reach = static_cast<Nanos>(run_.knowledge.Number("copy.back_within") *
                                           static_cast<double>(run_.window.Length()));
-    const auto direct = static_cast<float>(run_.knowledge.Number("copy.direct_left"));
     std::map<std::int64_t, std::int64_t> balance;  // size -> uploads less downloads
     for (const std::uint32_t op : copies_) {
       if (!IsHostDevice(Direction(op))) continue;
@@ -42,7 +78,6 @@ class RoundTripFinder {
           Direction(op) == CopyDirection::kHostToDevice ? 1 : -1;
     }
     std::multimap<std::int64_t, std::uint32_t> waiting;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> trips;  // that end where they began
     for (const std::uint32_t op : copies_) {
       const std::int64_t bytes = trace_.copies.bytes[trace_.ops.detail[op]];
       if (static_cast<double>(bytes) <= least_bytes_ || !IsHostDevice(Direction(op))) continue;
@@ -58,9 +93,7 @@ class RoundTripFinder {
       if (balance[bytes] > 1) continue;
       auto [at, last] = waiting.equal_range(bytes);
       if (at == last) continue;
-      const std::uint32_t latest = std::prev(last)->second;
-      const bool on_one = trace_.ops.device[latest] == trace_.ops.device[op];
-      if (on_one && !CouldTouch(latest, op)) continue;
+      const bool touched = CouldTouch(std::prev(last)->second, op);
       for (; at != last; ++at) {
         const std::uint32_t down = at->second;
         const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
@@ -77,30 +110,33 @@ class RoundTripFinder {
           if (sync != kNone) result_.calls_to_exchange.insert(sync);
           continue;
         }
-        const bool same = trace_.ops.device[op] == trace_.ops.device[down];
-        LossBuilder& loss = same ? trip : through;
-        loss.Count(trace_.ops.start[down], static_cast<double>(bytes), Length(op) + Length(down));
-        for (const std::uint32_t part : {down, op}) {
-          loss.AddExposed(part);
-          loss.remedy().scaled_ops.emplace_back(part, same ? 0.0F : direct);
-          const std::uint32_t call = trace_.ops.call[part];
-          if (call == kNone) continue;
-          loss.remedy().unblocked_calls.push_back(call);
-          if (SyncOf(call) != kNone) loss.remedy().unblocked_calls.push_back(SyncOf(call));
-        }
-        AddBetween(down, op, &loss);
-        if (same) trips.emplace_back(down, op);
+        pairs.push_back({down, op, touched});
         waiting.erase(at);
         break;
       }
     }
-    CutBesideTrips(trips, &trip);
-    result_.trip = trip.Build();
-    result_.through_host = through.Build();
-    return std::move(result_);
+    return pairs;
   }
 
- private:
+  bool OnOneDevice(const Pair& pair) const {
+    return trace_.ops.device[pair.down] == trace_.ops.device[pair.up];
+  }
+
+  // Sizes of which most uploads follow so soon that the host cannot have changed anything. One that
+  // is quick with a small change, such as the edges of a field, is like its fellows.
+  std::set<std::int64_t> SizesUntouched(const std::vector<Pair>& pairs) const {
+    std::map<std::int64_t, std::int64_t> touched;  // more than not, by size
+    for (const Pair& pair : pairs) {
+      if (OnOneDevice(pair))
+        touched[trace_.copies.bytes[trace_.ops.detail[pair.up]]] += pair.touched ? 1 : -1;
+    }
+    std::set<std::int64_t> sizes;
+    for (const auto& [size, more] : touched) {
+      if (more < 0) sizes.insert(size);
+    }
+    return sizes;
+  }
+
   Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
   double Bytes(std::uint32_t op) const {
     return static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
