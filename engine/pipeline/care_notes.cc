@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/kernel_table.h"
+#include "engine/metrics/system/profiler_cost.h"
 #include "engine/pipeline/measure_command.h"
 
 namespace advise {
@@ -53,13 +54,36 @@ bool HostCodeMatters(const Analysis& analysis) {
   return Matters(analysis, waiting, "care.host_code");
 }
 
+std::string Count(std::size_t n) { return FormatQuantity(static_cast<double>(n), "count"); }
+
+// What the profiler adds to the time for which GPUs wait for the host.
+void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
+  const ProfilerCost cost = CostOfProfiler(analysis.run);
+  Nanos waiting = 0;
+  for (const auto& causes : analysis.idle.by_device) {
+    waiting += causes[static_cast<std::size_t>(IdleCause::kHostCompute)] +
+               causes[static_cast<std::size_t>(IdleCause::kLaunch)];
+  }
+  if (!Matters(analysis, std::min(waiting, static_cast<Nanos>(cost.time_ns)),
+               "care.profiler_cost")) {
+    return;
+  }
+  const Steps& steps = analysis.run.steps;
+  const auto parts = steps.known() ? static_cast<double>(steps.steady_count()) : 1.0;
+  const auto events = static_cast<std::size_t>(static_cast<double>(cost.events) / parts);
+  notes->push_back(
+      {Care::kOther,
+       fmt::format("the profiler slows the host: it takes about {2} to record {0} operators and "
+                   "calls {1}; without it, the GPU waits less for the host",
+                   Count(events), steps.known() ? "per step" : "in this window",
+                   FormatQuantity(cost.time_ns / parts, "ns"))});
+}
+
 // Inside a step of its engine, a server has a request.
 bool RequestsMatter(const Analysis& analysis) {
   return !analysis.serving.steps_named ||
          Matters(analysis, analysis.serving.scheduler.lost->Total(), "care.host_code");
 }
-
-std::string Count(std::size_t n) { return FormatQuantity(static_cast<double>(n), "count"); }
 
 // What the calls that launched the work do not tell.
 void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) {
@@ -160,6 +184,7 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
                     others == 0 ? "" : fmt::format(" and {} more", others)));
   }
   AddNotesOnLaunches(analysis, &notes);
+  AddNoteOnProfiler(analysis, &notes);
   // PyTorch's profiler never records them.
   const bool could = !trace.producer.starts_with("PyTorch");
   if (could && trace.os_calls.size() == 0 && HostCodeMatters(analysis)) {

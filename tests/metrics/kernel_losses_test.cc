@@ -65,6 +65,21 @@ TEST_CASE("products on sizes that are not aligned take half of their time when t
   CHECK(run->kernels.tensor_ns == 100e3);
 }
 
+TEST_CASE("on Hopper, products on odd sizes also get rid of Turing's instructions") {
+  const auto left = [](int compute_major) {
+    Trace trace =
+        BackToBack({{"void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128"
+                     "_tn_align1>(int)",
+                     40_us},
+                    {kMatrixBf16, 60_us}})
+            .Build();
+    trace.devices.back().compute_major = compute_major;
+    return Changes(Analysis(trace, ShippedKnowledge(), {}).kernels.unaligned);
+  };
+  CHECK(left(8) == "scales 0 to 0.5");
+  CHECK(left(9) == "scales 0 to 0.175");
+}
+
 TEST_CASE(
     "of a run of element-wise kernels the first stays, the others shrink and are not launched") {
   const Analysed run(BackToBack({{kElementwise, 10_us},

@@ -337,6 +337,16 @@ class KernelFinder {
     result_.attention = loss.Build();
   }
 
+  // What is left of a product's time once its sizes are aligned: for odd sizes, libraries have
+  // kernels of older generations only.
+  float Aligned(std::uint32_t op) const {
+    constexpr int kHopper = 9;
+    const bool older =
+        Class(op).Has("turing") && trace_.devices[trace_.ops.device[op]].compute_major >= kHopper;
+    return static_cast<float>(run_.knowledge.Number("precision.aligned_residual") *
+                              (older ? run_.knowledge.Number("precision.turing_residual") : 1));
+  }
+
   void Precision() {
     LossBuilder fp32(basis_);
     LossBuilder unaligned(basis_);
@@ -356,8 +366,7 @@ class KernelFinder {
         fp32.remedy().scaled_ops.emplace_back(op, static_cast<float>(1 / speedup));
       } else if (Class(op).Has("unaligned")) {
         Count(op, &unaligned);
-        unaligned.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(run_.knowledge.Number("precision.aligned_residual")));
+        unaligned.remedy().scaled_ops.emplace_back(op, Aligned(op));
       }
     }
     double most = 0;
