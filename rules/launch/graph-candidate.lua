@@ -60,7 +60,7 @@ cudaGraphLaunch(executable, stream);       // each step]],
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "decoding launches the same 400 kernels each time",
-      edges = { ["launch.graph.lost"] = 2e7, ["launch.queue_empty"] = 0.1, ["launch.sequence.length"] = 10, ["launch.sequence.same"] = 0.95, ["steps.count"] = 10 },
+      edges = { ["launch.graph.lost"] = 2e7, ["launch.queue_empty"] = 0.1, ["launch.sequence.length"] = 10, ["launch.sequence.same"] = 0.95, ["steps.count"] = 5 },
       facts = { window = { device_time = 1e9 }, steps = { count = 60 },
                 launch = { queue_empty = 0.95, gap = { median = 6000 }, sequence = { length = 400, same = 1, breaks = 0 },
                            graph = { lost = 4e8, remedy = true } } },

@@ -192,5 +192,19 @@ TEST_CASE("a burst of frees blames the time that the GPU is idle in it") {
   CHECK(bursts("cudaGetDevice") == 1);
 }
 
+TEST_CASE("what fills an emptied cache again goes with it, and no more than was freed") {
+  TraceBuilder story;
+  story.Launch("before", {0, 5_us}, {10_us, 100_us});
+  for (int i = 0; i < 6; ++i) story.Call("cudaFree", {120_us + i * 10_us, 128_us + i * 10_us});
+  for (int i = 0; i < 8; ++i) story.Call("cudaMalloc", {200_us + i * 10_us, 209_us + i * 10_us});
+  story.Launch("after", {300_us, 305_us}, {310_us, 400_us});
+  const Analysed run(story);
+  CHECK(run->host.free_bursts.count == 1);
+  CHECK(Changes(run->host.free_bursts) ==
+        "unblocks 1 2 3 4 5 6 7 8 9 10 11 12, cuts 102000 ns");  // 6 of 8 us, 6 of 9 us
+  CHECK(run->host.free_bursts.lost->Total() >= 102_us);
+  CHECK(run->host.alloc.count == 14);
+}
+
 }  // namespace
 }  // namespace advise

@@ -221,35 +221,23 @@ class HostFinder {
     result_.growth_per_step = Median(rises);
   }
 
-  // Frees of device memory one after another, with nothing allocated between: a cache is emptied.
+  // A cache of device memory that is emptied in the loop, and what fills it again.
   void FreeBursts() {
-    const auto least = static_cast<std::size_t>(run_.knowledge.Number("memory.burst_length"));
     LossBuilder loss(basis_);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    for (const std::vector<std::uint32_t>& burst : BurstsOfFrees()) {
+      loss.Count(trace_.calls.start[burst.front()], 0, 0);
+      for (const std::uint32_t c : burst) blamed[c] = 1;
+    }
+    Refills(&blamed);
     for (const std::uint32_t thread : run_.launching_threads) {
       std::vector<Interval> cuts;
-      std::vector<std::uint32_t> burst;
-      const auto close = [&] {
-        if (burst.size() >= least) {
-          loss.Count(trace_.calls.start[burst.front()], 0, 0);
-          for (const std::uint32_t c : burst) {
-            blamed[c] = 1;
-            loss.remedy().unblocked_calls.push_back(c);
-            cuts.push_back({trace_.calls.start[c], trace_.calls.end[c]});
-          }
-        }
-        burst.clear();
-      };
-      for (std::uint32_t c = run_.calls_of_thread[thread].first;
-           c < run_.calls_of_thread[thread].last; ++c) {
-        const CallClass call_class = run_.ClassOfCall(c);
-        if (call_class == CallClass::kFreeDevice && basis_.InLoop(trace_.calls.start[c])) {
-          burst.push_back(c);
-        } else if (!IsSync(call_class) && call_class != CallClass::kOther) {
-          close();
-        }
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        if (blamed[c] == 0) continue;
+        loss.remedy().unblocked_calls.push_back(c);
+        cuts.push_back({trace_.calls.start[c], trace_.calls.end[c]});
       }
-      close();
       if (cuts.empty()) continue;
       const IntervalSet inside = IntervalSet::Of(cuts);
       for (const GapPiece piece : basis_.idle.pieces) {
@@ -261,6 +249,51 @@ class HostFinder {
     }
     loss.AddBlamed(blamed);
     result_.free_bursts = loss.Build();
+  }
+
+  // Frees of device memory one after another on a thread, with nothing allocated between.
+  std::vector<std::vector<std::uint32_t>> BurstsOfFrees() const {
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("memory.burst_length"));
+    std::vector<std::vector<std::uint32_t>> bursts;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::vector<std::uint32_t> burst;
+      const auto close = [&] {
+        if (burst.size() >= least) bursts.push_back(burst);
+        burst.clear();
+      };
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        const CallClass call_class = run_.ClassOfCall(c);
+        if (call_class == CallClass::kFreeDevice && basis_.InLoop(trace_.calls.start[c])) {
+          burst.push_back(c);
+        } else if (!IsSync(call_class) && call_class != CallClass::kOther) {
+          close();
+        }
+      }
+      close();
+    }
+    return bursts;
+  }
+
+  // Blames, in each process with blamed frees, as many allocations of device memory: a cache that
+  // had kept the memory would not ask the driver for it. Those before the first burst of the window
+  // answer one from before it.
+  void Refills(std::vector<std::uint8_t>* blamed) const {
+    std::map<std::uint32_t, std::size_t> freed;  // by process
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if ((*blamed)[c] != 0) ++freed[run_.ProcessOfCall(c)];
+    }
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const auto left = freed.find(trace_.threads[thread].process);
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last && left != freed.end(); ++c) {
+        if (left->second == 0) break;
+        if (run_.ClassOfCall(c) != CallClass::kAllocDevice || !basis_.InLoop(trace_.calls.start[c]))
+          continue;
+        (*blamed)[c] = 1;
+        --left->second;
+      }
+    }
   }
 
   // How often launching threads wake up on another CPU.
