@@ -93,6 +93,18 @@ bool IsForNeighbor(const RunInfo& run, const std::vector<std::string>& programs)
          std::find(programs.begin(), programs.end(), "c++") != programs.end();
 }
 
+// Whether what fits is for programs of one framework, where no kernel, operator or range of a
+// Python program shows any: CuPy's and Numba's programs do not, PyTorch's and JAX's nearly always
+// do.
+bool IsForUnseenFramework(const RunInfo& run, const std::vector<std::string>& programs) {
+  const std::set<std::string> is = WhatItIs(run);
+  if (!is.contains("python") || !run.framework.empty()) return false;
+  return std::any_of(programs.begin(), programs.end(), [&](const std::string& program) {
+    return !SaysNoProgram(program) && !IsNative(program) && program != "cupy" &&
+           !is.contains(program);
+  });
+}
+
 // The program that what is said is for, in a report of one that nothing is said for; "" where it
 // may be for this one.
 std::string OtherProgram(const RunInfo& run, const std::vector<std::string>& programs) {
@@ -127,6 +139,8 @@ std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
   // What is said for C++ is the nearest thing where nothing is said for the program's own language.
   std::stable_partition(fitting.begin(), fitting.end(),
                         [&](const Fix& fix) { return !IsForNeighbor(run, fix.programs); });
+  std::stable_partition(fitting.begin(), fitting.end(),
+                        [&](const Fix& fix) { return !IsForUnseenFramework(run, fix.programs); });
   if (!fitting.empty()) return fitting;
   for (Fix& fix : fixes) {
     const std::string other = OtherProgram(run, fix.programs);

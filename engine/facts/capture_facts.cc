@@ -49,8 +49,15 @@ std::vector<std::string> Dropped(const Trace& trace) {
   return dropped;
 }
 
-// Names of variables whose values are likely to be credentials. The value itself is never read.
+// Names of variables whose values are likely to be credentials. The value itself is never read. A
+// word that holds another word is none (TIKTOKEN, TOKENIZERS), nor is where something lies.
 bool LooksSecret(const std::string& name) {
+  static constexpr std::array<const char*, 5> kHarmless = {"*tiktoken*", "*tokenizer*", "*_dir",
+                                                           "*_path", "*_file"};
+  if (std::any_of(kHarmless.begin(), kHarmless.end(),
+                  [&](const char* p) { return MatchesGlob(name, p); })) {
+    return false;
+  }
   static constexpr std::array<const char*, 8> kPatterns = {
       "*password*", "*passwd*", "*secret*",     "*token*",
       "*api_key*",  "*apikey*", "*access_key*", "*private_key*"};

@@ -12,10 +12,16 @@ return {
   knowledge = { "K-C5", "K-H6", "K-E3" },
   effort    = "code",
 
+  optional       = { "run.kind" },
   loss           = "kernel.elementwise",
-  not_applicable = "no element-wise kernels ran",
   evidence       = { "count", "runs", compute_share = "share" },
   thresholds     = { "min_share" },
+
+  -- A benchmark launches one kernel again and again: nobody wants these as one.
+  applies = function(f)
+    if f.run.kind == "kernels" then return false, "only a few kernels ran" end
+    return f.kernel.elementwise.count > 0, "no element-wise kernels ran"
+  end,
 
   symptom = "Runs of element-wise and copy kernels take {share:pct} of the time: {count:count} kernels {per:text} where {runs:count} would do.",
   cause   = "Each of these kernels reads its input from device memory and writes its result back, for one or two operations per element. The next kernel reads it all again.",
@@ -51,6 +57,10 @@ return {
       facts = { window = { device_time = 1e9 },
                 kernel = { elementwise = { share = 0.5, count = 10, runs = 1, lost = 5e8, remedy = true } } },
       expect = { share = 0.5, count = 10, runs = 1 } },
+    { name = "near miss: a benchmark of one operator",
+      facts = { window = { device_time = 1e9 }, run = { kind = "kernels" },
+                kernel = { elementwise = { share = 0.9, count = 20, runs = 1, lost = 9e8, remedy = true } } },
+      expect = "not_applicable" },
     { name = "no element-wise kernels",
       facts = { window = { device_time = 1e9 }, kernel = { elementwise = { share = 0, count = 0, runs = 0, lost = 0, remedy = true } } },
       expect = "not_applicable" },

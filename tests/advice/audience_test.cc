@@ -48,6 +48,22 @@ TEST_CASE("a Python program of unknown framework may use any framework") {
   CHECK(Fitting("", {"Python"}) == std::vector<std::string>{"for all", "for PyTorch"});
 }
 
+TEST_CASE("where a Python program shows no framework, what is for all comes first") {
+  std::vector<Fix> fixes(3);
+  fixes[0].action = "for PyTorch", fixes[0].programs = {"pytorch"};
+  fixes[1].action = "for CuPy", fixes[1].programs = {"cupy"};
+  fixes[2].action = "for all";
+  RunInfo run;
+  run.languages = {"Python"};
+  const std::vector<Fix> fitting = FixesFor(run, fixes);
+  REQUIRE(fitting.size() == 3);
+  CHECK(fitting[0].action == "for CuPy");
+  CHECK(fitting[1].action == "for all");
+  CHECK(fitting[2].action == "for PyTorch");
+  run.framework = "PyTorch";
+  CHECK(FixesFor(run, fixes).front().action == "for PyTorch");
+}
+
 TEST_CASE("fixes for GPUs of another maker are left out") {
   using Actions = std::vector<std::string>;
   const std::vector<Fix> fixes = {{"any GPU", "", "", {}, {}, ""},

@@ -33,6 +33,16 @@ TEST_CASE("switches of the environment are facts by name, and nothing else of it
   }
 }
 
+TEST_CASE("what only sounds like a key is none") {
+  Trace trace = TraceBuilder().Kernel("gemm", {0_us, 10_us}).Build();
+  trace.environment = {{"TIKTOKEN_CACHE_DIR", "cache"},   {"TOKENIZERS_PARALLELISM", "false"},
+                       {"AWS_SECRET_ACCESS_KEY", "this"}, {"HF_TOKEN_PATH", "where"},
+                       {"GITHUB_TOKEN", "that"},          {"HF_TOKEN", ""}};
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  const auto facts = MakeFacts(analysis, Cluster(SummarizeRanks(analysis), analysis.run.knowledge));
+  CHECK(TextOf(*facts, "capture.secret_names") == "AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN");
+}
+
 TEST_CASE("MPI's launchers tell the size of a job, too") {
   for (const char* name :
        {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
