@@ -70,13 +70,11 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   }
   const Steps& steps = analysis.run.steps;
   const auto parts = steps.known() ? static_cast<double>(steps.steady_count()) : 1.0;
-  const auto events = static_cast<std::size_t>(static_cast<double>(cost.events) / parts);
   notes->push_back(
-      {Care::kOther,
-       fmt::format("the profiler slows the host: it takes about {2} to record {0} operators and "
-                   "calls {1}; without it, the GPU waits less for the host",
-                   Count(events), steps.known() ? "per step" : "in this window",
-                   FormatQuantity(cost.time_ns / parts, "ns"))});
+      {Care::kOther, fmt::format("the profiler itself takes the host about {} {}: without it, the "
+                                 "GPU waits less",
+                                 FormatQuantity(cost.time_ns / parts, "ns"),
+                                 steps.known() ? "per step" : "in this window")});
 }
 
 // Inside a step of its engine, a server has a request.

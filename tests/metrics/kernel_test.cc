@@ -96,7 +96,26 @@ TEST_CASE("an activation and the casts of a bias and a weight are no run of elem
     return story;
   };
   CHECK(Analysed(casts(4096))->kernels.elementwise.count == 0);
-  CHECK(Analysed(casts(4))->kernels.elementwise.count == 8);  // of one size: the casts
+  CHECK(Analysed(casts(20000))->kernels.elementwise.count == 8);  // of one size
+}
+
+TEST_CASE("a small operand between two element-wise kernels does not part their run") {
+  TraceBuilder story;
+  Nanos at = 0;
+  const auto add = [&](const char* name, std::uint32_t blocks) {
+    story.Kernel(name, {at, at + 10_us}, {.blocks = blocks});
+    at += 10_us;
+  };
+  for (int layer = 0; layer < 4; ++layer) {
+    add(kMatrixBf16, 264);
+    add(kElementwise, 16384);
+    add(kElementwise, 8);
+    add(kElementwise, 16384);
+    add(kSoftmax, 16384);
+  }
+  const Analysed run(story);
+  CHECK(run->kernels.elementwise.count == 8);
+  CHECK(run->kernels.elementwise_runs == 1);  // per step
 }
 
 TEST_CASE("product, softmax, product is an unfused attention, with what stands between") {

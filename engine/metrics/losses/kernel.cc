@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/metrics/kernels/waves.h"
+#include "engine/metrics/losses/elementwise_runs.h"
 #include "engine/metrics/losses/kernel_tallies.h"
 #include "engine/metrics/losses/kernel_updates.h"
 #include "engine/timeline/room.h"
@@ -41,7 +42,9 @@ class KernelFinder {
     const std::vector<std::uint8_t> in_update =
         UpdateKernels(run_, phases_, kernels_, rates_.memory_bytes_per_s);
     result_.optimizer = CostOfUpdates(basis_, kernels_, in_update);
-    Elementwise(in_update);
+    ElementwiseRuns runs = FindElementwiseRuns(basis_, phases_, kernels_, in_update);
+    result_.elementwise = std::move(runs.loss);
+    result_.elementwise_runs = runs.per_step;
     Attention();
     Precision();
     Concurrency();
@@ -245,57 +248,6 @@ class KernelFinder {
     result_.cast = cast.Build();
     waiting.remedy().reach_reason = "the GPU's other work";
     result_.waiting = waiting.Build();
-  }
-
-  // Whether two element-wise kernels, one after the other, work on as many elements in the same
-  // step. Their threads tell: each takes 4 or 8 elements, as the alignment of its operands allows.
-  bool CouldBeOne(std::uint32_t a, std::uint32_t b) const {
-    const std::uint64_t one = Shape(a).Blocks() * Shape(a).ThreadsPerBlock();
-    const std::uint64_t other = Shape(b).Blocks() * Shape(b).ThreadsPerBlock();
-    return one <= 2 * other && other <= 2 * one &&
-           run_.steps.At(trace_.ops.start[a]) == run_.steps.At(trace_.ops.start[b]);
-  }
-
-  // Runs of element-wise kernels on one stream: each reads and writes memory that one kernel would
-  // touch once. Neighbors on tensors of other sizes, such as an activation and the cast of a
-  // weight, are no run: no compiler makes one kernel of them.
-  void Elementwise(const std::vector<std::uint8_t>& in_update) {
-    const auto residual = static_cast<float>(run_.knowledge.Number("kernel.fused_residual"));
-    LossBuilder loss(basis_);
-    StepCounter runs(run_);
-    const ShapeSet light = run_.names.Shapes([](const KernelClass& c) {
-      const bool simple = c.name == "elementwise" || c.name == "copy" || c.name == "cast";
-      return simple && !c.Has("fused") && !c.Has("tiny-optimizer");
-    });
-    const auto fusable = [&](std::uint32_t op) {
-      return In(light, op) && trace_.ops.in_graph[op] == 0 && in_update[op] == 0 &&
-             phases_.OfOp(run_, op) != Phase::kOptimizer;
-    };
-    std::vector<std::vector<std::uint32_t>> open(trace_.streams.size() + 1);
-    const auto close = [&](std::vector<std::uint32_t>* list) {
-      if (list->size() >= 2) {
-        runs.Count(trace_.ops.start[list->front()]);
-        for (const std::uint32_t op : *list) Count(op, &loss);
-        for (std::size_t i = 1; i < list->size(); ++i) {
-          loss.remedy().scaled_ops.emplace_back((*list)[i], residual);
-          const std::uint32_t call = trace_.ops.call[(*list)[i]];
-          if (call != kNone) loss.remedy().vanished_calls.push_back(call);
-        }
-      }
-      list->clear();
-    };
-    for (const std::uint32_t op : kernels_) {
-      std::vector<std::uint32_t>& list = open[Slot(op)];
-      if (!fusable(op)) {
-        close(&list);
-        continue;
-      }
-      if (!list.empty() && !CouldBeOne(list.back(), op)) close(&list);
-      list.push_back(op);
-    }
-    for (std::vector<std::uint32_t>& list : open) close(&list);
-    result_.elementwise_runs = runs.PerStep();
-    result_.elementwise = loss.Build();
   }
 
   // matmul, softmax with what stands around it, matmul: the scores are written and read again.
