@@ -77,8 +77,8 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
 }
 
 // A share of the rank's window, laid on its steps: where the finding claims time, and the rest on
-// all alike. What does not fit into a step goes to all, too, but for what the rank waits there in
-// the part of it that is `idle`.
+// all alike. What does not fit into a step goes to all, too, but for what the rank waits in the
+// part of it that is `idle`: in that step, or in any of those that are treated alike.
 std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double idle,
                                      std::size_t r) const {
   const Job& job = cluster_.job;
@@ -96,11 +96,14 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
   const double everywhere = part - placed;  // of each step
   std::vector<Nanos> cuts(job.steps);
   double over = 0;
+  double idle_over = 0;  // of steps that are treated alike
+  double waited_alike = 0;
   for (std::size_t s = 0; s < job.steps; ++s) {
+    bool alike = true;
     double wanted = everywhere * static_cast<double>(job.length[r * job.steps + s]);
     if (job.has_steps && !known.empty()) {
       const auto here = known.find(job.SpanOf(cluster_.ranks, r, s).start);
-      if (here != known.end()) wanted += here->second;
+      if (here != known.end()) wanted += here->second, alike = false;
     }
     const Nanos own = job.Own(r, s);
     const Nanos own_idle = std::max<Nanos>(0, own - job.TimeOf(cluster_.ranks, r, s).compute);
@@ -109,8 +112,16 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
     const double fits = std::min(static_cast<double>(own), wins + wanted - in_idle);
     const auto waited = static_cast<double>(job.waited[r * job.steps + s]);
     cuts[s] = static_cast<Nanos>(fits);
-    over += std::max(0.0, wanted - fits - std::min(waited, in_idle - wins));
+    const double too_idle = in_idle - wins;
+    over += wanted - fits - too_idle;
+    if (alike) {
+      idle_over += too_idle;
+      waited_alike += waited;
+    } else {
+      over += std::max(0.0, too_idle - waited);
+    }
   }
+  over += std::max(0.0, idle_over - waited_alike);
   for (std::size_t s = 0; s < job.steps && length > 0; ++s) {
     cuts[s] +=
         static_cast<Nanos>(over * static_cast<double>(job.length[r * job.steps + s]) / length);

@@ -170,6 +170,31 @@ TEST_CASE("what a rank idles for another one is not won on its own compute") {
   CHECK(cuts.other[1][3] == 50_us);  // of its compute
 }
 
+// In turn, one rank computes 40 us longer and the other one waits for it. The reports blame the
+// waits, on all steps alike: no rank waits in its own long steps, and nothing is won there either.
+TEST_CASE("waits for ranks that are late in turn are not won where nobody waited") {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    for (std::size_t s = 0; s < kSteps; ++s) {
+      RankTime& time = ranks[r].steps[s].time;
+      time.compute = s % 2 == r ? 98_us : 58_us;
+      time.idle = s % 2 == r ? 2_us : 42_us;
+      time.comm_exposed = 0;
+    }
+  }
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  REQUIRE(cluster.job.waited[1] == 40_us);
+  REQUIRE(cluster.job.waited[0] == 0);
+  const RuleInfo uneven = Rule("comm/uneven");
+  Finding finding = Saves(uneven, 0.22, 0);
+  finding.idle_share = 1;
+  Cuts cuts;
+  const CutsOfJob job(cluster);
+  job.Size(&cuts);
+  job.Add(finding, 0, finding.saving_share, &cuts);
+  for (std::size_t s = 0; s < kSteps; ++s) CHECK(cuts.other[0][s] == 2_us);  // what is its own
+}
+
 TEST_CASE("time that does not fit into its step is taken off all of them, each by its length") {
   const Cluster cluster = TwoRanks();
   const RuleInfo stall = Rule("step/stall");
