@@ -116,8 +116,8 @@ std::string PlanText(const Report& report, int width, bool color) {
   }
   WriteTable(page, {"", "fix", "then>", "saves>"}, rows, 1);
   page.Blank();
-  if (const std::string limit = PlanLimit(report); !limit.empty())
-    page.Labelled("Then", 0, 6, limit + ".");
+  if (const std::string& limit = report.plan.back().next_bound; !limit.empty())
+    page.Labelled("Then", 0, 6, limit + " is the limit.");
   for (const PlanStep& step : report.plan) {
     if (!step.makes_needless.empty())
       page.Wrapped(fmt::format("After {}, little is left to win by {}.", step.rule,

@@ -23,17 +23,16 @@ std::string Stair(const std::string& name, const std::string& time, double share
 }  // namespace
 
 std::string HtmlPlan(const Report& report) {
-  const std::vector<double> times = PlanTimes(report);
-  if (times.empty() || times.front() <= 0) return "";
+  const std::vector<PlanStage> plan = ListedPlan(report);
+  if (plan.empty() || plan.front().ns <= 0) return "";
+  const double now = plan.front().ns;
   std::string html = "<div class=\"plan\"><h3>Fixed in this order</h3>\n<ol class=\"stairs\">\n" +
-                     Stair("now", PlanTimeText(report, times.front()), 1);
-  for (std::size_t i = 0; i < report.plan.size(); ++i) {
+                     Stair("now", PlanTimeText(report, now), 1);
+  for (std::size_t i = 1; i < plan.size(); ++i) {
     // Of a long plan the first fixes and the end.
-    if (i + 1 >= kMostStairs && i + 1 < report.plan.size()) continue;
-    const Finding* finding = FindingOf(report, report.plan[i].rule);
-    const bool listed = finding != nullptr && !finding->UnderCause();
-    html += Stair(listed ? fmt::format("after {}", finding->rank) : report.plan[i].rule,
-                  FormatQuantity(times[i + 1], "ns"), times[i + 1] / times.front());
+    if (i >= kMostStairs && i + 1 < plan.size()) continue;
+    html += Stair(fmt::format("after {}", plan[i].rank), FormatQuantity(plan[i].ns, "ns"),
+                  plan[i].ns / now);
   }
   html += "</ol>\n";
   if (const std::string limit = PlanLimit(report); !limit.empty())

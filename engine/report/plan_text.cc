@@ -23,6 +23,8 @@ std::string Numbers(const std::vector<int>& numbers) {
   return text;
 }
 
+bool HasNumber(const Finding* finding) { return finding != nullptr && !finding->UnderCause(); }
+
 struct EffectWords {
   const char* one;
   const char* several;
@@ -38,9 +40,9 @@ std::string EffectsText(const Report& report, std::vector<std::string> PlanStep:
     std::vector<int> numbers;
     for (const std::string& rule : step.*effects) {
       const Finding* finding = FindingOf(report, rule);
-      if (finding != nullptr && !finding->UnderCause()) numbers.push_back(finding->rank);
+      if (HasNumber(finding)) numbers.push_back(finding->rank);
     }
-    if (cause == nullptr || numbers.empty() || parts.size() == kMostCauses) continue;
+    if (!HasNumber(cause) || numbers.empty() || parts.size() == kMostCauses) continue;
     std::sort(numbers.begin(), numbers.end());
     const char* verb = !parts.empty() ? "" : numbers.size() == 1 ? words.one : words.several;
     parts.push_back(fmt::format("{}{} once {} is fixed", Numbers(numbers), verb, cause->rank));
@@ -57,14 +59,20 @@ const Finding* FindingOf(const Report& report, const std::string& rule) {
   return found == report.findings.end() ? nullptr : &*found;
 }
 
-std::vector<double> PlanTimes(const Report& report) {
-  if (report.plan.size() < 2) return {};
+std::vector<PlanStage> ListedPlan(const Report& report) {
   const double units = std::max(1, report.step_count);
-  std::vector<double> times = {static_cast<double>(report.window.end_ns - report.window.start_ns) /
-                               units};
-  for (const PlanStep& step : report.plan)
-    times.push_back(step.after_seconds * kNanosPerSecond / units);
-  return times;
+  double left = report.window.Seconds();
+  double before = left;
+  std::vector<PlanStage> stages = {{0, left * kNanosPerSecond / units}};
+  for (const PlanStep& step : report.plan) {
+    const double saved = before - step.after_seconds;
+    before = step.after_seconds;
+    const Finding* const finding = FindingOf(report, step.rule);
+    if (!HasNumber(finding)) continue;
+    left -= saved;
+    stages.push_back({finding->rank, left * kNanosPerSecond / units});
+  }
+  return stages.size() < 3 ? std::vector<PlanStage>() : stages;
 }
 
 std::string PlanTimeText(const Report& report, double ns) {
@@ -74,23 +82,22 @@ std::string PlanTimeText(const Report& report, double ns) {
 }
 
 std::string PlanLimit(const Report& report) {
-  if (report.plan.empty() || report.plan.back().next_bound.empty()) return "";
-  return report.plan.back().next_bound + " is the limit";
+  const auto last =
+      std::find_if(report.plan.rbegin(), report.plan.rend(), [&](const PlanStep& step) {
+        return HasNumber(FindingOf(report, step.rule));
+      });
+  return last == report.plan.rend() || last->next_bound.empty()
+             ? ""
+             : last->next_bound + " is the limit";
 }
 
 std::vector<std::string> PlanStages(const Report& report, std::size_t most) {
-  const std::vector<double> times = PlanTimes(report);
-  if (times.empty()) return {};
-  std::vector<std::string> stages = {PlanTimeText(report, times.front())};
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    const bool last = i + 1 == times.size();
-    if (i < most || last) {
-      // What stands under its cause has no number in the list: its rule says what it is.
-      const std::string& rule = report.plan[i - 1].rule;
-      const Finding* const finding = FindingOf(report, rule);
-      const bool unlisted = finding != nullptr && finding->UnderCause();
-      stages.push_back(
-          fmt::format("→ {}{}", FormatQuantity(times[i], "ns"), unlisted ? " (" + rule + ")" : ""));
+  const std::vector<PlanStage> plan = ListedPlan(report);
+  if (plan.empty()) return {};
+  std::vector<std::string> stages = {PlanTimeText(report, plan.front().ns)};
+  for (std::size_t i = 1; i < plan.size(); ++i) {
+    if (i < most || i + 1 == plan.size()) {
+      stages.push_back("→ " + FormatQuantity(plan[i].ns, "ns"));
     } else if (i == most) {
       stages.emplace_back("→ …");
     }

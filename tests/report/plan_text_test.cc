@@ -52,6 +52,23 @@ TEST_CASE("of a long plan the first fixes and the end are shown") {
         Texts{"323 ms per step", "→ 300 ms", "→ 267 ms", "→ 233 ms", "→ …", "→ 100 ms"});
 }
 
+TEST_CASE("the plan has stages and effects of findings with a number only") {
+  Planned plan(4, 3);
+  plan.report.plan[1].makes_needless = {"a/3"};
+  plan.report.plan[1].next_bound = "the GPU's own work";
+  plan.report.findings[1].explained_by = {"a/0"};
+  plan.report.findings[1].saving_share = 0.04;
+  plan.report.findings[1].touched_share = 0.5;
+  plan.report.findings[1].severity = Severity::kMedium;
+  REQUIRE(plan.report.findings[1].UnderCause());
+  CHECK(PlanStages(plan.report, 5) == Texts{"323 ms per step", "→ 300 ms", "→ 267 ms"});
+  CHECK(ListedPlan(plan.report).back().rank == 3);
+  CHECK(PlanEffects(plan.report).empty());
+  plan.report.plan.pop_back();
+  CHECK(PlanStages(plan.report, 5).empty());
+  CHECK(PlanLimit(plan.report).empty());
+}
+
 TEST_CASE("what saves little or pays only once others are fixed is said in two sentences") {
   Planned plan(6, 4);
   plan.report.plan[0].makes_needless = {"a/5", "a/4", "b/not-listed"};

@@ -102,17 +102,5 @@ TEST_CASE("what a fix wins stands beside what was seen, before where it is") {
   CHECK_THAT(RenderText(sample->report, {}), Contains("This fix would save 2 %"));
 }
 
-TEST_CASE(
-    "a stage of the plan that stands under its cause is named: the list has no number for it") {
-  const auto sample = MakeSampleReport();
-  Report& report = sample->report;
-  report.plan = {{"transfer/repeated-upload", 0.5, {}, {}, ""},
-                 {"sync/host-busy-wait", 0.4, {}, {}, ""}};
-  const std::vector<std::string> stages = PlanStages(report, 5);
-  REQUIRE(stages.size() == 3);
-  CHECK_THAT(stages[1], !Contains("("));
-  CHECK_THAT(stages[2], Contains(" (sync/host-busy-wait)"));
-}
-
 }  // namespace
 }  // namespace advise
