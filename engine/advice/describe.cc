@@ -11,6 +11,9 @@
 
 namespace advise {
 
+// Stands for a share of exactly 1 until the sentence is known; no text holds it.
+constexpr char kWhole = '\x01';
+
 Severity SeverityOfShare(double share, const Knowledge& knowledge) {
   if (share < knowledge.Number("ranking.info_share")) return Severity::kInfo;
   if (share >= knowledge.Number("ranking.critical_share")) return Severity::kCritical;
@@ -31,16 +34,30 @@ void RaiseByRisk(const Knowledge& knowledge, Finding* finding) {
                                SeverityOfShare(knowledge.Number("ranking.risk_share"), knowledge));
 }
 
+// "100 % of the steps" are all of them; one that only rounds to 100 % stays.
+std::string WithAllInWords(std::string text) {
+  const std::string whole = std::string(1, kWhole) + " of the ";
+  for (std::size_t at = text.find(kWhole); at != std::string::npos; at = text.find(kWhole, at)) {
+    const bool of_time = text.compare(at + whole.size(), 4, "time") == 0;
+    const bool in_words = text.compare(at, whole.size(), whole) == 0 && !of_time;
+    const bool starts = at == 0 || (at > 1 && text.compare(at - 2, 2, ". ") == 0);
+    text.replace(at, 1, !in_words ? "100 %" : starts ? "All" : "all");
+  }
+  return text;
+}
+
 std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
-  return FillTemplate(
+  return WithAllInWords(FillTemplate(
       text, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
         const auto found = verdict.evidence.find(std::string(name));
         if (found == verdict.evidence.end()) return std::nullopt;
-        if (const auto* number = std::get_if<double>(&found->second))
+        if (const auto* number = std::get_if<double>(&found->second)) {
+          if (kind == "pct" && *number == 1) return std::string(1, kWhole);
           return FormatQuantity(*number, kind);
+        }
         const auto& words = std::get<std::string>(found->second);
         return kind == "kernel" ? KernelInWords(words) : SafeText(words);
-      });
+      }));
 }
 
 // Whether the first and worst of what was found has the reason that the fix is for, if any.

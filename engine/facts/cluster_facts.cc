@@ -114,7 +114,7 @@ void DeclareTimes(Catalog* catalog) {
           &Cluster::halved);
   many.Add("cluster.efficiency.parallel", "share",
            "Mean compute time of the ranks over the job's time: load balance times communication "
-           "times work from the host.",
+           "times host keeping up.",
            In(&Cluster::efficiency, &Efficiency::parallel));
   many.Add("cluster.efficiency.load_balance", "share",
            "Mean compute time of the ranks over the largest of a rank.",

@@ -186,7 +186,7 @@ void DeclareEfficiency(Catalog* catalog) {
   auto& efficiency = catalog->Of(FindEfficiency);
   efficiency.Add("efficiency.parallel", "share",
                  "Share of the GPU time that computes: balance times communication times "
-                 "work from the host.",
+                 "host keeping up.",
                  &Efficiency::parallel);
   efficiency.Add("efficiency.balance", "share", "Mean compute time of the GPUs over the largest.",
                  &Efficiency::balance);

@@ -104,7 +104,7 @@ std::string HtmlRanks(const Report& report) {
          Factor(report, "cluster.efficiency.parallel", "Parallel efficiency") + "\n<ul>\n<li>" +
          Factor(report, "cluster.efficiency.load_balance", "Load balance") + "</li>\n<li>" +
          Factor(report, "cluster.efficiency.communication", "Communication") + "</li>\n<li>" +
-         Factor(report, "cluster.efficiency.orchestration", "Work from the host") +
+         Factor(report, "cluster.efficiency.orchestration", "Host keeping up") +
          "</li>\n</ul></li></ul>\n" + RankTable(report) + "</section>\n";
 }
 

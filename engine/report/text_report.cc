@@ -144,7 +144,7 @@ void WriteRanks(Page& page, const Report& report) {
   page.Parts("Parallel efficiency", kColumn,
              {fmt::format("{} = load balance {}", pct(ranks.parallel), pct(ranks.load_balance)),
               fmt::format("× {} {}", WhatElseRuns(report), pct(ranks.communication)),
-              fmt::format("× work from the host {}", pct(ranks.orchestration))},
+              fmt::format("× host keeping up {}", pct(ranks.orchestration))},
              " ");
 }
 

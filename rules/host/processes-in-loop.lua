@@ -6,7 +6,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  effort    = "flag",
+  effort    = "code",
   priority  = 80,
   explains  = { "input/starved", "step/periodic-stall", "step/outlier", "host/cpu-bound" },
   knowledge = { "K-H3", "K-G2" },

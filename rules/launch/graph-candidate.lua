@@ -22,7 +22,7 @@ return {
   optional       = { "launch.call.median", "launch.gap.median" },
   thresholds     = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks", "max_call" },
 
-  symptom = "The same {length:count} kernels repeat in {same:pct} of the steps, and nothing between them rules out a graph. Gaps between them take {share:pct} of the time.",
+  symptom = "The host launches the same {length:count} kernels for {same:pct} of the steps, and nothing between them rules out a graph. Gaps between them take {share:pct} of the time.",
   cause   = "The host launches a sequence that never changes, one kernel at a time, and is slower than the GPU.",
   fixes   = {
     { action  = "Let the compiler record the graphs",

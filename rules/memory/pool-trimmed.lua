@@ -6,7 +6,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  effort    = "flag",
+  effort    = "code",
   priority  = 80,
   explains  = { "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-B7", "K-H14" },

@@ -14,12 +14,12 @@ return {
                  "run.devices" },
   thresholds = { "max_parallel", "min_devices" },
 
-  symptom = "GPUs compute {parallel:pct} of their time, the product of three factors: balance {balance:pct}, communication {communication:pct}, work from the host {orchestration:pct}. The lowest is {lowest:text}.",
+  symptom = "GPUs compute for {parallel:pct} of the time: load balance {balance:pct} × communication {communication:pct} × host keeping up {orchestration:pct}. The lowest factor is {lowest:text}.",
   cause   = "{reason:text}",
   fixes   = {
-    { action = "Balance: give each GPU the same work (rank/…, pipeline/…)" },
+    { action = "Load balance: give each GPU the same work (rank/…, pipeline/…)" },
     { action = "Communication: overlap or shorten collectives and copies (comm/…, transfer/…)" },
-    { action = "Work from the host: keep the GPUs supplied with work (input/…, launch/…, sync/…)" },
+    { action = "Host: keep the GPUs supplied with work (input/…, launch/…, sync/…)" },
   },
   false_positives = "Runs that wait for something outside the program.",
   references = { "nsys/user-guide" },
@@ -32,11 +32,11 @@ return {
     if not at_least(f.run.devices, t.min_devices) then return nil end
     if not at_most(f.efficiency.parallel, t.max_parallel) then return nil end
     local e = f.efficiency
-    local lowest, reason = "balance", "Some GPUs compute less than others."
+    local lowest, reason = "load balance", "Some GPUs compute less than others."
     if e.communication < e.balance and e.communication <= e.orchestration then
       lowest, reason = "communication", "The busiest GPU spends much of its working time in communication and copies."
     elseif e.orchestration < e.balance then
-      lowest, reason = "work from the host", "Even the busiest GPU has nothing to do for much of the time."
+      lowest, reason = "the host keeping up", "Even the busiest GPU has nothing to do for much of the time."
     end
     return { parallel = e.parallel, balance = e.balance, communication = e.communication, orchestration = e.orchestration,
              lowest = lowest, reason = reason }
@@ -46,10 +46,10 @@ return {
     { name = "GPUs without work",
       edges = { ["efficiency.parallel"] = 0.8, ["run.devices"] = 2 },
       facts = { efficiency = { parallel = 0.43, balance = 0.95, communication = 0.9, orchestration = 0.5 }, run = { devices = 4 } },
-      expect = { lowest = "work from the host" } },
+      expect = { lowest = "the host keeping up" } },
     { name = "one GPU computes more",
       facts = { efficiency = { parallel = 0.5, balance = 0.55, communication = 0.95, orchestration = 0.96 }, run = { devices = 4 } },
-      expect = { lowest = "balance" } },
+      expect = { lowest = "load balance" } },
     { name = "near miss: efficient",
       facts = { efficiency = { parallel = 0.9, balance = 0.98, communication = 0.95, orchestration = 0.97 }, run = { devices = 4 } },
       expect = "silent" },

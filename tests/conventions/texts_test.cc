@@ -289,6 +289,8 @@ const std::vector<Pattern> kTerms = {
     {R"(\b(run|runs) slower\b)", "say \"more slowly\""},
     {R"(\bGPU idles\b|\bdoes the GPU idle\b)", "say \"the GPU is idle\""},
     {R"(\buses? (it|them) up\b)", "say \"consumes\""},
+    {R"(\bwork from the host\b)", "say \"host keeping up\""},
+    {R"(\brepeats? in \d+ of the (steps|tokens)\b)", "say who does what for each step"},
     {R"(\bof a (Python|C\+\+|Fortran) program, add\b)", "say \"for a … program\""},
 };
 

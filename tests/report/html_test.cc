@@ -163,7 +163,7 @@ TEST_CASE("several ranks get an efficiency tree and a table; one rank gets neith
   const std::string page = HtmlPage(sample.get());
   CHECK_THAT(page, Contains("Parallel efficiency</span> <strong>72 %</strong>"));
   CHECK_THAT(page, Contains("Load balance</span> <strong>90 %</strong>"));
-  CHECK_THAT(page, Contains("Work from the host</span> <strong>100 %</strong>"));
+  CHECK_THAT(page, Contains("Host keeping up</span> <strong>100 %</strong>"));
   CHECK_THAT(page, Contains("<td data-name=\"Host\">node&lt;1&gt;</td>"
                             "<td data-name=\"Step\" class=\"num\">2.00 ms</td>"));
   CHECK_THAT(page, !Contains(">Waited</th>"));  // of no rank
