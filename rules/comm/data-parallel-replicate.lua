@@ -15,9 +15,9 @@ return {
   thresholds = { "min_broadcasts", "min_reduces", "min_share" },
 
   symptom = "One process drives {devices:count} GPUs, with {broadcasts:count} broadcasts and {reduces:count} reduces {per:text}. For {share:pct} of the time, nothing else runs.",
-  cause   = "DataParallel sends the whole model from the first GPU to the others in each step, gathers outputs and gradients there, and launches everything from one Python process.",
+  cause   = "In each step, DataParallel sends the whole model from the first GPU to the others, and gathers outputs and gradients there. One Python process launches everything.",
   fixes   = {
-    { action = "Start one process per GPU and wrap the model in DistributedDataParallel",
+    { action = "Start one process per GPU, and wrap the model",
       snippet = "dist.init_process_group(\"nccl\")\nrank = int(os.environ[\"LOCAL_RANK\"]); torch.cuda.set_device(rank)\nmodel = DistributedDataParallel(model.to(rank), device_ids=[rank])\n# torchrun --nproc-per-node=gpu train.py",
       language = "python", ["for"] = { "pytorch" } },
   },

@@ -19,11 +19,11 @@ return {
   thresholds     = { "min_share" },
 
   symptom = "The GPU is idle for {share:pct} of the time while messages travel between ranks. Each rank sends {messages:count} messages {per:text}.",
-  cause   = "The program waits for the exchange before it launches the kernels that do not need it.",
+  cause   = "The host waits for the edges before it launches the interior.",
   fixes   = {
-    { action  = "Start the exchange, launch the interior, wait, then compute the edges",
+    { action  = "Launch the interior before you wait for MPI",
       snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
-MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);   // packed already
+MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);
 interior<<<grid, block, 0, stream>>>(field);
 MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 boundary<<<edge, block, 0, stream>>>(field, edges_in);]],

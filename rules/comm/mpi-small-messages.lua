@@ -20,8 +20,8 @@ return {
   symptom = "A rank sends {messages:count} messages {per:text}, of which {per_step:count} are small (median {bytes:bytes}). The GPU is idle in these calls for {share:pct} of the time.",
   cause   = "A message of a few kilobytes takes hardly longer than its latency; each further message to the same rank pays that latency again.",
   fixes   = {
-    { action  = "Pack all edges for a neighbor into one buffer with one kernel, and send that",
-      snippet = [[pack_all<<<grid, block, 0, stream>>>(buffer, fields, n_fields);     // one message per neighbor
+    { action  = "Pack all edges for a neighbor into one buffer",
+      snippet = [[pack_all<<<grid, block, 0, stream>>>(buffer, fields, n_fields);
 cudaStreamSynchronize(stream);
 MPI_Isend(buffer, total, MPI_DOUBLE, neighbor, 0, comm, &request);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },

@@ -22,9 +22,9 @@ return {
   symptom = "{bytes:bytes} go through host memory to MPI and back, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The program copies each message to the host, waits, sends it with MPI, and uploads what it receives. A GPU-aware MPI library needs none of these copies.",
   fixes   = {
-    { action  = "Pass device pointers to MPI; wait for the kernels that fill the buffer first",
+    { action  = "Pass device pointers to MPI",
       snippet = [[pack<<<grid, block, 0, stream>>>(send_device, field);
-cudaStreamSynchronize(stream);                                    // the data is ready, no copy
+cudaStreamSynchronize(stream);           // the data is ready, without a copy
 MPI_Isend(send_device, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
 MPI_Irecv(recv_device, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);]],
       language = "cpp", ["for"] = { "mpi", "c++" } },

@@ -29,11 +29,11 @@ pending = writer.submit(torch.save, snapshot, path)
       snippet = [[import torch.distributed.checkpoint as dcp
 pending = dcp.async_save({"model": model.state_dict()}, checkpoint_id=path)]],
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Copy the output to pinned memory, and let another thread write it while the GPU goes on",
+    { action = "Copy the output to pinned memory, and let another thread write it",
       snippet = [[cudaEventRecord(ready, stream);
 cudaStreamWaitEvent(copy_stream, ready, 0);
-cudaMemcpyAsync(host, field, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned
-cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the loop before it changes field]],
+cudaMemcpyAsync(host, field, bytes, cudaMemcpyDeviceToHost, copy_stream);
+cudaEventRecord(copied, copy_stream);  // writer and loop wait for it]],
       language = "cpp", ["for"] = { "c++" } },
     { action = "Write to local storage first and move the files later; do not flush after each line" },
   },

@@ -30,8 +30,8 @@ return {
   cause   = "First calls load and compile code, choose algorithms, reserve memory and upload weights. Each process pays for that once. No loop was recorded after it.",
   fixes   = {
     { action  = "For a long job, record the work after the start",
-      snippet = [[# torch.profiler: profile(schedule=schedule(wait=5, warmup=3, active=10)), and prof.step() after each step
-# nsys, in the program: torch.cuda.profiler.start() after the warm-up, torch.cuda.profiler.stop() ten steps later
+      snippet = [[# torch.profiler: schedule(wait=5, warmup=3, active=10), and prof.step()
+# nsys: torch.cuda.profiler.start() after the warm-up, .stop() later
 nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- COMMAND]],
       language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action  = "For a long job, record the work after the start",

@@ -35,12 +35,11 @@ return {
   symptom = "A few loads delay the loop far longer than the rest, by up to {max:time}: {count:count} of {loads:count}. Around these loads, the GPU is idle for {share:pct} of the time.",
   cause   = "A few samples are larger or harder to decode than the rest, or the storage stalls now and then.",
   fixes   = {
-    { action  = "Time each sample twice. Convert those that are slow both times to the format of the rest; those that are slow once waited for storage",
-      snippet = [[import time
-def seconds(i):
-    t = time.perf_counter(); dataset[i]; return time.perf_counter() - t
-cost = [(seconds(i), seconds(i), i) for i in range(len(dataset))]   # the second time, files come from memory
-print(sorted(cost)[-20:])]],
+    { action  = "Time each sample twice, and convert those that are slow both times",
+      snippet = [[from timeit import timeit
+load = lambda i: timeit(lambda: dataset[i], number=1)
+cost = sorted((min(load(i), load(i)), i) for i in range(len(dataset)))
+print(cost[-20:])             # samples that were slow once waited for storage]],
       language = "python", ["for"] = { "python" } },
     { action  = "Keep more batches in reserve, so that a slow one is ready in time; if order does not matter, do not wait for it",
       snippet = [[loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True,

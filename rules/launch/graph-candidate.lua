@@ -23,7 +23,7 @@ return {
   thresholds     = { "min_share", "min_queue_empty", "min_same", "min_steps", "min_length", "max_breaks", "max_call" },
 
   symptom = "The host launches the same {length:count} kernels for {same:pct} of the steps, and nothing between them rules out a graph. Gaps between them take {share:pct} of the time.",
-  cause   = "The host launches a sequence that never changes, one kernel at a time, and is slower than the GPU.",
+  cause   = "The host launches one kernel at a time, and is slower than the GPU.",
   fixes   = {
     { action  = "Let the compiler record the graphs",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python", ["for"] = { "pytorch" } },

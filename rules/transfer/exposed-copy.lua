@@ -18,7 +18,7 @@ return {
   symptom = "For {share:pct} of the time, copies run without overlapping any kernel{serial_text:text}.",
   cause   = "Only work on different streams overlaps: the GPU can copy and compute at once.",
   fixes   = {
-    { action  = "Copy the next batch on a separate stream while the current batch computes",
+    { action  = "Copy the next batch on a separate stream meanwhile",
       snippet = [[side = torch.cuda.Stream()
 with torch.cuda.stream(side):
     following = following_host.to(device, non_blocking=True)   # pinned
@@ -44,7 +44,7 @@ following.record_stream(torch.cuda.current_stream())]],
     if not at_least(exposed, t.min_share) then return nil end
     local serial = f.copy.serial.lost and share(f.copy.serial.lost.time, f.window.device_time) or 0
     return { share = exposed, serial = serial, rows = top(f.copy.groups, "exposed", 3),
-             serial_text = at_least(serial, t.min_serial) and ", many of them on the same stream as the kernels" or "" }
+             serial_text = at_least(serial, t.min_serial) and ". Many of them are on the same stream as the kernels" or "" }
   end,
 
   saving = function(f, t, e)
@@ -61,7 +61,7 @@ following.record_stream(torch.cuda.current_stream())]],
                          groups = { { direction = "host to device", memory = "pinned", exposed = 3e8 },
                                     { direction = "device to host", memory = "pinned", exposed = 1e8 } } } },
       expect = { share = 0.4, serial = 0.35, rows = { { direction = "host to device" }, { direction = "device to host" } },
-                 serial_text = ", many of them on the same stream as the kernels" },
+                 serial_text = ". Many of them are on the same stream as the kernels" },
       saving = { claims = 3.5e8, confidence = 0.5 } },
     { name = "exposed, but not because of the stream",
       facts = { window = { device_time = 1e9 },

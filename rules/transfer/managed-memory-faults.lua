@@ -19,9 +19,9 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Page faults move {up:bytes} to the GPU and {back:bytes} back to the host, in {count:count} migrations.{prefetched_text:text} Migrations, and kernels that wait for them, take {share:pct} of the time.",
-  cause   = "Pages move only when a kernel or the host touches them, and the one that touches them waits.",
+  cause   = "Pages move only when touched, and the kernel or the host waits.",
   fixes   = {
-    { reason = "kernel", action  = "Prefetch what a kernel will use, on its stream and before it",
+    { reason = "kernel", action  = "Prefetch what a kernel uses, on its stream",
       snippet = [[int device;
 cudaGetDevice(&device);
 cudaMemPrefetchAsync(data, bytes, device, stream);            // CUDA 13: a cudaMemLocation in place of device, and flags
