@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "engine/base/text.h"
@@ -34,13 +35,28 @@ void RaiseByRisk(const Knowledge& knowledge, Finding* finding) {
                                SeverityOfShare(knowledge.Number("ranking.risk_share"), knowledge));
 }
 
-// "100 % of the steps" are all of them; one that only rounds to 100 % stays.
+// Behind a preposition, "every step" says it better than "all of the steps".
+bool ReplaceByEvery(std::size_t at, std::size_t noun, std::string* text) {
+  const std::string before = text->substr(0, at);
+  const bool behind = before.ends_with("In ") || before.ends_with("At ") ||
+                      before.ends_with(" in ") || before.ends_with(" for ");
+  for (const auto& [many, one] : {std::pair("steps", "step"), std::pair("launches", "launch")}) {
+    if (!behind || text->compare(noun, std::strlen(many), many) != 0) continue;
+    text->replace(at, noun + std::strlen(many) - at, std::string("every ") + one);
+    return true;
+  }
+  return false;
+}
+
+// "In 100 % of the steps" is in every step, and "100 % of the loads" are all of them. What only
+// rounds to 100 % stays.
 std::string WithAllInWords(std::string text) {
   const std::string whole = std::string(1, kWhole) + " of the ";
   for (std::size_t at = text.find(kWhole); at != std::string::npos; at = text.find(kWhole, at)) {
     const bool of_time = text.compare(at + whole.size(), 4, "time") == 0;
     const bool in_words = text.compare(at, whole.size(), whole) == 0 && !of_time;
     const bool starts = at == 0 || (at > 1 && text.compare(at - 2, 2, ". ") == 0);
+    if (in_words && ReplaceByEvery(at, at + whole.size(), &text)) continue;
     text.replace(at, 1, !in_words ? "100 %" : starts ? "All" : "all");
   }
   return text;
@@ -52,6 +68,7 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
         const auto found = verdict.evidence.find(std::string(name));
         if (found == verdict.evidence.end()) return std::nullopt;
         if (const auto* number = std::get_if<double>(&found->second)) {
+          if (kind == "bytes" && *number == 0) return "nothing";
           if (kind == "pct" && *number == 1) return std::string(1, kWhole);
           return FormatQuantity(*number, kind);
         }

@@ -87,9 +87,12 @@ std::string StragglerSentence(const Report& report, const Cluster& ranks) {
   const std::size_t others = ranks.ranks.size() - 1;
   const double waited = report.ranks.waited * static_cast<double>(others + 1) /
                         static_cast<double>(std::max<std::size_t>(1, others));
-  return fmt::format("{} {} of the time for rank {}: {}",
+  // "Rank 2, which waits longer for data": behind a colon, "it" could be either rank.
+  const std::string& cause = ranks.lateness.straggler.cause;
+  return fmt::format("{} {} of the time for rank {}{}",
                      others == 1 ? "the other rank waits" : fmt::format("{} ranks wait", others),
-                     Percent(waited), first.where.ranks.front(), ranks.lateness.straggler.cause);
+                     Percent(waited), first.where.ranks.front(),
+                     cause.starts_with("it ") ? ", which " + cause.substr(3) : ": " + cause);
 }
 
 // "kernels ran for 159 ms in 1,785 launches"; "" without such totals.

@@ -18,7 +18,7 @@ return {
                  "comm.path.across.lost", "comm.path.across.remedy", "comm.median", "strategy.name" },
   thresholds = { "min_share", "max_tokens", "min_call" },
 
-  symptom = "Summing up the gradients takes longer than it should over {path:text} ({peak:rate}). If that path ran at its usual rate, the model would have to be so large that a GPU could process at most {tokens:count} tokens per step. A faster path would save up to {share:pct} of the time.",
+  symptom = "Summing up the gradients takes longer than it should over {path:text} ({peak:rate}). At that rate, the sums are as large as those of a model that computes {tokens:count} tokens per step, and training steps have more. A faster path would save up to {share:pct} of the time.",
   cause   = "Communication probably takes another path: PCIe or host memory instead of NVLink, or TCP sockets instead of InfiniBand.",
   fixes   = {
     { action = "See which path NCCL takes",

@@ -121,7 +121,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local percent = math.floor(100 * code + 0.5)
     local all_text = ""
     if percent > math.floor(100 * lost + 0.5) then
-      all_text = " The launching thread runs such code for " .. percent .. " % of the time, part of it while the GPU works."
+      all_text = " The launching thread runs CPU code for " .. percent .. " % of the time, part of it while the GPU works."
     end
     return { share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = ways }
   end,
@@ -149,7 +149,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       edges = { ["host.compute.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 host = { compute = { remedy = true, code = 6e8, lost = { time = 8e7, count = 10 }, ranges = {} } } },
-      expect = { share = 0.08, code = 0.6, all_text = " The launching thread runs such code for 60 % of the time, part of it while the GPU works." } },
+      expect = { share = 0.08, code = 0.6, all_text = " The launching thread runs CPU code for 60 % of the time, part of it while the GPU works." } },
     { name = "one pass that launches a lot",
       edges = { ["startup.time"] = 5e7, ["launch.count"] = 50 },
       facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "training" }, launch = { count = 1100 }, startup = { time = 0 },

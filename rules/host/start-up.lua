@@ -4,11 +4,6 @@
 
 -- "24.6 s", "0.35 s"
 -- Three digits, as other times of the report have.
-local function in_seconds(ns)
-  local digits = math.max(0, 3 - string.len(tostring(math.floor(ns / 1e9))))
-  return math.floor(ns / 1e9 * 10 ^ digits + 0.5) / 10 ^ digits .. " s"
-end
-
 return {
   id        = "host/start-up",
   title     = "Shorten the start-up, or record what comes after it",
@@ -80,7 +75,7 @@ export TORCHINDUCTOR_CACHE_DIR=$SCRATCH/inductor TRITON_CACHE_DIR=$SCRATCH/trito
     end
     local before_text = ""
     if f.startup.before and at_least(share(f.startup.before, f.startup.time), t.min_before) then
-      before_text = " Another " .. in_seconds(f.startup.before) .. " pass before the first GPU operation" .. call_text .. "."
+      before_text = " Another " .. in_words(f.startup.before, "time") .. " pass before the first GPU operation" .. call_text .. "."
     end
     return { share = lost, before_text = before_text, most = longest.most, goes = longest.goes, code = f.startup.code, allocation = f.startup.allocation, upload = f.startup.upload,
              before = f.startup.before }

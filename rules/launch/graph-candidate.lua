@@ -4,7 +4,7 @@
 -- Where the sequence varies, launch/bound says what else helps.
 return {
   id        = "launch/graph-candidate",
-  title     = "Capture the step as a CUDA graph",
+  title     = "Capture the launches as a CUDA graph",
   status    = "stable",
   since     = "0.1",
   kind      = "root",

@@ -16,7 +16,7 @@ return {
   evidence       = { "count", "streams" },
   thresholds     = { "min_share", "min_count", "min_streams" },
 
-  symptom = "Streams take turns and never overlap: one of {streams:count} waits for another {count:count} times. {share:pct} of the time could overlap.",
+  symptom = "The {streams:count} streams take turns and never overlap: they wait for each other {count:count} times. Work that takes {share:pct} of the time could overlap.",
   cause   = "Events tie the streams together at each step, whether or not one needs the other's results.",
   fixes   = {
     { action  = "Record the event right after the work that is needed, and wait for it right before its use",

@@ -290,6 +290,8 @@ const std::vector<Pattern> kTerms = {
     {R"(\bGPU idles\b|\bdoes the GPU idle\b)", "say \"the GPU is idle\""},
     {R"(\buses? (it|them) up\b)", "say \"consumes\""},
     {R"(\bwork from the host\b)", "say \"host keeping up\""},
+    {R"(\b(runs|has|takes) such (code|work|time)\b)", "name it: each sentence stands alone"},
+    {R"(\bcome from the repeating\b)", "say \"were inferred from\""},
     {R"(\brepeats? in \d+ of the (steps|tokens)\b)", "say who does what for each step"},
     {R"(\bof a (Python|C\+\+|Fortran) program, add\b)", "say \"for a … program\""},
 };
