@@ -198,7 +198,7 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   if (analysis.kind.kind == KindOfRun::kNoGpu) {
     // What repeats is no work.
   } else if (analysis.run.steps.source == "period") {
-    add(Care::kStepsOfWork, "no ranges mark the steps: they were inferred from GPU work that repeats");
+    add(Care::kStepsOfWork, "steps were inferred from GPU work that repeats");
   } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict) {
     // Where too little was recorded for a verdict, the doubt says it.
     add(Care::kNoSteps, "no steps were found: the whole capture was analyzed, including start-up");
