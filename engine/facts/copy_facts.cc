@@ -204,6 +204,9 @@ void DeclareMoves(Catalog* catalog) {
       "copy.migration.back_bytes", "bytes",
       "Bytes of unified memory that migrate to the host, without what the program prefetches.",
       &Moves::migrated_back_bytes);
+  moves.Add("copy.migration.evicted_bytes", "bytes",
+            "Of copy.migration.back_bytes: what left the GPU to make room there.",
+            &Moves::evicted_bytes);
   moves.Add("copy.migration.prefetched_bytes", "bytes",
             "Bytes of unified memory that the program prefetches, in either direction.",
             &Moves::prefetched_bytes);

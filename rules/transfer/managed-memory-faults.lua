@@ -15,8 +15,8 @@ return {
   not_applicable = "no managed memory migrates",
   evidence       = { "count", "bytes", "time", faults = "gpu_faults" },
   needs          = { "copy.migration.remedy" },
-  optional       = { "copy.migration.gpu_faults", "copy.migration.back_bytes", "copy.migration.prefetched_bytes" },
-  thresholds     = { "min_share", "min_count" },
+  optional       = { "copy.migration.gpu_faults", "copy.migration.back_bytes", "copy.migration.evicted_bytes", "copy.migration.prefetched_bytes" },
+  thresholds     = { "min_share", "min_count", "most_evicted" },
 
   symptom = "Page faults move {up:bytes} to the GPU and {back:bytes} back to the host, in {count:count} migrations.{prefetched_text:text} Migrations, and kernels that wait for them, take {share:pct} of the time.",
   cause   = "Pages move only when touched, and the kernel or the host waits.",
@@ -44,7 +44,9 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
   false_positives = "First use of the data, before the loop. Data that is larger than the GPU's memory has to migrate.",
   references = { "cuda-programming/unified-memory" },
 
+  -- Where pages drive each other out, a prefetch drives out the next ones: that is transfer/migration-thrash.
   detect = function(f, t, e)
+    if at_least(share(f.copy.migration.evicted_bytes or 0, e.bytes), t.most_evicted) then return nil end
     e.back = f.copy.migration.back_bytes or 0
     e.up = math.max(0, e.bytes - e.back)
     e.prefetched = f.copy.migration.prefetched_bytes or 0
@@ -82,6 +84,11 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
     { name = "near miss: prefetched, nothing waits",
       facts = { window = { device_time = 1e9 }, copy = { migration = { count = 100, bytes = 2e8, time = 2e7, lost = 1e6,
                                                                        remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: pages drive each other out",
+      edges = { ["copy.migration.evicted_bytes"] = 5e7 },
+      facts = { window = { device_time = 1e9 }, copy = { migration = { count = 300, bytes = 2e8, time = 3e7, lost = 3e7, remedy = true,
+                                                                       back_bytes = 9e7, evicted_bytes = 9e7 } } },
       expect = "silent" },
     { name = "near miss: two migrations",
       facts = { window = { device_time = 1e9 }, copy = { migration = { count = 2, bytes = 2e8, time = 2e7, lost = 4e7,

@@ -59,10 +59,12 @@ TEST_CASE("managed memory: what the program prefetches, and what the host pulls 
       .MigrateToGpu(1_MiB, {20_us, 30_us}, MigrationCause::kUser)
       .MigrateToHost(2_MiB, {40_us, 50_us}, MigrationCause::kUser)
       .MigrateToHost(4_MiB, {60_us, 70_us})
+      .MigrateToHost(2_MiB, {72_us, 78_us}, MigrationCause::kEviction)
       .MigrateToGpu(8_MiB, {80_us, 90_us});
   const Analysed run(story);
   CHECK(run->moves.prefetched_bytes == 3_MiB);
-  CHECK(run->moves.migrated_back_bytes == 4_MiB);
+  CHECK(run->moves.migrated_back_bytes == 6_MiB);
+  CHECK(run->moves.evicted_bytes == 2_MiB);
 }
 
 }  // namespace

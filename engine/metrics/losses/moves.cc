@@ -44,6 +44,7 @@ void CountMigration(const CopyTable& copies, std::uint32_t copy, Moves* moves) {
     moves->prefetched_bytes += bytes;
   } else if (copies.direction[copy] == CopyDirection::kMigrationToHost) {
     moves->migrated_back_bytes += bytes;
+    if (copies.cause[copy] == MigrationCause::kEviction) moves->evicted_bytes += bytes;
   }
 }
 

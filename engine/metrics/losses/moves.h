@@ -8,7 +8,8 @@ namespace advise {
 
 struct Moves {
   Loss memsets, device, peer;      // exposed time; copies inside a device, and between devices
-  double migrated_back_bytes = 0;  // unified memory that went to the host because it was touched
+  double migrated_back_bytes = 0;  // unified memory that went to the host, not prefetched
+  double evicted_bytes = 0;        // of it: to make room on the GPU
   double prefetched_bytes = 0;     // unified memory that the program prefetched, either way
   Loss one_way;  // exposed time of the lesser direction where uploads and downloads never overlap
   double duplex_share = 0;  // of the lesser direction's time, beside the other
