@@ -29,6 +29,14 @@ std::shared_ptr<Remedy> AllBeside(const Analysis& a) {
   return remedy;
 }
 
+std::shared_ptr<Remedy> AllAtTwiceTheRate(const Analysis& a) {
+  auto remedy = std::make_shared<Remedy>();
+  for (std::uint32_t op = 0; op < a.run.trace.ops.size(); ++op) {
+    if (a.run.IsComm(op)) remedy->scaled_ops.emplace_back(op, 0.5F);
+  }
+  return remedy;
+}
+
 void DeclareComm(Catalog* catalog) {
   auto& comm = catalog->Of(&Analysis::comm);
   comm.Add("comm.count", "count", "Number of communication kernels in the window.", &Comm::count);
@@ -84,6 +92,8 @@ void DeclareExposed(Catalog* catalog) {
           });
   all.Add("comm.beside.remedy", "remedy",
           "All communication overlaps with compute, as far as there is compute.", AllBeside);
+  all.Add("comm.twice.remedy", "remedy", "All communication runs at twice the rate.",
+          AllAtTwiceTheRate);
 }
 
 void DeclareAccumulation(Catalog* catalog) {

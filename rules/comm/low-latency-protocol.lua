@@ -11,9 +11,9 @@ return {
   knowledge = { "K-J4", "K-C2" },
   effort    = "flag",
 
-  needs      = { "environment.recorded", "comm.count", "comm.median", "comm.exposed", "window.device_time" },
+  needs      = { "environment.recorded", "comm.count", "comm.median", "comm.exposed", "comm.twice.remedy", "window.device_time" },
   optional   = { "environment.nccl_protocol" },
-  thresholds = { "min_share", "min_median", "winnable" },
+  thresholds = { "min_share", "min_median" },
 
   symptom = "NCCL_PROTO is {value:text}, and the median collective takes {median:time}. For {share:pct} of the time, only collectives run.",
   cause   = "With the protocol LL, half of all bytes on the link are flags, which doubles the time of large messages. It pays off for messages of a few kilobytes, where latency counts.",
@@ -37,23 +37,23 @@ return {
     return { value = f.environment.nccl_protocol, median = f.comm.median, share = exposed }
   end,
 
-  saving = { claims = "comm.exposed", part = "winnable", confidence = 0.4,
-             basis = "large messages travel at the full rate of the link, and a part of the exposed time is waiting" },
+  saving = { claims = "comm.exposed", remedy = "comm.twice.remedy", confidence = 0.4,
+             basis = "messages travel at twice the rate, and no rank waits for another" },
 
   tests = {
     { name = "all-reduces of milliseconds with LL",
       edges = { ["comm.exposed"] = 3e7, ["comm.median"] = 5e5 },
       facts = { environment = { recorded = true, nccl_protocol = "LL" }, window = { device_time = 1e9 },
-                comm = { count = 200, median = 4e6, exposed = 2e8 } },
+                comm = { count = 200, median = 4e6, exposed = 2e8, twice = { remedy = true } } },
       expect = { share = 0.2, value = "LL", median = 4e6 },
-      saving = { claims = 2e8, part = 0.4 } },
+      saving = { claims = 2e8, remedy = 1 } },
     { name = "near miss: small messages",
       facts = { environment = { recorded = true, nccl_protocol = "LL" }, window = { device_time = 1e9 },
-                comm = { count = 200, median = 3e4, exposed = 2e8 } },
+                comm = { count = 200, median = 3e4, exposed = 2e8, twice = { remedy = true } } },
       expect = "silent" },
     { name = "near miss: hidden behind compute",
       facts = { environment = { recorded = true, nccl_protocol = "LL" }, window = { device_time = 1e9 },
-                comm = { count = 200, median = 4e6, exposed = 1e7 } },
+                comm = { count = 200, median = 4e6, exposed = 1e7, twice = { remedy = true } } },
       expect = "silent" },
     { name = "LL is one of several",
       facts = { environment = { recorded = true, nccl_protocol = "LL,Simple" }, comm = { count = 200 } },

@@ -7,8 +7,8 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "flag",
-  priority  = 70,
-  explains  = { "step/outlier", "step/jitter", "launch/bound", "launch/tiny-kernels" },
+  priority  = 80,
+  explains  = { "step/outlier", "step/jitter", "step/periodic-stall", "host/cpu-bound", "launch/bound", "launch/tiny-kernels" },
   knowledge = { "K-H6", "K-A2" },
 
   loss       = "graph.miss",
@@ -42,14 +42,14 @@ return {
     return e
   end,
 
-  saving = { part = 0.9, confidence = 0.6, basis = "these steps idle no longer than the others" },
+  saving = { part = 1, confidence = 0.6, basis = "these steps idle no longer than the others" },
 
   tests = {
     { name = "every fifth step is eager",
       edges = { ["graph.miss.lost"] = 2e7, ["graph.miss.share"] = 0.05 },
       facts = { window = { device_time = 1e9 }, steps = { count = 50 }, graph = { launches = 40, miss = { share = 0.2, lost = 1e8 } } },
       expect = { share = 0.1, miss = 0.2 },
-      saving = { claims = 1e8, part = 0.9 } },
+      saving = { claims = 1e8, part = 1 } },
     { name = "near miss: they cost nothing",
       facts = { window = { device_time = 1e9 }, steps = { count = 50 }, graph = { launches = 40, miss = { share = 0.2, lost = 1e6 } } },
       expect = "silent" },
