@@ -1,69 +1,15 @@
-// Building the graph that the replay runs: which calls and ops lie in the window, and what each
-// waited for.
+// Building the graph that the replay runs: which ops lie in the window, and what each waited for.
+// The calls are in replay_calls.cc.
 #include <algorithm>
 #include <limits>
-#include <map>
 
-#include "engine/base/median.h"
-#include "engine/replay/batch_waits.h"
 #include "engine/replay/launch_queue.h"
 #include "engine/replay/replay.h"
-#include "engine/replay/silent_waits.h"
 #include "engine/replay/stream_waits.h"
-#include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/collective_match.h"
-#include "engine/timeline/pause.h"
 #include "engine/timeline/room.h"
 
 namespace advise {
-namespace {
-
-// Per thread: when its calls were held because the queue to the device was full.
-std::vector<IntervalSet> BackPressure(const Run& run) {
-  std::vector<IntervalSet> held(run.trace.threads.size());
-  for (const std::uint32_t t : run.launching_threads) {
-    for (std::uint32_t i = run.overheads_of_thread[t].first; i < run.overheads_of_thread[t].last;
-         ++i) {
-      if (ActivityOfOverhead(run.trace.strings[run.trace.overheads.name[i]]) != Activity::kLaunch)
-        continue;
-      held[t].Append(run.trace.overheads.start[i], run.trace.overheads.end[i]);
-    }
-  }
-  return held;
-}
-
-// Per thread: when it was blocked in the OS.
-std::vector<IntervalSet> WaitsOfThreads(const Run& run) {
-  std::vector<IntervalSet> waits(run.trace.threads.size());
-  for (const std::uint32_t t : run.launching_threads) {
-    std::vector<Interval> intervals;
-    for (std::uint32_t i = run.os_of_thread[t].first; i < run.os_of_thread[t].last; ++i) {
-      const OsClass os = run.names.Os(run.trace.os_calls.name[i]);
-      if (os == OsClass::kWait || os == OsClass::kLock || os == OsClass::kNetwork) {
-        intervals.push_back({run.trace.os_calls.start[i], run.trace.os_calls.end[i]});
-      }
-    }
-    waits[t] = IntervalSet::Of(std::move(intervals));
-  }
-  return waits;
-}
-
-// Calls that hand work to the GPU, which a full queue holds back.
-bool Submits(CallClass call_class) {
-  switch (call_class) {
-    case CallClass::kLaunch:
-    case CallClass::kGraphLaunch:
-    case CallClass::kCopyAsync:
-    case CallClass::kMemsetAsync:
-    case CallClass::kEventRecord:
-    case CallClass::kStreamWaitEvent:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
 
 Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle& idle,
                const HandOvers& hand_overs, const LoaderPace& loader)
@@ -105,61 +51,6 @@ void Replay::Shorten(const Run& run) {
   }
   to_ = end;
   scale_ = static_cast<double>(length) / static_cast<double>(to_ - from_);
-}
-
-void Replay::AddCalls(const Run& run) {
-  const CallTable& calls = run.trace.calls;
-  const std::vector<Nanos> long_pauses = LongPauses(run);
-  for (const std::uint32_t t : run.launching_threads) {
-    std::uint32_t previous = kNone;
-    Nanos covered = std::numeric_limits<Nanos>::min();
-    std::uint32_t outer = kNone;
-    for (std::uint32_t c = run.calls_of_thread[t].first; c < run.calls_of_thread[t].last; ++c) {
-      if (calls.end[c] <= from_ || calls.start[c] >= to_) continue;
-      call_index_.resize(c + 1, kNone);
-      if (calls.start[c] < covered) {  // nested in a call that stands for it
-        call_index_[c] = outer;
-        continue;
-      }
-      covered = calls.end[c];
-      HostCall call{};
-      call.start = std::max(calls.start[c], from_);
-      call.end = std::max(call.start + 1, std::min(calls.end[c], to_));
-      call.row = c;
-      call.thread = t;
-      call.previous = previous;
-      call.released_by = call.waited_for = kNone;
-      call.awaited_op = call.paused_for = call.arrival = call.stream = call.last_op = kNone;
-      call.own = call.end - call.start;
-      const Nanos since = previous == kNone ? from_ : calls_[previous].end;
-      call.long_pause = call.start - since > long_pauses[t];
-      previous = outer = static_cast<std::uint32_t>(calls_.size());
-      call_index_[c] = previous;
-      calls_.push_back(call);
-    }
-  }
-  std::map<std::uint32_t, std::uint32_t> last;
-  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
-    const std::uint32_t process = run.trace.threads[calls_[i].thread].process;
-    const auto [at, is_new] = last.try_emplace(process, i);
-    if (!is_new && calls_[i].end > calls_[at->second].end) at->second = i;
-  }
-  // A host that had queued all its work before the end does not hold the window open; one whose
-  // device is idle then does.
-  for (const auto& [process, call] : last) {
-    bool busy_at_end = false;
-    for (const std::uint32_t d : run.active_devices) {
-      for (auto op = run.ops_of_device[d].rbegin(); op != run.ops_of_device[d].rend(); ++op) {
-        const std::uint32_t launch = run.trace.ops.call[*op];
-        if (run.trace.ops.start[*op] >= to_ || launch == kNone ||
-            run.ProcessOfCall(launch) != process)
-          continue;
-        busy_at_end = busy_at_end || run.trace.ops.end[*op] + latency_ns_ >= to_;
-        break;
-      }
-    }
-    if (!busy_at_end) last_calls_.push_back(call);
-  }
 }
 
 void Replay::AddOps(const Run& run) {
@@ -213,109 +104,6 @@ void Replay::AddOps(const Run& run) {
   }
   for (std::size_t d = 0; d < device_count_; ++d) {
     wide_union_.push_back(sum[d] > 0 ? static_cast<double>(wide[d].Total()) / sum[d] : 1);
-  }
-}
-
-void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs) {
-  const std::vector<IntervalSet> waits_of = WaitsOfThreads(run);
-  const bool os_known = !run.trace.os_calls.start.empty();
-  // Calls by process in order of their end: who released whom.
-  std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;
-  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
-    by_process[run.trace.threads[calls_[i].thread].process].push_back(i);
-  }
-  for (auto& [process, list] : by_process) {
-    std::sort(list.begin(), list.end(),
-              [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
-  }
-  const std::map<std::uint32_t, std::vector<Nanos>> batches = BatchWaits(run, idle, waits_of);
-  const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run);
-  for (HostCall& call : calls_) {
-    const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
-    call.paused_for = At(op_index_, paused_for[call.row]);
-    const std::uint32_t awaited = hand_overs.AwaitedAt(call.thread, call.start - 1);
-    const Nanos in_os = waits_of[call.thread].OverlapWith(since, call.start);
-    const bool waits = !os_known || 2 * in_os >= call.start - since;
-    call.blocked = in_os > 0 && waits;
-    const auto& peers = by_process[run.trace.threads[call.thread].process];
-    auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
-                               [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });
-    call.waited_for = awaited;
-    while ((waits || awaited != kNone) && at != peers.begin()) {
-      const std::uint32_t peer = *--at;
-      if (calls_[peer].end <= since) break;
-      if (calls_[peer].thread == call.thread ||
-          (awaited != kNone && calls_[peer].thread != awaited))
-        continue;
-      call.released_by = peer;
-      call.waited_for = calls_[peer].thread;
-      break;
-    }
-    // What happened last let it go.
-    if (call.paused_for != kNone && call.released_by != kNone &&
-        calls_[call.released_by].end > ops_[call.paused_for].end)
-      call.paused_for = kNone;
-    const auto found = batches.find(call.thread);
-    if (found != batches.end()) {
-      const auto& ends = found->second;
-      const auto next = std::upper_bound(ends.begin(), ends.end(), call.start);
-      if (next != ends.begin() && *std::prev(next) > since) {
-        call.arrival = static_cast<std::uint32_t>(arrivals_.size());
-        arrivals_.push_back(*std::prev(next));
-      }
-    }
-  }
-}
-
-// What each blocking call waited for: the last op to end before it returned, among those launched
-// before it. So do calls that a full queue held back.
-void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
-  const std::vector<IntervalSet> back_pressure = BackPressure(run);
-  const std::vector<std::uint32_t> by_syncs = AwaitedBySyncs(run);
-  std::vector<std::uint32_t> by_end(ops_.size());
-  for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
-  std::sort(by_end.begin(), by_end.end(),
-            [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
-  const auto usual = static_cast<double>(nominal_call_ns_);
-  const auto held_ns = static_cast<Nanos>(run.knowledge.Number("replay.held_factor") * usual);
-  const auto deep_ns = static_cast<Nanos>(run.knowledge.Number("replay.queue.held_factor") * usual);
-  for (HostCall& call : calls_) {
-    const bool blocks = BlocksHost(run, call.row);
-    const bool deep = queues.deep[call.row] != 0;
-    // A launch that takes far longer than usual with the device busy throughout is held back by a
-    // full queue. Once let go it still costs what a launch costs.
-    const bool held =
-        !blocks && call.own > (deep ? deep_ns : held_ns) && Submits(run.ClassOfCall(call.row));
-    const Nanos let_go = latency_ns_ + (deep ? nominal_call_ns_ : 0);
-    // Newer captures say so themselves.
-    const bool pressed =
-        !blocks &&
-        2 * back_pressure[call.thread].OverlapWith(call.start, call.end) > call.end - call.start;
-    if (!blocks && !held && !pressed) continue;
-    const std::uint32_t process = run.trace.threads[call.thread].process;
-    auto at = std::upper_bound(by_end.begin(), by_end.end(), call.end,
-                               [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
-    for (int tries = 0; at != by_end.begin() && tries < 64; ++tries) {
-      const std::uint32_t op = *--at;
-      if (ops_[op].end <= call.start) break;
-      const std::uint32_t launch = run.trace.ops.call[ops_[op].row];
-      const std::uint32_t stream = run.trace.ops.stream[ops_[op].row];
-      // The launch may be missing in the capture: then the op's stream tells whose it is.
-      const std::uint32_t of = launch != kNone   ? run.ProcessOfCall(launch)
-                               : stream != kNone ? run.trace.streams[stream].process
-                                                 : kNone;
-      if (of != process) continue;
-      if (launch != kNone && run.trace.calls.start[launch] > run.trace.calls.start[call.row])
-        continue;
-      if (held && !pressed && call.end - ops_[op].end > let_go) break;
-      call.awaited_op = op;
-      call.held = !blocks;
-      call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));
-      break;
-    }
-    // What a synchronize call found done, it waits for where the host gets there earlier.
-    if (call.awaited_op == kNone && by_syncs[call.row] != kNone)
-      call.awaited_op = At(op_index_, by_syncs[call.row]);
   }
 }
 

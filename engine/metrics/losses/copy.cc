@@ -73,10 +73,6 @@ class CopyFinder {
     return Direction(op) == CopyDirection::kHostToDevice ? trace_.copies.source[copy] == kind
                                                          : trace_.copies.target[copy] == kind;
   }
-  // Such a copy is made once: memory pinned for it wins nothing.
-  bool IsBeforeLoop(std::uint32_t op) const {
-    return run_.steps.known() && trace_.ops.start[op] < run_.steps.all.front().start;
-  }
   // The factor that brings a copy to the rate of the link; 1 when the link is unknown or no faster.
   float ToLinkRate(std::uint32_t op) const {
     if (link_ <= 0 || Length(op) <= 0) return 1.0F;
@@ -174,7 +170,8 @@ class CopyFinder {
     double pageable_bytes = 0;
     for (const std::uint32_t op : copies_) {
       if (result_.kind_of_op[op] != kind || of_outliers_.contains(op)) continue;
-      if (IsBeforeLoop(op)) continue;
+      // Such a copy is made once: memory pinned for it wins nothing.
+      if (basis_.BeforeSteps(trace_.ops.start[op])) continue;
       const std::uint32_t call = trace_.ops.call[op];
       loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the

@@ -27,6 +27,11 @@ struct Basis {
     return InWindow(time) && (!steps.known() || (time >= steps.all[steps.first_steady].start &&
                                                  time < steps.all.back().end));
   }
+  // Before the first step of all. What the steps of the warm-up do is not InLoop(), but a fix wins
+  // it in them, too; what comes before them is done once.
+  bool BeforeSteps(Nanos time) const {
+    return run.steps.known() && time < run.steps.all.front().start;
+  }
   Nanos Device() const {  // device time: window times devices that did work
     return run.window.Length() *
            static_cast<Nanos>(std::max<std::size_t>(1, run.active_devices.size()));
