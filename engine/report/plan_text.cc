@@ -83,9 +83,8 @@ std::string PlanTimeText(const Report& report, double ns) {
 
 std::string PlanLimit(const Report& report) {
   const auto last =
-      std::find_if(report.plan.rbegin(), report.plan.rend(), [&](const PlanStep& step) {
-        return HasNumber(FindingOf(report, step.rule));
-      });
+      std::find_if(report.plan.rbegin(), report.plan.rend(),
+                   [&](const PlanStep& step) { return HasNumber(FindingOf(report, step.rule)); });
   return last == report.plan.rend() || last->next_bound.empty()
              ? ""
              : last->next_bound + " is the limit";
