@@ -37,7 +37,10 @@ void DeclareMemoryFacts(Catalog* catalog) {
   host.AddLoss(
       "memory.free_burst", kOfGaps,
       {"runs of six or more frees of device memory, in the steady loop",
-       "Idle time in runs of frees, and until the host is ahead again.", "Runs of frees are gone."},
+       "Idle time in runs of frees and in the allocations that take as many blocks again, and "
+       "until "
+       "the host is ahead again.",
+       "Runs of frees are gone, and so are the allocations that take as many blocks again."},
       &Host::free_bursts);
   host.Add("memory.peak", "bytes", "Highest device memory in use; absent without memory events.",
            IfPositive(&Host::memory_peak, "memory events were not recorded", "cuda-memory"));

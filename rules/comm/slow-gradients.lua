@@ -15,7 +15,7 @@ return {
   needs      = { "cluster.ranks", "window.device_time" },
   optional   = { "comm.path.inside.tokens", "comm.path.inside.peak", "comm.path.inside.name", "comm.path.inside.lost",
                  "comm.path.inside.remedy", "comm.path.across.tokens", "comm.path.across.peak", "comm.path.across.name",
-                 "comm.path.across.lost", "comm.path.across.remedy", "comm.median", "strategy.name" },
+                 "comm.path.across.lost", "comm.path.across.remedy", "comm.path.inside.off", "comm.path.across.off", "comm.median", "strategy.name" },
   thresholds = { "min_share", "max_tokens", "min_call" },
 
   symptom = "Summing up the gradients takes longer than it should over {path:text} ({peak:rate}). At that rate, the sums are as large as those of a model that computes {tokens:count} tokens per step, and training steps have more. A faster path would save up to {share:pct} of the time.",
@@ -39,7 +39,8 @@ return {
     if f.strategy.name ~= "ddp" or not at_least(f.comm.median or 0, t.min_call) then return nil end
     local worst, most = nil, 0
     for _, path in ipairs({ f.comm.path.inside, f.comm.path.across }) do
-      local lost = path.lost and share(path.lost.time, f.window.device_time) or 0
+      -- Where a variable takes the path away, the cause is known: comm/path-switched-off.
+      local lost = path.lost and not path.off and share(path.lost.time, f.window.device_time) or 0
       if path.tokens and at_most(path.tokens, t.max_tokens) and at_least(lost, t.min_share) and lost > most then
         worst, most = path, lost
       end
@@ -60,6 +61,10 @@ return {
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 2 }, strategy = { name = "ddp" },
                 comm = { median = 1.4e7, path = { inside = { tokens = 339, peak = 450e9, name = "NVLink", lost = 2.4e9, remedy = true } } } },
       expect = { tokens = 339, share = 0.6, path = "NVLink" }, saving = { claims = 2.4e9, confidence = 0.4 } },
+    { name = "near miss: a variable takes the path away, which says more",
+      facts = { window = { device_time = 4e9 }, cluster = { ranks = 2 }, strategy = { name = "ddp" },
+                comm = { median = 1.4e7, path = { inside = { off = "NCCL_P2P_DISABLE", tokens = 339, peak = 450e9, name = "NVLink", lost = 2.4e9, remedy = true } } } },
+      expect = "silent" },
     { name = "near miss: a short fine-tuning step on NVLink",
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 2 }, strategy = { name = "ddp" },
                 comm = { median = 2e6, path = { inside = { tokens = 2500, peak = 450e9, name = "NVLink", lost = 2.4e9, remedy = true } } } },

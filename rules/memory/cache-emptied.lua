@@ -47,7 +47,7 @@ return {
     return e
   end,
 
-  saving = { confidence = 0.65, basis = "the allocator's cache is kept" },
+  saving = { confidence = 0.65, basis = "the allocator's cache is kept, and need not be filled again" },
 
   tests = {
     { name = "the cache is emptied in each step",

@@ -26,6 +26,12 @@ return {
       snippet = [[# instead of: y = torch.from_numpy(np.clip(x.cpu().numpy(), 0, 1)).cuda()
 y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pandas]],
       language = "python", ["for"] = { "pytorch" } },
+    { action  = "Do this part on the GPU as well, inside the compiled function",
+      snippet = "y = jax.numpy.clip(x, 0, 1)           # instead of: np.clip(np.asarray(x), 0, 1)",
+      language = "python", ["for"] = { "jax" } },
+    { action  = "Do this part on the GPU as well",
+      snippet = "kernel<<<grid, block, 0, stream>>>(data);   // Thrust and CUB have many of them",
+      language = "cpp", ["for"] = { "c++" } },
     { action  = "If the host only makes a decision, make it on the GPU",
       snippet = "y = torch.where(x > limit, a, b)      # instead of: a if x.cpu() > limit else b", language = "python", ["for"] = { "pytorch" } },
     { action  = "Keep arrays in a data region around the loop, run what changes them on the GPU, and update only what the host reads",

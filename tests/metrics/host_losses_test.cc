@@ -167,6 +167,18 @@ TEST_CASE("what a caching allocator holds is gone for others, used or not") {
   CHECK(run.host.memory_allocated_peak == 1500);
 }
 
+TEST_CASE("what fills an emptied cache again is blamed with it, and no more") {
+  TraceBuilder story;
+  story.Launch("before", {0, 5_us}, {10_us, 100_us});
+  for (int i = 0; i < 6; ++i) story.Call("cudaFree", {120_us + i * 10_us, 128_us + i * 10_us});
+  for (int i = 0; i < 7; ++i) story.Call("cudaMalloc", {180_us + i * 10_us, 185_us + i * 10_us});
+  story.Launch("after", {260_us, 265_us}, {270_us, 300_us});
+  const Analysed run(story);
+  CHECK(run->host.free_bursts.count == 1);
+  CHECK(Changes(run->host.free_bursts) ==
+        "unblocks 1 2 3 4 5 6 7 8 9 10 11 12, cuts 78000 ns");  // the seventh is new
+}
+
 TEST_CASE("a burst of frees blames the time that the GPU is idle in it") {
   TraceBuilder story;
   story.Launch("before", {0, 5_us}, {10_us, 100_us});
