@@ -31,7 +31,7 @@ return {
       snippet = 'model.generation_config.cache_implementation = "static"\nout = model.generate(**inputs, max_new_tokens=200)',
       language = "python", ["for"] = { "hugging face transformers" } },
     { reason = "read", action = "Leave results on the GPU, and read many of them at once: float(), print() and numpy.asarray() wait",
-      snippet = "results.append(value)                # a JAX array: no float(value) here\nif len(results) == 100:\n    print(jax.device_get(results)); results.clear()", language = "python", ["for"] = { "jax" } },
+      snippet = "results.append(score)                # a JAX array: no float(score) here\nif len(results) == 100:\n    print(jax.device_get(results)); results.clear()", language = "python", ["for"] = { "jax" } },
     { reason = "token", action = "Test for the end of the text only every few tokens, and choose the next token on the GPU" },
     { reason = "moved", action = "Keep the tensor on the GPU, or copy it to pinned memory and read it one step later",
       snippet = [[staging.copy_(values, non_blocking=True); copied.record()     # instead of: values.to("cpu"); staging: pinned
