@@ -10,8 +10,10 @@
 namespace advise {
 namespace {
 
-// How long the devices wait for data or communicate in each of the first `count` steps, on average.
-std::vector<Nanos> WaitsOfSteps(std::size_t count, const std::vector<std::uint32_t>& blocks,
+// How long the devices wait for data, and if `ranks` for other ranks, in each of the first `count`
+// steps, on average.
+std::vector<Nanos> WaitsOfSteps(std::size_t count, bool ranks,
+                                const std::vector<std::uint32_t>& blocks,
                                 const HandOvers& hand_overs, Run* run) {
   const std::vector<Step>& steps = run->steps.all;
   const Window chosen = run->window;
@@ -25,8 +27,8 @@ std::vector<Nanos> WaitsOfSteps(std::size_t count, const std::vector<std::uint32
   std::vector<Nanos> waits(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
     for (const std::uint32_t d : run->active_devices) {
-      waits[i] += loading[d].OverlapWith(steps[i].start, steps[i].end) +
-                  times[d].comm_exposed.OverlapWith(steps[i].start, steps[i].end);
+      waits[i] += loading[d].OverlapWith(steps[i].start, steps[i].end);
+      if (ranks) waits[i] += times[d].comm_exposed.OverlapWith(steps[i].start, steps[i].end);
     }
     waits[i] /= static_cast<Nanos>(run->active_devices.size());
   }
@@ -51,17 +53,35 @@ bool StartsCold(const Run& run) {
                      });
 }
 
+namespace {
+
+// A program that starts fills its reserve of batches first. Waits say nothing of later steps until
+// one batch came in time; what is missing behind that would have been missing later as well.
+void ForgetTheFirstRound(const Run& run, std::vector<Nanos>* waits) {
+  const double real = run.knowledge.Number("input.wait_share");
+  bool in_time = false;
+  for (std::size_t i = 0; i < waits->size() && !in_time; ++i) {
+    const auto length = static_cast<double>(run.steps.all[i].Length());
+    in_time = static_cast<double>((*waits)[i]) < real * length;
+    (*waits)[i] = 0;
+  }
+}
+
+}  // namespace
+
 bool KeepStepsThatWait(const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs,
                        Run* run) {
   const std::size_t leading = run->steps.first_steady;
   // As many steps again say how long they usually wait.
   const std::size_t count = std::min(2 * leading + 1, run->steps.all.size());
-  if (leading < 2 || StartsCold(*run)) return false;
-  std::vector<Nanos> waits = WaitsOfSteps(count, blocks, hand_overs, run);
+  if (leading < 2) return false;
+  const bool cold = StartsCold(*run);  // another rank may load its code, too
+  std::vector<Nanos> waits = WaitsOfSteps(count, !cold, blocks, hand_overs, run);
   const Nanos usual =
       Median(std::vector<Nanos>(waits.begin() + static_cast<std::ptrdiff_t>(leading), waits.end()));
   waits.resize(leading);
   for (Nanos& wait : waits) wait = std::max<Nanos>(0, wait - usual);
+  if (cold) ForgetTheFirstRound(*run, &waits);
   waits.front() = 0;
   SplitWarmup(*run, waits, &run->steps);
   return run->steps.first_steady != leading;

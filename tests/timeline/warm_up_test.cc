@@ -63,5 +63,24 @@ TEST_CASE("leading steps that wait for data at the start of a program are warm-u
   CHECK(run->run.steps.first_steady == 2);
 }
 
+TEST_CASE(
+    "a step behind the warm-up that waits for data is none, where a batch came in time before") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 20; ++i) {
+    // On the GPU, step 0 loads code, and step 2 waits for the batch of step 3.
+    const Nanos length = i <= 1 || i == 3 ? 5_ms : 1_ms;
+    story.Range(Numbered(i), {at, at + length});
+    if (i == 1) story.Call("cuModuleLoadData", {at + 10_us, at + 3_ms});
+    if (i == 3) story.Range("data_loading", {at + 10_us, at + 4_ms});
+    AddLayeredStep(&story, at + length - 1_ms, 50_us);
+    at += length;
+  }
+  const Analysed run(story, kAuto);
+  CHECK(StartsCold(run->run));
+  CHECK(run->run.steps.first_steady < 3);
+  CHECK(run->run.steps.outliers == std::vector<std::size_t>{2});
+}
+
 }  // namespace
 }  // namespace advise
