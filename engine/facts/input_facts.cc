@@ -4,8 +4,34 @@
 #include "engine/facts/declare.h"
 
 namespace advise::facts {
+namespace {
+
+void BatchesOfWorkers(Catalog* catalog) {
+  auto& input = catalog->Of(&Analysis::input);
+  input.Needs([](const Analysis& a) { return a.input.batches.known; },
+              "no worker was seen to load a few batches", "osrt");
+  input.Add("input.batch.median", "ns", "Median time that a loader worker is at work on a batch.",
+            In(&Input::batches, &LoaderBatches::median_ns));
+  input.Add("input.batch.count", "count",
+            "Batches that loader workers loaded in the capture, by the work that they do per step.",
+            In(&Input::batches, &LoaderBatches::count));
+  input.Add("input.batch.slow_count", "count",
+            "Batches that take a loader worker more than three times the median.",
+            In(&Input::batches, &LoaderBatches::slow_count));
+  input.Add("input.batch.slow_part", "share",
+            "Share of the idle time that loading causes in which a loader worker is at work on a "
+            "slow batch.",
+            In(&Input::batches, &LoaderBatches::slow_part));
+  input.Add("input.batch.usual", "ns",
+            "Time that the loader workers would be at work in the window, mean over the workers, "
+            "if slow batches took as long as the median one.",
+            In(&Input::batches, &LoaderBatches::usual_ns));
+}
+
+}  // namespace
 
 void DeclareInputFacts(Catalog* catalog) {
+  BatchesOfWorkers(catalog);
   auto& input = catalog->Of(&Analysis::input);
   input.AddLoss("input", kChange,
                 {"", "Idle time of gaps in which the launching thread loads data or waits for it.",

@@ -27,7 +27,7 @@ return {
 
   needs      = { "window.device_time", "input.lost", "input.remedy", "input.load.count", "input.load.median",
                  "input.load.max", "input.load.slow_count", "input.load.slow_lost", "input.load.slow_remedy" },
-  optional   = { "input.workers", "input.workers_busy", "input.steps_affected_later", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what",
+  optional   = { "input.workers", "input.workers_busy", "input.steps_affected_later", "input.batch.count", "input.batch.slow_count", "input.batch.slow_part", "input.batch.usual", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what",
                      "steps.outliers.rows" },
   thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "max_per_round", "min_of_step",
                      "always_busy", "min_rounds", "same_length" },
@@ -56,14 +56,22 @@ print(cost[-20:])             # samples that were slow once waited for storage]]
   detect = function(f, t)
     local workers, affected = f.input.workers or 0, f.input.steps_affected_later
     local seldom = workers >= 1 and affected and f.steps.count and at_most(affected * workers, t.max_per_round)
-    -- Workers that never rest, and one wait per round: the pool is too small.
-    if f.input.workers_busy and at_least(f.input.workers_busy, t.always_busy) and workers > 1 and slow_once_a_round(f.steps.outliers.rows, workers) then return nil end
-    if f.input.workers_busy and not seldom and not at_most(f.input.workers_busy, t.max_busy) then return nil end
     local all, slow = f.input.lost.time, f.input.load.slow_lost.time
     local function found(lost, count, of, rare)
       return { share = share(lost, f.window.device_time), count = count, loads = of, median = f.input.load.median,
                max = f.input.load.max, part = share(lost, all), rare = rare }
     end
+    -- Workers were at slow batches while the GPU waited. With batches like the others, they would have been done in less
+    -- time than the rest of the run takes: busy or not, there are enough of them.
+    local batch = f.input.batch
+    if batch.slow_count and at_least(batch.slow_count, t.min_count)
+       and at_least(share(all, f.window.device_time), t.min_share) and at_least(batch.slow_part, t.min_part)
+       and at_most(batch.usual, f.window.device_time - all) then
+      return found(all, batch.slow_count, batch.count, "yes")
+    end
+    -- Workers that never rest, and one wait per round: the pool is too small.
+    if f.input.workers_busy and at_least(f.input.workers_busy, t.always_busy) and workers > 1 and slow_once_a_round(f.steps.outliers.rows, workers) then return nil end
+    if f.input.workers_busy and not seldom and not at_most(f.input.workers_busy, t.max_busy) then return nil end
     -- Some loads stand out from the others that the GPU waits for.
     if at_least(share(slow, f.window.device_time), t.min_share) and at_least(share(slow, all), t.min_part)
        and at_least(f.input.load.slow_count, t.min_count)
@@ -132,6 +140,25 @@ print(cost[-20:])             # samples that were slow once waited for storage]]
                 input = { lost = 3e7, remedy = true, workers = 8, workers_busy = 1, steps_affected_later = 0.06,
                           load = { count = 2, median = 2.8e7, max = 2.8e7, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
       expect = { rare = "yes" }, saving = { claims = 3e7 } },
+    { name = "workers never rest, but only two slow batches hold the run up",
+      edges = { ["input.batch.slow_count"] = 2, ["input.batch.slow_part"] = 0.5, ["input.batch.usual"] = 2.3e8 },
+      facts = { window = { device_time = 8.5e8 }, steps = { count = 15, median = 1.5e7, outliers = { rows = { { index = 5 } } } },
+                input = { lost = 6.2e8, remedy = true, workers = 8, workers_busy = 1, steps_affected_later = 1,
+                          batch = { count = 17, slow_count = 4, slow_part = 1, usual = 2.8e7 },
+                          load = { count = 45, median = 1.6e4, max = 6.2e8, slow_count = 15, slow_lost = 6.2e8, slow_remedy = true } } },
+      expect = { count = 4, loads = 17, rare = "yes" }, saving = { claims = 6.2e8 } },
+    { name = "near miss: slow batches of workers that could not keep up without them either",
+      facts = { window = { device_time = 8.5e8 }, steps = { count = 15, median = 1.5e7, outliers = { rows = { { index = 5 } } } },
+                input = { lost = 6.2e8, remedy = true, workers = 8, workers_busy = 1, steps_affected_later = 1,
+                          batch = { count = 17, slow_count = 4, slow_part = 1, usual = 2.5e8 },
+                          load = { count = 45, median = 1.6e4, max = 6.2e8, slow_count = 15, slow_lost = 6.2e8, slow_remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: slow batches, but the GPU waits at other times",
+      facts = { window = { device_time = 8.5e8 }, steps = { count = 15, median = 1.5e7, outliers = { rows = { { index = 5 } } } },
+                input = { lost = 6.2e8, remedy = true, workers = 8, workers_busy = 1, steps_affected_later = 1,
+                          batch = { count = 17, slow_count = 4, slow_part = 0.1, usual = 2.8e7 },
+                          load = { count = 45, median = 1.6e4, max = 6.2e8, slow_count = 15, slow_lost = 6.2e8, slow_remedy = true } } },
+      expect = "silent" },
     { name = "near miss: two busy workers, and every other step waits",
       facts = { window = { device_time = 5e9 }, steps = { count = 20, median = 1e8 },
                 input = { lost = 2e9, remedy = true, workers = 2, workers_busy = 0.97, steps_affected_later = 0.5,

@@ -42,6 +42,7 @@ class InputFinder {
     Loaders();
     Loads();
     Slow();
+    result_.batches = FindLoaderBatches(run_, workers_, *result_.loss.lost);
     Maps();
     AfterGpu();
     return std::move(result_);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/metrics/losses/loader_batches.h"
 #include "engine/metrics/losses/loss.h"
 
 namespace advise {
@@ -27,6 +28,7 @@ struct Input {
   double load_max_ns = 0;
   Loss slow;  // loads of more than three times the median
   double slow_excess_ns = 0;
+  LoaderBatches batches;
   double file_share = 0;
   Loss map;  // mapping and unmapping memory
   double after_gpu = 0;
