@@ -145,7 +145,7 @@ void DeclareSequences(Catalog* catalog) {
               &Kernels::elementwise_runs);
   kernels.AddLoss("kernel.attention.unfused", kOfKernels,
                   {"matmul-softmax-matmul sequences", "Time of matmul-softmax-matmul sequences.",
-                   "A fused attention kernel does not write the scores."},
+                   "A fused attention kernel is launched once and does not write the scores."},
                   &Kernels::attention);
   kernels.AddLoss(
       "kernel.layout", kOfKernels,

@@ -92,7 +92,7 @@ TEST_CASE(
   CHECK(run->kernels.elementwise_runs == 1);
 }
 
-TEST_CASE("an attention that is fused keeps its two products") {
+TEST_CASE("an attention that is fused keeps its two products, and one launch") {
   const Analysed run(BackToBack({{kMatrixBf16, 20_us},
                                  {kElementwise, 5_us},
                                  {kSoftmax, 10_us},
@@ -100,7 +100,8 @@ TEST_CASE("an attention that is fused keeps its two products") {
                                  {kMatrixBf16, 20_us},
                                  {"x", 1_us}}));
   CHECK(Told(run->kernels.attention) == "1 times, 0 bytes, 0 ns in all, 59000 ns lost");
-  CHECK(Changes(run->kernels.attention) == "scales 1 to 0, scales 2 to 0, scales 3 to 0");
+  CHECK(Changes(run->kernels.attention) ==
+        "drops 1 2 3 4, scales 1 to 0, scales 2 to 0, scales 3 to 0");
 }
 
 TEST_CASE("a softmax is of an attention when its products are near enough, on both sides") {

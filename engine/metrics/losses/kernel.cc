@@ -282,6 +282,11 @@ class KernelFinder {
         for (auto k = static_cast<std::size_t>(before); k <= after; ++k) {
           loss.AddOp(ops[k]);
           if (!In(products, ops[k])) loss.remedy().scaled_ops.emplace_back(ops[k], 0.0F);
+          // One launch is left of all; one call launches all nodes of a graph.
+          const std::uint32_t call = trace_.ops.call[ops[k]];
+          const bool goes = k != static_cast<std::size_t>(before) && call != kNone;
+          if (goes && trace_.ops.in_graph[ops[k]] == 0)
+            loss.remedy().vanished_calls.push_back(call);
         }
         i = after - 1;
       }
