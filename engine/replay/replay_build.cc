@@ -162,12 +162,14 @@ void Replay::LinkOps() {
             ? std::min<Nanos>(0, behind)
             : std::min({behind, std::max<Nanos>(0, since_launch - usual_latency_ns_), latency_ns_});
     const bool stream_explains = queued && behind <= latency_ns_;
+    // A launch that waits for its own kernel returns late: that tells nothing of when it was made.
+    const bool waits = op.call != kNone && calls_[op.call].awaited_op == i;
     if (op.call != kNone && last_node[op.call] != kNone) {
       // A later node of the same graph: it follows the node before it.
       op.awaited = last_node[op.call];
       op.latency = std::min(since_launch, usual_latency_ns_);
     } else if (!stream_explains && since_launch > 2 * usual_latency_ns_ &&
-               (op.early || op.start > calls_[op.call].end + latency_ns_)) {
+               (op.early || waits || op.start > calls_[op.call].end + latency_ns_)) {
       // Launched early and not held by its own stream: the op that ended just before it let it go.
       std::uint32_t before = released(by_end[op.device], i);
       if (before == kNone) before = released(by_end.back(), i);

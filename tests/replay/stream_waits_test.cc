@@ -134,6 +134,24 @@ TEST_CASE("a kernel that starts earlier once does not wait at all") {
 
 // Two GPUs work one after the other for 100 us each; what the first one made goes to the second
 // through host memory, in copies that block.
+TEST_CASE("a kernel whose launch waits for it begins where the copy ends that held it") {
+  TraceBuilder story;
+  Repeat(kSteps, 2_ms, [&](int, Nanos at) {
+    story.OnStream(kCopies).CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us},
+                                      {at + 10_us, at + 1010_us});
+    story.OnStream(kMain);
+    story.Launch("work", {at + 6_us, at + 1516_us}, {at + 1012_us, at + 1512_us});
+    story.Launch("work", {at + 1520_us, at + 1990_us}, {at + 1528_us, at + 1988_us});
+  });
+  const Analysed run(story);
+  Remedy faster;
+  const OpTable& ops = run->run.trace.ops;
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    if (ops.kind[op] != OpKind::kKernel) faster.scaled_ops.emplace_back(op, 0.5F);
+  }
+  CHECK(run->replay().Gain(faster) >= (kSteps - 1) * 490_us);
+}
+
 TEST_CASE("an upload to another device waits for the download that it sends on") {
   TraceBuilder story;
   for (int i = 0; i < 10; ++i) {
