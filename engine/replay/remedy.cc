@@ -75,6 +75,8 @@ void Remedy::Join(const Remedy& other) {
 Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
   std::vector<std::uint32_t> calls = made.unblocked_calls;
   calls.insert(calls.end(), made.vanished_calls.begin(), made.vanished_calls.end());
+  // A call that only returns at once has still to be made.
+  std::vector<std::uint32_t> gone = made.vanished_calls;
   std::vector<std::uint32_t> ops = made.detached_ops;
   // An op that is only faster has still to be taken out of its stream.
   std::vector<std::uint32_t> aside = made.detached_ops;
@@ -83,14 +85,14 @@ Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
     if (factor == 0.0F) aside.push_back(op);
   }
   std::vector<std::uint32_t> freed = made.freed_ops;
-  for (auto* rows : {&calls, &ops, &aside, &freed}) std::sort(rows->begin(), rows->end());
+  for (auto* rows : {&calls, &gone, &ops, &aside, &freed}) std::sort(rows->begin(), rows->end());
   const auto in = [](const std::vector<std::uint32_t>& rows) {
     return [&rows](std::uint32_t row) { return std::binary_search(rows.begin(), rows.end(), row); };
   };
 
   Remedy left = remedy;
   std::erase_if(left.unblocked_calls, in(calls));
-  std::erase_if(left.vanished_calls, in(calls));
+  std::erase_if(left.vanished_calls, in(gone));
   std::erase_if(left.detached_ops, in(aside));
   std::erase_if(left.scaled_ops, [&](const auto& scaled) { return in(ops)(scaled.first); });
   std::erase_if(left.freed_ops, in(freed));

@@ -200,6 +200,26 @@ TEST_CASE("code that another fix takes is not taken once more with the call behi
   CHECK(share(left) < 0.55);
 }
 
+// Each launch waits for its kernel; half of the kernels can be fused into those before them.
+TEST_CASE("a launch that another fix lets return at once can still go") {
+  TraceBuilder story;
+  for (int n = 0; n < 40; ++n) {
+    const Nanos at = n * 100_us;
+    story.Launch("work", {at, at + 80_us}, {at + 8_us, at + 78_us});
+  }
+  const Analysed run(story);
+  Remedy returns;
+  returns.unblocked_calls = run.Calls("cudaLaunchKernel");
+  Remedy fused;
+  for (std::size_t n = 1; n < 40; n += 2) {
+    fused.vanished_calls.push_back(returns.unblocked_calls[n]);
+    fused.scaled_ops.emplace_back(run->run.first_op_of_call[returns.unblocked_calls[n]], 0.0F);
+  }
+  CHECK(Without(fused, returns, run->run).vanished_calls.size() == 20);
+  CHECK(Without(returns, fused, run->run).unblocked_calls.size() == 20);
+  CHECK(Without(fused, fused, run->run).ChangesNothing());
+}
+
 TEST_CASE("a copy that another fix makes faster can still be taken out of its stream") {
   TraceBuilder story;
   for (int n = 0; n < 20; ++n) {
