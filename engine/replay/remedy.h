@@ -61,7 +61,8 @@ using HostTime = std::map<std::uint32_t, IntervalSet>;
 HostTime CutsByThread(const std::vector<Remedy::HostCut>& cuts);
 
 // What is left of a remedy where another fix makes the same changes already: to the same calls, ops
-// and host code. Its limits stay as they are. O(n log n) in the changes of both.
+// and host code. What that one only makes faster, or lets return at once, can still go. Its limits
+// stay as they are. O(n log n) in the changes of both.
 Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run);
 
 }  // namespace advise
