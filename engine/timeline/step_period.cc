@@ -279,8 +279,22 @@ bool IsPlain(const Run& run, const std::vector<std::uint32_t>& sequence, const P
          static_cast<double>(period.starts.size()) >= run.knowledge.Number("step.plain_count");
 }
 
+// One kernel of attention, in one size, runs oftener in each repeat than it does in any layer.
+bool HoldsLayers(const Run& run, const std::vector<std::uint32_t>& sequence, const Period& period) {
+  const std::size_t last = std::min(sequence.size(), period.starts.front() + period.length);
+  std::unordered_map<std::uint32_t, std::size_t> launches;  // by kernel and grid
+  for (std::size_t i = period.starts.front(); i < last; ++i) {
+    if (run.trace.ops.kind[sequence[i]] != OpKind::kKernel) continue;
+    const std::uint32_t shape = run.trace.ops.detail[sequence[i]];
+    if (run.names.Kernel(shape).name == "attention") ++launches[shape];
+  }
+  const auto most = static_cast<std::size_t>(run.knowledge.Number("step.layer_attentions"));
+  return std::any_of(launches.begin(), launches.end(),
+                     [&](const auto& launch) { return launch.second > most; });
+}
+
 // What repeats may be a layer, too: an iteration launches graphs as a whole, is the same one or two
-// kernels very often, does nothing that layers do, or is longer than any layer.
+// kernels very often, does nothing that layers do, holds layers, or is longer than any layer.
 bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequence,
                         const Tokens& tokens, const Period& period) {
   const auto first = sequence.begin() + static_cast<std::ptrdiff_t>(period.starts.front());
@@ -298,16 +312,13 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
   const bool uniform = short_one && static_cast<double>(period.starts.size()) >=
                                         run.knowledge.Number("step.uniform_count");
   const bool plain = IsPlain(run, sequence, period);
-  return graph || uniform || plain ||
+  return graph || uniform || plain || HoldsLayers(run, sequence, period) ||
          static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
 }
 
-}  // namespace
-
-Steps StepsFromPeriod(const Run& run) {
+Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
+                      const std::vector<std::uint32_t>& sequence) {
   const OpTable& ops = run.trace.ops;
-  const std::vector<std::uint32_t> sequence = BusiestSequence(run);
-  const GraphLaunches launches = FindGraphLaunches(run.trace);
   const auto host_share = [&](const std::vector<std::size_t>& places, bool data_only) {
     std::vector<Nanos> opened;  // by the host, which may run far ahead of the steps
     for (const std::size_t place : places) {
@@ -368,6 +379,20 @@ Steps StepsFromPeriod(const Run& run) {
       static_cast<double>(period.starts.size()) >= run.knowledge.Number("step.uneven_count");
   if (!same && Spread(steps) > run.knowledge.Number("step.period_spread")) return {};
   return steps;
+}
+
+}  // namespace
+
+Steps StepsFromPeriod(const Run& run) {
+  std::vector<std::uint32_t> sequence = BusiestSequence(run);
+  const GraphLaunches launches = FindGraphLaunches(run.trace);
+  Steps steps = StepsOfSequence(run, launches, sequence);
+  if (!steps.all.empty()) return steps;
+  // Copies that another thread queues stand between other kernels in each iteration: then the
+  // kernels alone tell.
+  const auto others =
+      std::erase_if(sequence, [&](std::uint32_t op) { return !IsCompute(run.trace.ops, op); });
+  return others > 0 ? StepsOfSequence(run, launches, sequence) : steps;
 }
 
 }  // namespace advise

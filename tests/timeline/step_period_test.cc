@@ -375,5 +375,44 @@ TEST_CASE("a graph that is built anew for each launch is the same iteration") {
   CHECK(Analysed(story, kAuto)->run.steps.all.size() >= 18);
 }
 
+// A token that the host never waits for: forty layers, and then the head.
+TEST_CASE("what holds the same attention many times is longer than a layer") {
+  TraceBuilder story;
+  Nanos at = 1_ms;
+  Nanos first = 0;
+  for (int token = 0; token < 12; ++token) {
+    if (token == 1) first = at;
+    for (int layer = 0; layer < 40; ++layer)
+      Run(&story, &at, 20_us, {"gemv_qkv", "flash_fwd_kernel", "gemv_mlp"});
+    Run(&story, &at, 90_us, {"gemv_head"});
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == first - 1_ms);
+}
+
+// A second thread uploads and downloads beside the thread that launches, whenever it comes to it.
+TEST_CASE("copies that come anywhere among the kernels of a step do not hide the rhythm") {
+  TraceBuilder story;
+  Dice dice(7);
+  Nanos at = 1_ms;
+  for (int step = 0; step < 20; ++step) {
+    const std::int64_t down = dice.Between(0, 19);
+    const auto up = dice.Between(0, 19);
+    for (int layer = 0; layer < 20; ++layer) {
+      Run(&story, &at, 20_us, {"gemm_a", "flash_fwd_kernel", "gemm_b"});
+      if (layer == down)
+        story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {at - 9_us, at - 7_us}, {at, at + 5_us});
+      if (layer == up)
+        story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at - 6_us, at - 4_us}, {at + 5_us, at + 9_us});
+      at += layer == down || layer == up ? 10_us : 0;
+    }
+    Run(&story, &at, 100_us, {"softmax_loss"});
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.all.size() >= 18);
+}
+
 }  // namespace
 }  // namespace advise
