@@ -136,7 +136,7 @@ TEST_CASE("sleeping in a gap costs the gap's time") {
 
 // In each step of 1 ms a thread makes these calls from 20 us on, while the GPU works until 310 us,
 // and launches more at 900 us.
-Nanos CutOf(const char* os_call, const std::vector<Interval>& calls, Loss Stalls::*of) {
+Nanos CutOf(const char* os_call, const std::vector<Interval>& calls, Loss Stalls::*of, Nanos lost) {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {
     story.Range("step " + std::to_string(i), {at, at + 950_us});
@@ -146,7 +146,7 @@ Nanos CutOf(const char* os_call, const std::vector<Interval>& calls, Loss Stalls
   });
   const Analysed run(story);
   const Loss& loss = (*run).stalls.*of;
-  CHECK(loss.lost->Total() == 10 * (calls.back().end - 310_us));
+  CHECK(loss.lost->Total() == 10 * lost);
   Nanos cut = 0;
   for (const auto& [thread, when] : CutsByThread(loss.remedy->host_cuts)) cut += when.Total();
   return cut;
@@ -155,10 +155,49 @@ Nanos CutOf(const char* os_call, const std::vector<Interval>& calls, Loss Stalls
 TEST_CASE("without a call the host saves all of its time, and not only what the GPU is idle") {
   const std::vector<Interval> one = {{20_us, 620_us}};
   constexpr Nanos kAll = 9 * 600_us + 310_us;  // the first step is not in the steady loop
-  CHECK(CutOf("write", one, &Stalls::file_write) == kAll);
-  CHECK(CutOf("nanosleep", one, &Stalls::sleep) == kAll);
+  // The thread comes 290 us later to the code behind it, in which the GPU is idle for as
+  // long.
+  CHECK(CutOf("write", one, &Stalls::file_write, 600_us) == kAll);
+  CHECK(CutOf("nanosleep", one, &Stalls::sleep, 600_us) == kAll);
   // A thread that polls waits as long in another way.
-  CHECK(CutOf("nanosleep", {{20_us, 300_us}, {310_us, 620_us}}, &Stalls::sleep) == 10 * 310_us);
+  CHECK(CutOf("nanosleep", {{20_us, 300_us}, {310_us, 620_us}}, &Stalls::sleep, 310_us) ==
+        10 * 310_us);
+}
+
+// In each step of 1 ms the GPU works until 420 us. Beside it the thread writes for 300 us, waits
+// for the GPU for so long, and then sleeps until 930 us.
+Nanos LostToWriting(Nanos wait) {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("one", {at, at + 5_us}, {at + 10_us, at + 420_us});
+    story.OsCall("write", {at + 20_us, at + 320_us});
+    if (wait > 0) story.Sync({at + 325_us, at + 325_us + wait});
+    story.OsCall("nanosleep", {at + 430_us, at + 930_us});
+  });
+  return Analysed(story)->stalls.file_write.lost->Total();
+}
+
+TEST_CASE("what a thread does beside the GPU's work delays all that it does before its next wait") {
+  CHECK(LostToWriting(0) == 9 * 300_us);
+  CHECK(LostToWriting(100_us) == 9 * 200_us);
+}
+
+// A step of 1 ms: code of 300 us while the GPU works, and then a file is written for as long as the
+// GPU is idle.
+TEST_CASE("code beside the GPU's work costs what the GPU is idle later") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("one", {at, at + 5_us}, {at + 10_us, at + 310_us});
+    story.OsCall("write", {at + 305_us, at + 890_us});
+    for (Nanos late = 900_us; late < 950_us; late += 10_us)
+      story.Call("cudaGetDevice", {at + late, at + late + 2_us});
+  });
+  const Analysed run(story);
+  const HostCode& code = run->host_code;
+  CHECK(code.time.lost->Total() > 18 * 300_us);
+  CHECK(code.time.lost->Total() < 20 * 380_us);
 }
 
 // Each step launches 800 us of work, and then computes for 300 us while it runs. Every fourth one

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/metrics/losses/delays.h"
 #include "engine/metrics/losses/like_pauses.h"
 #include "engine/timeline/pause.h"
 #include "engine/timeline/python_frames.h"
@@ -56,6 +57,7 @@ class HostCodeFinder {
       if (!frame.empty()) name = frame;  // a line of the program says more than a range
       names[name] += static_cast<double>(piece.Length());
     }
+    AddDelays(long_pauses, profiler, &like, &loss);
     for (const auto& [name, time] : names) {
       if (!name.empty()) result.ranges.push_back({name, time});
     }
@@ -79,6 +81,27 @@ class HostCodeFinder {
   }
 
  private:
+  // The same code while the GPU had work: the thread came late to what it did next, for which the
+  // GPU idles.
+  void AddDelays(const std::vector<Nanos>& long_pauses, const IntervalSet& profiler,
+                 LikePauses* like, LossBuilder* loss) const {
+    if (!doubtful_.empty()) return;
+    ForEachDelay(
+        basis_,
+        [&](std::uint32_t thread, const HostPiece& piece) {
+          const Nanos length = piece.end - piece.start;
+          return piece.activity == Activity::kCode && CauseOf(piece) == IdleCause::kHostCompute &&
+                 length > long_pauses[thread] && basis_.InLoop(piece.start) &&
+                 compiling_[thread].OverlapWith(piece.start, piece.end) == 0 &&
+                 2 * profiler.OverlapWith(piece.start, piece.end) < length;
+        },
+        [&](const Delay& delay) {
+          loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
+          loss->CutHost(delay.thread, delay.piece.start, delay.piece.end);
+          like->Add(delay.thread, delay.piece.start);
+        });
+  }
+
   bool IsUpload(std::uint32_t call) const {
     const std::uint32_t op = call == kNone ? kNone : run_.first_op_of_call[call];
     return op != kNone && trace_.ops.kind[op] == OpKind::kCopy &&

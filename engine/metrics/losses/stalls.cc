@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/metrics/losses/delays.h"
 #include "engine/metrics/losses/like_pauses.h"
 #include "engine/timeline/pause.h"
 
@@ -94,19 +95,74 @@ class StallFinder {
   const Phases& phases_;
 };
 
+// Whether the thread sleeps more than once between two calls of CUDA: it polls, and waits as long
+// without these calls.
+bool Polls(const Run& run, std::uint32_t thread, Nanos time) {
+  const std::uint32_t next = NextCall(run, thread, time);
+  const RowRange calls = run.calls_of_thread[thread];
+  const std::uint32_t last = next == kNone ? calls.last : next;
+  const Nanos from = last == calls.first ? 0 : run.trace.calls.end[last - 1];
+  const Nanos to = next == kNone ? run.window.end : run.trace.calls.start[next];
+  const OsCallTable& os = run.trace.os_calls;
+  const RowRange rows = run.os_of_thread[thread];
+  const auto first = os.start.begin();
+  auto row = std::lower_bound(first + rows.first, first + rows.last, from) - first;
+  int sleeps = 0;
+  for (; row < rows.last && os.start[static_cast<std::size_t>(row)] < to && sleeps < 2; ++row)
+    sleeps += run.names.Os(os.name[static_cast<std::size_t>(row)]) == OsClass::kSleep ? 1 : 0;
+  return sleeps > 1;
+}
+
+using Pauses = std::set<std::pair<std::uint32_t, std::uint32_t>>;  // thread, its next call
+
+// Idle time for which a thread comes late, because it made such calls while the GPU had work.
+// `counted`: the pauses that count already.
+void AddDelays(const Basis& basis, Activity activity, Pauses* counted, LikePauses* like,
+               LossBuilder* loss) {
+  ForEachDelay(
+      basis,
+      [&](std::uint32_t thread, const HostPiece& piece) {
+        return piece.activity == activity && CauseOf(piece) != IdleCause::kDataLoading &&
+               !(activity == Activity::kSleep && Polls(basis.run, thread, piece.start));
+      },
+      [&](const Delay& delay) {
+        const Nanos start = delay.piece.start;
+        if (counted->insert({delay.thread, NextCall(basis.run, delay.thread, start)}).second)
+          loss->Count(start, 0, 0);
+        loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
+        like->Add(delay.thread, start);
+      });
+}
+
+// Whether a launching thread makes calls of the operating system of this kind.
+bool Makes(const Run& run, OsClass os_class) {
+  const OsCallTable& calls = run.trace.os_calls;
+  return std::any_of(
+      run.launching_threads.begin(), run.launching_threads.end(), [&](std::uint32_t thread) {
+        const RowRange rows = run.os_of_thread[thread];
+        const auto first = calls.name.begin() + rows.first;
+        return std::any_of(first, calls.name.begin() + rows.last,
+                           [&](StringId name) { return run.names.Os(name) == os_class; });
+      });
+}
+
 // The same where threads are inside calls of one kind: with the fix they make none of these.
 template <typename Keep>
-Loss IdleInside(const Basis& basis, Activity activity, Keep keep) {
+Loss IdleInside(const Basis& basis, Activity activity, bool delays, Keep keep) {
   LossBuilder loss(basis);
   LikePauses like(basis);
+  Pauses counted;
   AddIdle(
       basis,
       [&](const GapPiece& piece) {
         if (!keep(piece)) return false;
-        like.Add(basis.idle.ThreadOf(piece), piece.start);
+        const std::uint32_t thread = basis.idle.ThreadOf(piece);
+        like.Add(thread, piece.start);
+        if (delays) counted.insert({thread, NextCall(basis.run, thread, piece.start)});
         return true;
       },
       &loss);
+  if (delays) AddDelays(basis, activity, &counted, &like, &loss);
   like.CutCalls(activity, &loss);
   return loss.Build();
 }
@@ -161,16 +217,16 @@ Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_c
   };
   stalls.input = IdleWhere(basis, waits_for_input);
   stalls.between_input = LongestBetween(basis, waits_for_input);
-  const auto doing = [&](Activity activity) {
-    if (!pieces.Any(activity)) return LossBuilder(basis).Build();
-    return IdleInside(basis, activity, [&](const GapPiece& p) {
+  const auto doing = [&](Activity activity, bool delays) {
+    if (!delays && !pieces.Any(activity)) return LossBuilder(basis).Build();
+    return IdleInside(basis, activity, delays, [&](const GapPiece& p) {
       return p.activity == activity && p.cause != IdleCause::kDataLoading &&
              p.cause != IdleCause::kNoWorkQueued;
     });
   };
-  stalls.sleep = doing(Activity::kSleep);
-  stalls.network = doing(Activity::kNetwork);
-  stalls.file_write = doing(Activity::kFileWrite);
+  stalls.sleep = doing(Activity::kSleep, Makes(basis.run, OsClass::kSleep));
+  stalls.network = doing(Activity::kNetwork, false);
+  stalls.file_write = doing(Activity::kFileWrite, Makes(basis.run, OsClass::kFileWrite));
   stalls.os_wait = Blocked(basis, beside_copies);
   return stalls;
 }
