@@ -328,10 +328,10 @@ TEST_CASE("code that began while the GPU had work goes as a whole, in each step"
   }
   const Analysed run(story, kAuto);
   const double window = static_cast<double>(run.Window());
-  // Waiting for the code costs 90 us in two steps of three. Without it, the kernels are the limit:
-  // 510 and 620 us, so that 45 % of the time is won.
+  // Waiting for the code costs 90 us in two steps of three, and the write that it delays costs the
+  // rest: without the code, the kernels are the limit, 510 and 620 us, so that 45 % is won.
   CHECK(static_cast<double>(run->host_code.time.lost->Total()) / window ==
-        Approx(0.06).margin(0.01));
+        Approx(0.49).margin(0.02));
   CHECK(static_cast<double>(run->replay().Gain(*run->host_code.time.remedy)) / window ==
         Approx(0.45).margin(0.02));
 }
