@@ -388,10 +388,18 @@ Steps StepsFromPeriod(const Run& run) {
   const GraphLaunches launches = FindGraphLaunches(run.trace);
   Steps steps = StepsOfSequence(run, launches, sequence);
   if (!steps.all.empty()) return steps;
-  // Copies that another thread queues stand between other kernels in each iteration: then the
-  // kernels alone tell.
-  const auto others =
-      std::erase_if(sequence, [&](std::uint32_t op) { return !IsCompute(run.trace.ops, op); });
+  // Copies that another thread queues stand between other kernels in each iteration: without them
+  // the rest tells.
+  const Trace& trace = run.trace;
+  const auto thread_of = [&](std::uint32_t op) {
+    return trace.ops.call[op] == kNone ? kNone : trace.calls.thread[trace.ops.call[op]];
+  };
+  const auto computes = [&](std::uint32_t op) { return IsCompute(trace.ops, op); };
+  const auto kernel = std::find_if(sequence.begin(), sequence.end(), computes);
+  if (kernel == sequence.end()) return steps;
+  const std::uint32_t launching = thread_of(*kernel);
+  const auto others = std::erase_if(
+      sequence, [&](std::uint32_t op) { return !computes(op) && thread_of(op) != launching; });
   return others > 0 ? StepsOfSequence(run, launches, sequence) : steps;
 }
 

@@ -400,13 +400,16 @@ TEST_CASE("copies that come anywhere among the kernels of a step do not hide the
     const std::int64_t down = dice.Between(0, 19);
     const auto up = dice.Between(0, 19);
     for (int layer = 0; layer < 20; ++layer) {
+      story.Thread("launcher");
       Run(&story, &at, 20_us, {"gemm_a", "flash_fwd_kernel", "gemm_b"});
+      story.Thread("reader");
       if (layer == down)
         story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {at - 9_us, at - 7_us}, {at, at + 5_us});
       if (layer == up)
         story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at - 6_us, at - 4_us}, {at + 5_us, at + 9_us});
       at += layer == down || layer == up ? 10_us : 0;
     }
+    story.Thread("launcher");
     Run(&story, &at, 100_us, {"softmax_loss"});
   }
   const Analysed run(story, kAuto);
