@@ -110,13 +110,18 @@ void FixList::Plan() {
   for (Candidate& candidate : candidates_) {
     if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
-  // A setting before a change of code or design that wins little more and is no surer.
+  // A setting before a change of code or design that wins little more and is no surer, or whose loss
+  // it explains: what a debugging switch leaves is seen only once the switch is off.
   const double easier_lead = knowledge_.Number("ranking.easier_lead");
   const auto easiest = [&](std::vector<Open>::iterator chosen) {
     if (chosen->candidate->rule->effort == "flag") return chosen;
     const auto setting = std::find_if(open.begin(), open.end(), [&](const Open& one) {
+      const bool little_less =
+          static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth);
+      const bool its_cause =
+          Holds(one.candidate->rule->explains, chosen->candidate->rule->id) && Matters(one.worth);
       return one.candidate->rule->effort == "flag" && !one.candidate->indirect &&
-             static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth) &&
+             (little_less || its_cause) &&
              ConfidenceOf(*one.candidate) >= ConfidenceOf(*chosen->candidate);
     });
     return setting != open.end() && setting->worth > 0 ? setting : chosen;

@@ -38,6 +38,7 @@ std::vector<Nanos> LongPauses(const Run& run) {
   const auto longest = static_cast<Nanos>(run.knowledge.Number("launch.long_gap"));
   const auto shortest = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));
   const double stands_out = run.knowledge.Number("launch.pause_factor");
+  const double most_usual = run.knowledge.Number("launch.usual_pause_most");
   std::vector<Nanos> limits(run.trace.threads.size(), longest);
   const CallTable& calls = run.trace.calls;
   for (const std::uint32_t thread : run.launching_threads) {
@@ -52,7 +53,7 @@ std::vector<Nanos> LongPauses(const Run& run) {
       longest_since = 0;
     }
     if (pauses.empty()) continue;
-    const double usual = static_cast<double>(Median(std::move(pauses)));
+    const double usual = std::min(static_cast<double>(Median(std::move(pauses))), most_usual);
     limits[thread] = std::clamp(static_cast<Nanos>(stands_out * usual), shortest, longest);
   }
   return limits;
