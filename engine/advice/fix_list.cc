@@ -110,18 +110,19 @@ void FixList::Plan() {
   for (Candidate& candidate : candidates_) {
     if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
-  // A setting before a change of code or design that wins little more and is no surer, or whose loss
-  // it explains: what a debugging switch leaves is seen only once the switch is off.
+  // A setting before a change of code or design that wins little more and is no surer; a variable
+  // of the environment also before what its rule explains: what a debugging switch leaves is seen
+  // only once the switch is off.
   const double easier_lead = knowledge_.Number("ranking.easier_lead");
   const auto easiest = [&](std::vector<Open>::iterator chosen) {
     if (chosen->candidate->rule->effort == "flag") return chosen;
     const auto setting = std::find_if(open.begin(), open.end(), [&](const Open& one) {
       const bool little_less =
           static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth);
-      const bool its_cause =
-          Holds(one.candidate->rule->explains, chosen->candidate->rule->id) && Matters(one.worth);
-      return one.candidate->rule->effort == "flag" && !one.candidate->indirect &&
-             (little_less || its_cause) &&
+      const RuleInfo& rule = *one.candidate->rule;
+      const bool its_cause = rule.id.starts_with("environment/") && Matters(one.worth) &&
+                             Holds(rule.explains, chosen->candidate->rule->id);
+      return rule.effort == "flag" && !one.candidate->indirect && (little_less || its_cause) &&
              ConfidenceOf(*one.candidate) >= ConfidenceOf(*chosen->candidate);
     });
     return setting != open.end() && setting->worth > 0 ? setting : chosen;
