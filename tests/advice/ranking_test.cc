@@ -426,6 +426,21 @@ TEST_CASE("a setting comes before a change of code that wins little more and is 
   CHECK(first(27, 0.8) == "a/code");  // which wins a third more
 }
 
+TEST_CASE("a variable of the environment comes before what its rule explains") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  const auto first = [&](const char* id, const char* explained) {
+    Verdicts verdicts;
+    verdicts.Add({.id = id, .claims = {Percent(run, 60, 80)}});
+    verdicts.rule(0).effort = "flag";
+    verdicts.rule(0).explains = {explained};
+    verdicts.Add({.id = "a/code", .claims = {Percent(run, 0, 40)}, .confidence = 0.8});
+    return verdicts.Rank(run)[0].rule->id;
+  };
+  CHECK(first("environment/switch", "a/code") == "environment/switch");
+  CHECK(first("environment/switch", "a/other") == "a/code");
+  CHECK(first("a/setting", "a/code") == "a/code");
+}
+
 TEST_CASE("a confidence says what it rests on, and what lowered it") {
   const Analysed run(HalfIdleSteps(), kAuto);
   const double recorded = ShippedKnowledge().Number("ranking.recorded_confidence");
