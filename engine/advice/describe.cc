@@ -25,6 +25,8 @@ Severity SeverityOfShare(double share, const Knowledge& knowledge) {
 
 Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge) {
   const Severity in_plan = SeverityOfShare(finding.saving_share, knowledge);
+  if (finding.unprofiled_share)
+    return std::min(in_plan, SeverityOfShare(*finding.unprofiled_share, knowledge));
   if (in_plan != Severity::kInfo) return in_plan;
   return std::min(Severity::kLow, SeverityOfShare(finding.alone_share, knowledge));
 }
@@ -134,6 +136,15 @@ bool Finding::DiffersAlone() const {
   constexpr double kApartOf = 0.2;
   const double apart = std::abs(alone_share - saving_share);
   return turn != 1 && apart >= kApart && apart >= kApartOf * AtStake();
+}
+
+bool Finding::DiffersUnprofiled() const {
+  // Layout only: of the window, and of the saving.
+  constexpr double kApart = 0.01;
+  constexpr double kApartOf = 0.1;
+  if (!unprofiled_share) return false;
+  const double apart = std::abs(*unprofiled_share - saving_share);
+  return apart >= kApart && apart >= kApartOf * saving_share;
 }
 
 double Finding::ToldShare() const {

@@ -61,6 +61,7 @@ enum class Topic {
   kLostLaunches,    // launches,
   kMissingSources,  // whole kinds of data,
   kClosedGraphs,    // the inside of graphs
+  kSwitch,          // a variable of the environment: what it explains is seen once it is changed
 };
 
 // The topics as rules write them: "host-code". Of another word: none.
@@ -182,6 +183,8 @@ struct Finding {
   double saving_s = 0;          // beyond the fixes that come before it in the plan
   double saving_share = 0;      // of the window
   double alone_share = 0;       // the same if only this were fixed
+  // In its turn, of a window that nobody profiles; nothing where the profiler changes little.
+  std::optional<double> unprofiled_share;
   double touched_share =
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
   bool falls_short = false;    // the fix wins back far less than that
@@ -217,6 +220,8 @@ struct Finding {
   // By itself the fix wins notably less or more than in its turn: both are told. Nothing stands
   // above the first of the plan.
   bool DiffersAlone() const;
+  // Without the profiler it wins notably less or more than in the recording: both are told.
+  bool DiffersUnprofiled() const;
   // What a reader sees that it wins: the saving in its turn, where the two are not told apart.
   double ToldShare() const;
 

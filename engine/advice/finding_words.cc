@@ -37,7 +37,7 @@ const char* RuleKindName(RuleKind kind) {
 
 namespace {
 
-constexpr std::array<std::pair<Topic, const char*>, 10> kTopics = {
+constexpr std::array<std::pair<Topic, const char*>, 11> kTopics = {
     {{Topic::kHostCode, "host-code"},
      {Topic::kHostOperators, "host-operators"},
      {Topic::kLateRank, "late-rank"},
@@ -47,7 +47,8 @@ constexpr std::array<std::pair<Topic, const char*>, 10> kTopics = {
      {Topic::kTooShort, "too-short"},
      {Topic::kLostLaunches, "lost-launches"},
      {Topic::kMissingSources, "missing-sources"},
-     {Topic::kClosedGraphs, "closed-graphs"}}};
+     {Topic::kClosedGraphs, "closed-graphs"},
+     {Topic::kSwitch, "switch"}}};
 
 }  // namespace
 

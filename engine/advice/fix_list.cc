@@ -38,6 +38,21 @@ Finding* Explanation(const std::vector<PlannedFix>& plan, const Candidate& of) {
   return nullptr;
 }
 
+// What wins only while somebody profiles has no turn in the plan.
+void LeaveOutProfiled(std::vector<Finding>* findings) {
+  std::vector<Finding*> plan;
+  for (Finding& finding : *findings) {
+    if (finding.turn > 0) plan.push_back(&finding);
+  }
+  std::sort(plan.begin(), plan.end(),
+            [](const Finding* a, const Finding* b) { return a->turn < b->turn; });
+  int turn = 0;
+  for (Finding* finding : plan) {
+    const bool told = !finding->unprofiled_share || finding->severity != Severity::kInfo;
+    finding->turn = told ? ++turn : 0;
+  }
+}
+
 void AddOnce(std::vector<std::string>* list, const std::string& id) {
   if (!Holds(*list, id)) list->push_back(id);
 }
@@ -56,6 +71,7 @@ std::vector<Finding> FixList::Rank() {
     Price(candidate, &findings.back());
   }
   TellEffects(&findings);
+  LeaveOutProfiled(&findings);
   OrderFindings(&findings, knowledge_);
   return findings;
 }
@@ -120,7 +136,7 @@ void FixList::Plan() {
       const bool little_less =
           static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth);
       const RuleInfo& rule = *one.candidate->rule;
-      const bool its_cause = rule.id.starts_with("environment/") && Matters(one.worth) &&
+      const bool its_cause = rule.topic == Topic::kSwitch && Matters(one.worth) &&
                              Holds(rule.explains, chosen->candidate->rule->id);
       return rule.effort == "flag" && !one.candidate->indirect && (little_less || its_cause) &&
              ConfidenceOf(*one.candidate) >= ConfidenceOf(*chosen->candidate);

@@ -64,7 +64,8 @@ class FixList {
   // seen to lose; a setting comes before a change of code that wins little more and is no surer, a
   // variable of the environment also before what its rule explains.
   // What is listed under its cause only, since nothing of its own is left, is no finding. Each fix
-  // of the plan names what it makes needless or worthwhile. O(candidates^2).
+  // of the plan names what it makes needless or worthwhile. What wins only while a profiler slows the
+  // host is a note. O(candidates^2).
   std::vector<Finding> Rank();
 
  protected:

@@ -12,6 +12,7 @@
 #include "engine/advice/device_times.h"
 #include "engine/advice/evidence.h"
 #include "engine/advice/fix_list.h"
+#include "engine/advice/unprofiled.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -44,6 +45,7 @@ class TraceFixes : public FixList {
              const Knowledge& knowledge)
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
+        unprofiled_(analysis),
         phases_(analysis),
         unlinked_(ShareWithoutCall(analysis.run.trace.ops)),
         specific_(analysis.times.size()),
@@ -155,6 +157,7 @@ class TraceFixes : public FixList {
     if (claim.replayed) {
       replayed_ = std::max(replayed_, ReplayedWith(claim, &next_bound_));
       made_.Join(claim.remedy);
+      unprofiled_.Take(candidate.id, made_);
     }
     std::vector<IntervalSet> mine = WonOf(claim, taken_, saving);
     taken_ = Union(taken_, mine);
@@ -215,6 +218,7 @@ class TraceFixes : public FixList {
     finding.confidence = ConfidenceOf(candidate);
     finding.confidence_from = ConfidenceFrom(verdict);
     finding.basis = verdict.saving.basis;
+    finding.unprofiled_share = unprofiled_.ShareOf(candidate.id);
     const Claim& claim = ClaimOf(candidate);
     const std::string& bound = claim.bound;
     if (candidate.saving > 0 && !bound.empty()) {
@@ -355,6 +359,7 @@ class TraceFixes : public FixList {
   }
 
   const Analysis& analysis_;
+  Unprofiled unprofiled_;
   const ClaimPhase phases_;
   const double unlinked_;              // the share of the GPU work whose launching call is missing
   std::vector<Claim> claims_;          // by candidate

@@ -23,6 +23,21 @@ std::string ByItself(const Finding& finding) {
   return FormatQuantity(finding.alone_share, "share") + " by itself";
 }
 
+// What it saves of a run that nobody profiles, where that is notably less or more; else "".
+std::string Unprofiled(const Finding& finding) {
+  if (!finding.DiffersUnprofiled()) return "";
+  constexpr double kNothing = 0.001;
+  if (*finding.unprofiled_share < kNothing) return "nothing without the profiler";
+  return FormatQuantity(*finding.unprofiled_share, "share") + " without the profiler";
+}
+
+// Both, as far as they are told.
+std::string OtherShares(const Finding& finding) {
+  const std::string alone = ByItself(finding);
+  const std::string unprofiled = Unprofiled(finding);
+  return alone + (alone.empty() || unprofiled.empty() ? "" : "; ") + unprofiled;
+}
+
 }  // namespace
 
 std::string RunText(const Report& report) {
@@ -153,7 +168,7 @@ std::string SeverityText(const Finding& finding) {
 }
 
 std::string SavingAmount(const Finding& finding) {
-  std::string alone = ByItself(finding);
+  std::string alone = OtherShares(finding);
   if (finding.saving_s <= 0) return alone;
   return fmt::format("{} ({}{}{})", SecondsText(finding.saving_s),
                      FormatQuantity(finding.saving_share, "share"), alone.empty() ? "" : "; ",
@@ -161,7 +176,7 @@ std::string SavingAmount(const Finding& finding) {
 }
 
 std::string SavingShares(const Finding& finding) {
-  const std::string alone = ByItself(finding);
+  const std::string alone = OtherShares(finding);
   if (finding.saving_s <= 0) return alone;
   return FormatQuantity(finding.saving_share, "share") + (alone.empty() ? "" : "; " + alone);
 }
@@ -175,7 +190,9 @@ std::string SavingText(const Report& report, const Finding& finding) {
   const std::string saving = fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
                                          SecondsText(report.window.Seconds()),
                                          FormatQuantity(finding.saving_share, "share"));
-  return alone.empty() ? saving : saving + " after the findings above; " + alone;
+  const std::string turn = alone.empty() ? "" : " after the findings above; " + alone;
+  const std::string unprofiled = Unprofiled(finding);
+  return saving + turn + (unprofiled.empty() ? "" : "; " + unprofiled);
 }
 
 std::string SearchText(const Evidence& item) {

@@ -120,6 +120,11 @@ Json FindingObject(const Report& report, const Finding& finding) {
   for (const Evidence& item : finding.evidence) evidence.push_back(EvidenceItem(item));
   const RuleInfo none;
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
+  Json saving = {{"seconds", FiniteNumber(finding.saving_s)},
+                 {"share", FiniteNumber(finding.saving_share)},
+                 {"alone", FiniteNumber(finding.alone_share)},
+                 {"basis", JsonText(BasisText(finding))}};
+  if (finding.unprofiled_share) saving["unprofiled"] = FiniteNumber(*finding.unprofiled_share);
   return {{"rank", finding.rank},
           {"rule", JsonText(rule.id)},
           {"title", JsonText(finding.rule == nullptr ? "" : finding.Title())},
@@ -129,11 +134,7 @@ Json FindingObject(const Report& report, const Finding& finding) {
           {"effort", JsonText(rule.effort)},
           {"tentative", finding.tentative},
           {"risk", RiskName(rule.risk)},
-          {"saving",
-           {{"seconds", FiniteNumber(finding.saving_s)},
-            {"share", FiniteNumber(finding.saving_share)},
-            {"alone", FiniteNumber(finding.alone_share)},
-            {"basis", JsonText(BasisText(finding))}}},
+          {"saving", saving},
           {"where",
            {{"ranks", finding.where.ranks},
             {"devices", finding.where.devices},

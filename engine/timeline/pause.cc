@@ -39,6 +39,8 @@ std::vector<Nanos> LongPauses(const Run& run) {
   const auto shortest = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));
   const double stands_out = run.knowledge.Number("launch.pause_factor");
   const double most_usual = run.knowledge.Number("launch.usual_pause_most");
+  const double far_out = run.knowledge.Number("launch.pause_far_out");
+  const double least = run.knowledge.Number("launch.long_pause_least");
   std::vector<Nanos> limits(run.trace.threads.size(), longest);
   const CallTable& calls = run.trace.calls;
   for (const std::uint32_t thread : run.launching_threads) {
@@ -54,7 +56,10 @@ std::vector<Nanos> LongPauses(const Run& run) {
     }
     if (pauses.empty()) continue;
     const double usual = std::min(static_cast<double>(Median(std::move(pauses))), most_usual);
-    limits[thread] = std::clamp(static_cast<Nanos>(stands_out * usual), shortest, longest);
+    // Where launches follow each other at once, as in C++, even a short pause is other code.
+    const double at_once = std::max(least, far_out * usual);
+    const Nanos low = std::min(shortest, static_cast<Nanos>(at_once));
+    limits[thread] = std::clamp(static_cast<Nanos>(stands_out * usual), low, longest);
   }
   return limits;
 }

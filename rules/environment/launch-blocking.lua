@@ -8,6 +8,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "flag",
+  topic     = "switch",
   priority  = 90,
   explains  = { "launch/bound", "launch/slow-calls", "launch/tiny-kernels", "launch/graph-candidate", "sync/host-busy-wait",
                 "host/cpu-bound" },

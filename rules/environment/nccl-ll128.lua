@@ -5,6 +5,7 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
+  topic     = "switch",
   priority  = 60,
   explains  = { "environment/nccl-forced" },
   effort    = "flag",

@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "flag",
+  topic     = "switch",
   priority  = 92,
   explains  = { "memory/alloc-in-loop", "memory/cache-emptied", "sync/host-busy-wait", "host/cpu-bound" },
   knowledge = { "K-B7", "K-H14" },

@@ -6,6 +6,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "flag",
+  topic     = "switch",
   priority  = 88,
   explains  = { "precision/fp32-gemm", "precision/tensor-idle", "kernel/hot", "step/low-mfu" },
   knowledge = { "K-K13", "K-H1" },

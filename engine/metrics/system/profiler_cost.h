@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "engine/replay/remedy.h"
 #include "engine/timeline/run.h"
 
 namespace advise {
@@ -10,11 +11,15 @@ namespace advise {
 struct ProfilerCost {
   std::size_t events = 0;  // operators and calls of launching threads in the window
   double time_ns = 0;      // about what recording them takes on these threads, in all
+  Remedy gone;             // the run without it: that time is cut from their code
 };
 
 // PyTorch's profiler takes `capture.cost_per_event` on the thread that runs an operator or a call,
-// so a program that the host limits is slower under it: by half or more, measured. Nothing where
-// another profiler made the capture, which costs less and tells itself. O(operators + calls).
+// so a program that the host limits is slower under it: by half or more, measured. On a faster host
+// it takes less, and there events also begin sooner after each other: it takes no more than
+// `capture.cost_by_spacing` of the pauses between the starts of two events, as short as the
+// shortest are. Nothing where another profiler made the capture, which costs less and tells itself.
+// O(n log n) in the operators and calls.
 ProfilerCost CostOfProfiler(const Run& run);
 
 }  // namespace advise
