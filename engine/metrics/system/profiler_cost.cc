@@ -1,6 +1,7 @@
 #include "engine/metrics/system/profiler_cost.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace advise {
@@ -40,15 +41,18 @@ Nanos CostOfEvent(const Run& run, const std::vector<std::vector<Nanos>>& starts)
   return static_cast<Nanos>(std::min(most, by_spacing));
 }
 
-// One event after the other: an operator inside another begins long before the cost of the outer
-// one is paid.
-IntervalSet CostsBehind(const std::vector<Nanos>& starts, Nanos each) {
+// What is due is paid from the time until the next event, and never takes more than `most` of it: an
+// operator inside another begins long before the cost of the outer one is paid.
+IntervalSet CostsBehind(const std::vector<Nanos>& starts, Nanos each, double most, Nanos end) {
   IntervalSet costs;
-  Nanos paid = 0;
-  for (const Nanos start : starts) {
-    const Nanos from = std::max(start, paid);
-    paid = from + each;
-    costs.Append(from, paid);
+  Nanos due = 0;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    due += each;
+    const Nanos next = i + 1 < starts.size() ? starts[i + 1] : end;
+    const Nanos paid =
+        std::min(due, static_cast<Nanos>(most * static_cast<double>(next - starts[i])));
+    if (paid > 0) costs.Append(starts[i], starts[i] + paid);
+    due -= std::max<Nanos>(paid, 0);
   }
   return costs;
 }
@@ -60,12 +64,14 @@ ProfilerCost CostOfProfiler(const Run& run) {
   if (!run.trace.producer.starts_with("PyTorch")) return cost;
   const std::vector<std::vector<Nanos>> starts = StartsByThread(run);
   const Nanos each = CostOfEvent(run, starts);
+  const double most = run.knowledge.Number("capture.cost_at_most");
   for (std::uint32_t thread = 0; thread < starts.size(); ++thread) {
     if (starts[thread].empty() || each == 0) continue;
     cost.events += starts[thread].size();
-    cost.gone.host_cuts.push_back({thread, CostsBehind(starts[thread], each)});
+    IntervalSet costs = CostsBehind(starts[thread], each, most, run.window.end);
+    cost.time_ns += static_cast<double>(costs.Total());
+    cost.gone.host_cuts.push_back({thread, std::move(costs)});
   }
-  cost.time_ns = static_cast<double>(cost.events) * static_cast<double>(each);
   return cost;
 }
 
