@@ -428,17 +428,71 @@ TEST_CASE("a setting comes before a change of code that wins little more and is 
 
 TEST_CASE("a variable of the environment comes before what its rule explains") {
   const Analysed run(HalfIdleSteps(), kAuto);
-  const auto first = [&](const char* id, const char* explained) {
+  const auto first = [&](Topic topic, const char* explained) {
     Verdicts verdicts;
-    verdicts.Add({.id = id, .claims = {Percent(run, 60, 80)}});
+    verdicts.Add({.id = "a/setting", .claims = {Percent(run, 60, 80)}});
     verdicts.rule(0).effort = "flag";
+    verdicts.rule(0).topic = topic;
     verdicts.rule(0).explains = {explained};
     verdicts.Add({.id = "a/code", .claims = {Percent(run, 0, 40)}, .confidence = 0.8});
     return verdicts.Rank(run)[0].rule->id;
   };
-  CHECK(first("environment/switch", "a/code") == "environment/switch");
-  CHECK(first("environment/switch", "a/other") == "a/code");
-  CHECK(first("a/setting", "a/code") == "a/code");
+  CHECK(first(Topic::kSwitch, "a/code") == "a/setting");
+  CHECK(first(Topic::kSwitch, "a/other") == "a/code");
+  CHECK(first(Topic::kNoTopic, "a/code") == "a/code");
+}
+
+// A thousand launches, one in 4 us, with a kernel each.
+TraceBuilder Launches(Nanos kernel) {
+  TraceBuilder story;
+  for (int i = 0; i < 1000; ++i) {
+    const Nanos at = i * 4_us;
+    story.Launch("kernel", {at, at + 1_us}, {at + 1_us, at + 1_us + kernel});
+  }
+  return story;
+}
+
+std::vector<Finding> RankOneLaunch(const Analysed& run, Verdicts* verdicts) {
+  auto gone = std::make_shared<Remedy>();
+  gone->vanished_calls = run.Calls("cudaLaunchKernel");
+  verdicts->Add({.id = "a/graph", .claims = {Percent(run, 0, 90)}, .remedy = gone});
+  auto faster = std::make_shared<Remedy>();
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    faster->scaled_ops.emplace_back(op, 0.8F);
+  verdicts->Add(
+      {.id = "b/faster", .priority = 40, .claims = {Percent(run, 0, 50)}, .remedy = faster});
+  return verdicts->Rank(run);
+}
+
+TEST_CASE("what a fix wins when nobody profiles is told beside what it wins of the recording") {
+  // Recording a call takes 2 of these 4 us. Kernels of 1 us then leave half of the rest idle.
+  const Analysed run(Launches(1_us).RecordedBy("PyTorch profiler"));
+  Verdicts verdicts;
+  const auto findings = RankOneLaunch(run, &verdicts);
+  REQUIRE(findings.at(0).rule->id == "a/graph");
+  CHECK(findings[0].saving_share == Approx(0.75).margin(0.01));
+  REQUIRE(findings[0].unprofiled_share.has_value());
+  CHECK(*findings[0].unprofiled_share == Approx(0.5).margin(0.01));
+  CHECK(findings[0].severity == Severity::kCritical);
+
+  const Analysed other(Launches(1_us).RecordedBy("Nsight Systems"));
+  Verdicts others;
+  CHECK(!RankOneLaunch(other, &others).at(0).unprofiled_share.has_value());
+}
+
+TEST_CASE("what wins only while somebody profiles is a note and no part of the plan") {
+  const Analysed run(Launches(3_us).RecordedBy("PyTorch profiler"));
+  Verdicts verdicts;
+  const auto findings = RankOneLaunch(run, &verdicts);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].rule->id == "b/faster");
+  CHECK(findings[0].turn == 1);
+  CHECK(findings[0].severity != Severity::kInfo);
+  CHECK(findings[1].rule->id == "a/graph");
+  CHECK(findings[1].saving_share == Approx(0.25).margin(0.01));
+  CHECK(*findings[1].unprofiled_share == Approx(0).margin(0.01));
+  CHECK(findings[1].severity == Severity::kInfo);
+  CHECK(findings[1].turn == 0);
 }
 
 TEST_CASE("a confidence says what it rests on, and what lowered it") {

@@ -202,6 +202,25 @@ TEST_CASE("code beside the GPU's work costs what the GPU is idle later") {
 
 // Each step launches 800 us of work, and then computes for 300 us while it runs. Every fourth one
 // waits for the work before that, to save the state within 100 us.
+TEST_CASE("where launches follow each other at once, a short pause is code of its own") {
+  // Iterations of a C++ solver: two kernels, a copy that waits for them, and code of 26 us.
+  const auto code_of = [](Nanos between) {
+    TraceBuilder story;
+    for (int i = 0; i < 300; ++i) {
+      const Nanos at = i * 100_us;
+      story.Launch("update", {at, at + 3_us}, {at + 4_us, at + 24_us});
+      const Nanos second = at + 3_us + between;
+      story.Launch("residual", {second, second + 3_us}, {at + 24_us, at + 54_us});
+      story.CopyFromGpu(65'536, MemoryKind::kPageable, {second + 4_us, at + 74_us},
+                        {at + 55_us, at + 58_us});
+    }
+    const Analysed run(story, kAuto);
+    return run->host_code.time.lost->Total() / 300;
+  };
+  CHECK(code_of(200) >= 20_us);
+  CHECK(code_of(5_us) == 0);  // as of a framework, whose operators may take that long as well
+}
+
 TEST_CASE("a checkpoint in the background waits for nothing") {
   constexpr int kSteps = 40;
   TraceBuilder story;

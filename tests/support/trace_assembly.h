@@ -175,6 +175,7 @@ inline void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call
 
 inline Trace TraceBuilder::Build() const {
   Trace trace;
+  trace.producer = producer_;
   BuildPlaces(&trace);
   BuildOps(BuildCalls(&trace), &trace);
   return trace;

@@ -171,6 +171,11 @@ class TraceBuilder {
     return *this;
   }
 
+  TraceBuilder& RecordedBy(const std::string& profiler) {
+    producer_ = profiler;
+    return *this;
+  }
+
   // ---- the same story told differently
   TraceBuilder& Stretch(Nanos factor);                          // every time and duration
   TraceBuilder& Shift(Nanos by);                                // every time
@@ -277,6 +282,7 @@ class TraceBuilder {
   std::uint32_t process_ = 0, thread_ = 0, device_ = 0;
   std::int64_t stream_ = 7;
   int cores_ = 0;
+  std::string producer_;
 };
 
 }  // namespace advise
