@@ -1,6 +1,13 @@
 -- The launching thread runs code that the report does not show, and the GPU waits for it. What the code is only ranges or CPU
 -- samples can tell: a symptom that says where to look. It claims what no cause has claimed.
 
+-- One pause before each step of inference, outside all operators, may as well be a wait for the next request where waits in the
+-- OS were not recorded.
+local function may_await_requests(f, t)
+  if f.run.kind ~= "inference" or f.capture.has_os_calls ~= false or not f.steps.count then return false end
+  return at_most(f.host.compute.lost.count, t.max_pauses_of_request * f.steps.count)
+end
+
 local function is_model(row) return matches(row.name, "*.py(*: forward*") or matches(row.name, "nn.Module:*") end
 
 -- What the innermost range or function around the code says of it, and so what helps. Samples name functions without a further
@@ -64,8 +71,8 @@ return {
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
   optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "window.supports_verdict", "steps.count", "capture.has_ranges",
-                 "run.kind", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads" },
+                 "capture.has_os_calls", "run.kind", "launch.count", "startup.time" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "max_pauses_of_request" },
 
   symptom = "The GPU waits for CPU code on the launching thread for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
@@ -84,6 +91,8 @@ return {
     { reason = "loop", action = "Run this parallel loop on the GPU, where its data already is",
       snippet = [[#pragma omp target teams distribute parallel for   // or: #pragma acc parallel loop
 for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { "openmp", "openacc", "fortran", "c++" } },
+    { reason = "requests", action = "If this is a server, first see whether it had requests: record its waits in the OS as well",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt -o waits -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { reason = "unseen", action = "Sample the CPU to see which functions run in these gaps",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # for a Python program, add --python-sampling=true", language = "bash", ["for"] = { "nvidia" } },
     { reason = "unseen", action = "Record call stacks, so that the report names the functions that run in these gaps",
@@ -114,6 +123,11 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local seen = functions_of(functions)
     if seen then where = ", most of it in " .. seen .. (name and " in " .. name or "") end
     local ways = {}
+    local requests = not name and #functions == 0 and may_await_requests(f, t)
+    if requests then
+      table.insert(ways, { reason = "requests" })
+      where = ", or it waits there for requests: the report has no waits"
+    end
     if uploads then table.insert(ways, { reason = "upload" }) end
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
@@ -182,6 +196,16 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = { time = 2e8, count = 5 }, ranges = {} } } },
       expect = { share = 0.2, where = ", most of it outside all named ranges", rows = 0,
                  ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "a server may have waited for requests where no waits were recorded",
+      edges = { ["host.compute.lost.count"] = 22 },
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { kind = "inference" }, capture = { has_os_calls = false },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {} } } },
+      expect = { ways = { { reason = "requests" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } },
+                 where = ", or it waits there for requests: the report has no waits" } },
+    { name = "several pauses per token are code",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { kind = "inference" }, capture = { has_os_calls = false },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 60 }, ranges = {} } } },
+      expect = { where = ", most of it outside all named ranges", ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "the code ends with the upload of a batch",
       edges = { ["host.compute.before_uploads"] = 3.5e8 },
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
