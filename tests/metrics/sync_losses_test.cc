@@ -47,6 +47,16 @@ TEST_CASE("a read-back is one wait with its copy and the synchronization behind 
   CHECK(Analysed(up)->syncs.item.bytes == 24);
 }
 
+TEST_CASE("a wait for the read-back of the step before is not tied to the one before it") {
+  TraceBuilder story;
+  story.Launch("a", {0, 5_us}, {10_us, 100_us})
+      .CopyFromGpu(8, MemoryKind::kPinned, {6_us, 8_us}, {101_us, 103_us})
+      .Sync({9_us, 11_us}, "cudaEventSynchronize")  // of an older event, which is done
+      .Sync({12_us, 105_us}, "cudaDeviceSynchronize")
+      .Launch("b", {120_us, 125_us}, {130_us, 300_us});
+  CHECK(Changes(Analysed(story)->syncs.item) == "unblocks 1 3");
+}
+
 TEST_CASE("a read-back that is the first work of the GPU counts, too") {
   TraceBuilder story;
   story.CopyFromGpu(8, MemoryKind::kPageable, {0, 12_us}, {5_us, 10_us})

@@ -88,8 +88,11 @@ class CopyFinder {
     }
   }
 
-  // A synchronise right after an asynchronous host-device copy waits for that copy.
+  // A synchronise right after an asynchronous host-device copy waits for that copy, unless it
+  // returns before the copy is done: then it was for an older one, such as the result of the step
+  // before.
   void TieSyncs() {
+    const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
     for (const std::uint32_t thread : run_.launching_threads) {
       std::uint32_t last_copy = kNone;
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
@@ -100,10 +103,11 @@ class CopyFinder {
           const bool copies = trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(Direction(op));
           last_copy = copies ? c : kNone;
         } else if (IsSync(call_class)) {
-          if (last_copy != kNone) {
-            result_.copy_of_sync[c] = last_copy;
-            sync_of_copy_[last_copy] = c;
-          }
+          if (last_copy == kNone) continue;
+          if (trace_.ops.end[run_.first_op_of_call[last_copy]] > trace_.calls.end[c] + latency)
+            continue;
+          result_.copy_of_sync[c] = last_copy;
+          sync_of_copy_[last_copy] = c;
           last_copy = kNone;
         }
       }
