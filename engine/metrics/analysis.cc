@@ -170,7 +170,8 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   const bool takes_batches = kind.kind != KindOfRun::kSolver || !kind.framework.empty() ||
                              input.background || input.loads > 0;
   if ((fed && copies.repeated_looks == UploadLooks::kBatchInPieces) ||
-      (takes_batches && copies.repeated_looks == UploadLooks::kBatch))
+      (takes_batches && copies.repeated_looks == UploadLooks::kBatch) ||
+      (kind.kind != KindOfRun::kTraining && copies.repeated_answered))
     copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);

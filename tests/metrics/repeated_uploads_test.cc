@@ -61,6 +61,29 @@ TraceBuilder Fed(int pieces, bool batch_beside, const char* name,
   return trace;
 }
 
+// A frame comes on a stream of its own, the next one while this one is filtered, and the result
+// leaves on a third stream. `result`: its bytes.
+TraceBuilder Streamed(std::int64_t result, const char* step) {
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    trace.Range(std::string(step) + " " + std::to_string(s), {begin, begin + kStep});
+    trace.OnStream(13).CopyToGpu(64_MiB, MemoryKind::kPinned, {begin, begin + 4'000},
+                                 {begin + 10'000, begin + 6'000'000});
+    trace.OnStream(7).Launch("filter3d", {begin + 5'000, begin + 8'000},
+                             {begin + 6'002'000, begin + 14'000'000});
+    trace.OnStream(14).CopyFromGpu(result, MemoryKind::kPinned, {begin + 9'000, begin + 12'000},
+                                   {begin + 14'002'000, begin + 18'000'000});
+  }
+  return trace;
+}
+
+TEST_CASE("uploads whose results go back on another stream are new each time") {
+  CHECK(Analysed(Streamed(16_MiB, "iteration"))->copies.repeated.count == 0);
+  // A residual tells nothing of the upload.
+  CHECK(Analysed(Streamed(8, "iteration"))->copies.repeated.per_step == 1);
+}
+
 TEST_CASE("layers that each wait for their weights are offloaded, few as they may be") {
   const Analysed run(Offloaded(4'000'000, 700'000));
   CHECK(run->copies.repeated.per_step == 4);

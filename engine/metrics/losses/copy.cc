@@ -50,6 +50,7 @@ class CopyFinder {
     result_.repeated = std::move(repeated.loss);
     result_.repeated_memory = std::move(repeated.memory);
     result_.repeated_looks = repeated.looks;
+    result_.repeated_answered = repeated.answered;
     RoundTrips trips = FindRoundTrips(basis_, phases_, copies_, sync_of_copy_);
     result_.roundtrip = std::move(trips.trip);
     result_.through_host = std::move(trips.through_host);

@@ -32,6 +32,7 @@ class UploadFinder {
       FindRecurring();
       stops_ = Stops();
       result_.looks = Looks();
+      result_.answered = !by_step_.empty() && AreAnswered();
       if (result_.looks != UploadLooks::kBatch || (!by_step_.empty() && ArePlain() && !ComeBack()))
         Tell(&loss);
     }
@@ -141,6 +142,49 @@ class UploadFinder {
         answered.insert(bytes);
     }
     return answered;
+  }
+
+  // As a pipeline of several streams shows it: in the order in which the host asked for the work,
+  // results follow what was computed from these uploads, on whatever stream, and are large enough
+  // for nearly all of them.
+  bool AreAnswered() const {
+    std::set<std::uint32_t> recurring;
+    for (const auto& [step, ops] : by_step_) recurring.insert(ops.begin(), ops.end());
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const OpKind kind = trace_.ops.kind[op];
+      const bool counts = kind == OpKind::kKernel || kind == OpKind::kCopy;
+      if (counts && run_.InWindow(trace_.ops.start[op])) order.push_back(op);
+    }
+    const auto asked = [&](std::uint32_t op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      return call == kNone ? trace_.ops.start[op] : trace_.calls.start[call];
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return asked(a) < asked(b); });
+    struct Open {
+      double bytes = 0;  // uploaded and not answered yet
+      bool computed = false;
+    };
+    std::map<std::uint32_t, Open> by_device;
+    const double least = run_.knowledge.Number("copy.answer_share");
+    double all = 0;
+    double open_bytes = 0;
+    for (const std::uint32_t op : order) {
+      Open& open = by_device[trace_.ops.device[op]];
+      if (trace_.ops.kind[op] == OpKind::kKernel) {
+        open.computed |= !run_.IsComm(op);
+      } else if (recurring.contains(op)) {
+        open.bytes += static_cast<double>(Bytes(op));
+        all += static_cast<double>(Bytes(op));
+      } else if (trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kDeviceToHost &&
+                 open.computed) {
+        open.bytes = std::max(0.0, open.bytes - static_cast<double>(Bytes(op)) / least);
+        open.computed = false;
+      }
+    }
+    for (const auto& [device, open] : by_device) open_bytes += open.bytes;
+    return all - open_bytes >= run_.knowledge.Number("copy.repeated_steps") * all;
   }
 
   // Few uploads from another kind of memory than many others are the batch beside weights: who

@@ -32,6 +32,9 @@ struct RepeatedUploads {
   Loss loss;
   std::string memory;  // "pinned", "pageable", "mixed"
   UploadLooks looks = UploadLooks::kConstant;
+  // Results of what is computed from them go back to the host: unless a model is trained, whose
+  // gradients go back as well, they are new each time.
+  bool answered = false;
 };
 
 // `copies`: ops of the window. `sync_of_copy`: by a copy's call, the call that waits for it alone.
