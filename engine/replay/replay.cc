@@ -1,6 +1,7 @@
 #include "engine/replay/replay.h"
 
 #include <algorithm>
+#include <map>
 
 namespace advise {
 namespace {
@@ -88,6 +89,7 @@ class Replay::Pass {
   std::vector<Nanos> call_start_, call_end_, op_start_, op_end_;
   std::vector<Nanos> chain_end_;  // when the op's stream is free after it
   std::vector<Nanos> arrival_;
+  std::map<std::uint32_t, std::uint32_t> last_arrival_;  // by thread: so far
   std::vector<Nanos> reached_;  // per device: end of what has run so far, less what runs aside
   // Per device; of what runs aside, and of communication among that.
   std::vector<Nanos> device_busy_, link_busy_, talk_busy_;
@@ -174,7 +176,11 @@ Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, N
   const std::uint32_t k = call.arrival;
   const bool own_wait = recorded[k] > since;
   if (!own_wait) return begin;
-  arrival_[k] = k == 0 ? recorded[k] : arrival_[k - 1] + (recorded[k] - recorded[k - 1]);
+  const auto [before, is_first] = last_arrival_.try_emplace(call.thread, k);
+  arrival_[k] = is_first
+                    ? recorded[k]
+                    : arrival_[before->second] + graph_.paced_[k] - graph_.paced_[before->second];
+  before->second = k;
   const Nanos code = std::max<Nanos>(
       call.start - recorded[k] - changes_.CutWithin(call.thread, recorded[k], call.start), 0);
   const Nanos unhindered = ready + code;

@@ -116,6 +116,7 @@ class Replay {
   void LinkOps();
   void GroupCollectives(const Run& run);
   void Order();
+  void PaceArrivals(const Run& run);
   void CountLaunches();
 
   Nanos from_, to_;
@@ -126,6 +127,9 @@ class Replay {
   RowIndex call_index_;          // trace call -> calls_
   RowIndex op_index_;            // trace op -> ops_
   std::vector<Nanos> arrivals_;  // recorded end of each wait for a batch
+  // By arrival: when it comes in the time that its thread's loader works. Times of one thread only
+  // compare.
+  std::vector<Nanos> paced_;
   std::vector<std::vector<std::uint32_t>> groups_;
   std::vector<std::uint32_t>
       last_calls_;  // the last caller of each process: its tail reaches to the window's end

@@ -93,4 +93,39 @@ void Replay::AwaitAnswers(const Run& run) {
   }
 }
 
+// Batches of steps that were not waited for lay ready: the loader was ahead, and may have rested
+// since. Up to the next batch that is waited for, it then takes no longer than for as many of those
+// that follow one on the other.
+void Replay::PaceArrivals(const Run& run) {
+  paced_ = arrivals_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_thread;
+  for (const HostCall& call : calls_) {
+    if (call.arrival != kNone && !call.blocked) by_thread[call.thread].push_back(call.arrival);
+  }
+  for (auto& [thread, list] : by_thread) {
+    std::sort(list.begin(), list.end(),
+              [&](auto a, auto b) { return arrivals_[a] < arrivals_[b]; });
+    const auto steps_between = [&](std::size_t i) {
+      const std::uint32_t before = run.steps.At(arrivals_[list[i - 1]]);
+      const std::uint32_t at = run.steps.At(arrivals_[list[i]]);
+      return before == kNone || at == kNone ? Nanos{-1} : Nanos{at} - Nanos{before};
+    };
+    std::vector<Nanos> apart;  // of batches of steps that follow one on the other
+    bool one_each = true;
+    for (std::size_t i = 1; i < list.size(); ++i) {
+      one_each &= steps_between(i) != 0;
+      if (steps_between(i) == 1) apart.push_back(arrivals_[list[i]] - arrivals_[list[i - 1]]);
+    }
+    if (!one_each || apart.size() < 2) continue;
+    const Nanos pace = Median(apart);
+    Nanos rested = 0;
+    for (std::size_t i = 1; i < list.size(); ++i) {
+      const Nanos steps = steps_between(i);
+      const Nanos recorded = arrivals_[list[i]] - arrivals_[list[i - 1]];
+      if (steps > 1) rested += std::max<Nanos>(0, recorded - steps * pace);
+      paced_[list[i]] = arrivals_[list[i]] - rested;
+    }
+  }
+}
+
 }  // namespace advise

@@ -29,6 +29,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   LinkCalls(run, idle, hand_overs);
   AwaitOps(run, queues);
   AwaitAnswers(run);
+  PaceArrivals(run);
   LinkOps();
   GroupCollectives(run);
   Order();

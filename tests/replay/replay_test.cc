@@ -219,6 +219,43 @@ TEST_CASE("behind a slow loader pinning gains next to nothing: the loader is the
   CHECK(bound == "the data loader");
 }
 
+// Steps of 1 ms whose batches take the one loader 1.5 ms each. In each fifth step the host saves
+// for 20 ms, in which the loader gets two batches ahead and rests.
+TraceBuilder SavesBesideLoader() {
+  TraceBuilder story;
+  std::vector<Nanos> saves_at;
+  Nanos at = 0;
+  for (int step = 0; step < 30; ++step) {
+    const bool waits = step % 5 > 1;  // the batches of the others lie ready
+    const bool saves = step % 5 == 0;
+    const Nanos got = at + (waits ? 500_us : 5_us);
+    const Nanos length = got - at + 1_ms + (saves ? 20_ms : 0);
+    story.Range("step " + std::to_string(step), {at, at + length - 1_us});
+    if (waits) story.OsCall("poll", {at + 2_us, got - 2_us});
+    story.Launch("work", {got, got + 5_us}, {got + 10_us, got + 980_us});
+    story.Sync({got + 6_us, got + 985_us}, "cudaStreamSynchronize");
+    if (saves) {
+      story.OsCall("write", {got + 990_us, at + length - 5_us});
+      saves_at.push_back(at);
+    }
+    at += length;
+  }
+  story.Process("worker").Thread("pt_data_worker");
+  for (const Nanos save : saves_at) {
+    story.OsCall("sem_wait", {save + 4_ms, save + 20_ms});
+    story.OsCall("read", {save + 20_ms + 5_us, save + 28_ms});
+  }
+  return story;
+}
+
+TEST_CASE("a loader that rests while the host saves comes sooner without that") {
+  const Analysed run(SavesBesideLoader(), kAuto);
+  REQUIRE(run->step_stats.stall.lost);
+  // Most of the 20 ms of each save go: the batches then come as fast as the loader makes them.
+  const Nanos gain = run->replay().Gain(*run->step_stats.stall.remedy);
+  CHECK(gain > run.Window() / 2);
+}
+
 // Every 400 us a batch comes, whose upload of 150 us and kernel of 230 us run one behind the other,
 // since the next batch is not there: the GPU itself waits for 10 us only. Streams alternate.
 TEST_CASE("waits for batches that the GPU hardly notices keep copies from overlapping") {
