@@ -164,6 +164,26 @@ TEST_CASE("without a call the host saves all of its time, and not only what the 
         10 * 310_us);
 }
 
+// How many waits go when files are written in the background: in each step the host waits for what
+// it then writes.
+std::size_t WaitsWithout(std::int64_t bytes) {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("one", {at, at + 5_us}, {at + 10_us, at + 310_us});
+    story.CopyFromGpu(bytes, MemoryKind::kPinned, {at + 6_us, at + 9_us},
+                      {at + 312_us, at + 400_us});
+    story.Sync({at + 10_us, at + 405_us}, "cudaDeviceSynchronize");
+    story.OsCall("write", {at + 410_us, at + 900_us});
+  });
+  return Analysed(story)->stalls.file_write.remedy->unblocked_calls.size();
+}
+
+TEST_CASE("what writes in the background also waits for the data that it writes") {
+  CHECK(WaitsWithout(1_MiB) == 9);  // the window ends before the last write
+  CHECK(WaitsWithout(8) == 0);  // a residual: the host needs it for more than the line it prints
+}
+
 // In each step of 1 ms the GPU works until 420 us. Beside it the thread writes for 300 us, waits
 // for the GPU for so long, and then sleeps until 930 us.
 Nanos LostToWriting(Nanos wait) {

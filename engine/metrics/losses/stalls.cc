@@ -6,6 +6,7 @@
 
 #include "engine/metrics/losses/delays.h"
 #include "engine/metrics/losses/like_pauses.h"
+#include "engine/replay/stream_waits.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -167,6 +168,38 @@ Loss IdleInside(const Basis& basis, Activity activity, bool delays, Keep keep) {
   return loss.Build();
 }
 
+// What writes a file in the background also waits for the data that it writes: the thread that
+// launches goes on behind the download, and need not be done with it before the next work.
+Loss WithoutWaitsForOutput(const Run& run, Loss writes) {
+  if (writes.count == 0) return writes;
+  const OsCallTable& os = run.trace.os_calls;
+  const OpTable& ops = run.trace.ops;
+  const auto tiny = static_cast<std::int64_t>(run.knowledge.Number("copy.tiny_bytes"));
+  const std::vector<std::uint32_t> awaited = AwaitedBySyncs(run);
+  std::set<std::uint32_t> waits;
+  for (const std::uint32_t thread : run.launching_threads) {
+    const RowRange calls = run.calls_of_thread[thread];
+    const RowRange rows = run.os_of_thread[thread];
+    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+      if (run.names.Os(os.name[row]) != OsClass::kFileWrite || !run.InWindow(os.start[row]))
+        continue;
+      const std::uint32_t next = NextCall(run, thread, os.start[row]);
+      const std::uint32_t last = next == kNone ? calls.last : next;
+      if (last == calls.first) continue;
+      const std::uint32_t op = awaited[last - 1];
+      if (!IsSync(run.ClassOfCall(last - 1)) || op == kNone || ops.kind[op] != OpKind::kCopy)
+        continue;
+      const std::uint32_t copy = ops.detail[op];
+      if (run.trace.copies.direction[copy] == CopyDirection::kDeviceToHost &&
+          run.trace.copies.bytes[copy] > tiny)
+        waits.insert(last - 1);
+    }
+  }
+  std::vector<std::uint32_t>& unblocked = writes.remedy->unblocked_calls;
+  unblocked.insert(unblocked.end(), waits.begin(), waits.end());
+  return writes;
+}
+
 // When the launching thread is blocked in the OS, be it idle time or copies of what came before.
 // The remedy is that it is not. Waits before one and the same call are one event.
 Loss Blocked(const Basis& basis, const Idle& beside_copies) {
@@ -226,7 +259,8 @@ Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_c
   };
   stalls.sleep = doing(Activity::kSleep, Makes(basis.run, OsClass::kSleep));
   stalls.network = doing(Activity::kNetwork, false);
-  stalls.file_write = doing(Activity::kFileWrite, Makes(basis.run, OsClass::kFileWrite));
+  stalls.file_write = WithoutWaitsForOutput(
+      basis.run, doing(Activity::kFileWrite, Makes(basis.run, OsClass::kFileWrite)));
   stalls.os_wait = Blocked(basis, beside_copies);
   return stalls;
 }
