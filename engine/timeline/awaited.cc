@@ -66,6 +66,12 @@ void SortByEnd(std::vector<std::vector<Interval>>* lists) {
   }
 }
 
+// What a thread does between two reads is work on what it has read, where that takes no longer than
+// they do; a longer pause may be a rest that was not recorded.
+bool IsWorkBetween(const Interval& read, const Interval& next) {
+  return next.start - read.end <= std::max(read.Length(), next.Length());
+}
+
 }  // namespace
 
 Awaited::Awaited(const Run& run)
@@ -100,6 +106,7 @@ void Awaited::FindHandedMemory() {
 void Awaited::FindLoading() {
   const Trace& trace = run_.trace;
   std::vector<std::vector<Interval>> loading(trace.processes.size());
+  std::vector<std::vector<Interval>> decoding(trace.processes.size());
   std::vector<Interval> at_work;
   for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
     const Role role = run_.names.ThreadRole(t);
@@ -111,11 +118,19 @@ void Awaited::FindLoading() {
                                                        run_.launching_threads.end(), t);
     const std::uint32_t process = trace.threads[t].process;
     if (launches || process == kNone) continue;
+    Interval before;  // the last read, if no recorded wait came since
     for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
       const OsClass os = run_.names.Os(trace.os_calls.name[i]);
       const bool receives = os == OsClass::kNetwork && role != Role::kCommunication;
-      if (os == OsClass::kFileIo || receives)
-        loading[process].push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
+      const Interval call{trace.os_calls.start[i], trace.os_calls.end[i]};
+      if (os == OsClass::kFileIo || receives) {
+        loading[process].push_back(call);
+        if (before.Length() > 0 && IsWorkBetween(before, call))
+          decoding[process].push_back({before.end, call.start});
+        before = call;
+      } else if (IsWait(os)) {
+        before = {};
+      }
     }
     const Rests rests = worker || feeds ? RestsOf(run_, t) : Rests{};
     if (feeds && rests.Recorded()) {
@@ -137,9 +152,12 @@ void Awaited::FindLoading() {
   }
   workers_at_work_ = IntervalSet::Of(std::move(at_work));
   const double never_rests = run_.knowledge.Number("input.never_rests");
-  for (auto& intervals : loading) {
-    loading_.push_back(IntervalSet::Of(std::move(intervals)));
-    const Nanos busy = loading_.back().OverlapWith(run_.window.start, run_.window.end);
+  for (std::size_t p = 0; p < loading.size(); ++p) {
+    std::vector<Interval> works = std::move(decoding[p]);
+    works.insert(works.end(), loading[p].begin(), loading[p].end());
+    loading_.push_back(IntervalSet::Of(std::move(loading[p])));
+    const Nanos busy =
+        IntervalSet::Of(std::move(works)).OverlapWith(run_.window.start, run_.window.end);
     never_rests_.push_back(static_cast<double>(busy) >=
                                        never_rests * static_cast<double>(run_.window.Length()) &&
                                    busy > 0

@@ -216,7 +216,7 @@ TEST_CASE("one sleep is no wait for the thread that reads meanwhile, polling wit
   CHECK(slept({{102_us, 150_us}, {152_us, 195_us}}) == 48_us + 43_us);
 }
 
-enum class Reader { kOnDemand, kAlways, kAlongside };
+enum class Reader { kOnDemand, kAlways, kInPieces, kInRarePieces, kAlongside };
 
 // A launching thread of which nothing but its launches is recorded, 10 ms a step of which the GPU
 // works 2, beside a thread of the process that reads files.
@@ -231,6 +231,13 @@ TraceBuilder Fed(Reader reader) {
         break;
       case Reader::kAlways:
         story.OsCall("read", {at, at + 9_ms + 990_us});
+        break;
+      case Reader::kInPieces:  // and works on each for a while
+      case Reader::kInRarePieces:
+        for (int i = 0; i < 10; ++i) {
+          const Nanos length = reader == Reader::kInPieces ? 750_us : 400_us;
+          story.OsCall("recv", {at + i * 1_ms, at + i * 1_ms + length});
+        }
         break;
       case Reader::kAlongside:  // fills a queue ahead of time, and rests
         story.OsCall("read", {at + 1_ms + n * 200_us, at + 6_ms + n * 200_us});
@@ -248,6 +255,12 @@ TEST_CASE("a silent launching thread waits for a thread that reads until just be
 TEST_CASE("a thread that reads without a rest is what a silent launching thread waits for") {
   const Analysed run(Fed(Reader::kAlways), kAuto);
   CHECK(run.Idle(IdleCause::kDataLoading) > run.Window() * 7 / 10);
+}
+
+TEST_CASE("work between two reads is no rest, unless it takes longer than they do") {
+  const Analysed run(Fed(Reader::kInPieces), kAuto);
+  CHECK(run.Idle(IdleCause::kDataLoading) > run.Window() * 7 / 10);
+  CHECK(Analysed(Fed(Reader::kInRarePieces), kAuto).Idle(IdleCause::kDataLoading) == 0);
 }
 
 TEST_CASE("a thread that reads ahead and rests is not what a silent launching thread waits for") {
