@@ -28,6 +28,28 @@ TEST_CASE(
   CHECK(run->launches.queue_empty == Approx(0.5));
 }
 
+TEST_CASE("launches that come in time delay what a host that never waits does behind them") {
+  // 10 launches of 20 us beside kernels of 100 us, then 3 ms of code; the host may wait before it.
+  const auto graph = [](bool waits) {
+    TraceBuilder story;
+    Repeat(10, 4_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 3990_us});
+      for (int n = 0; n < 10; ++n) {
+        const Nanos launch = at + n * 20_us;
+        story.Launch("work", {launch, launch + 10_us},
+                     {at + 15_us + n * 100_us, at + 115_us + n * 100_us});
+      }
+      if (waits) story.Call("cudaDeviceSynchronize", {at + 200_us, at + 1016_us});
+    });
+    return Analysed(story)->launches;
+  };
+  const Nanos launching = 9 * 20_us;  // the first launch of a step ends the gap before
+  CHECK(graph(false).graph.lost->Total() >= 9 * launching);
+  CHECK(graph(false).graph.lost->Total() <= 10 * (launching + 20_us));
+  CHECK(graph(false).bound.lost->Total() < 10 * 20_us);
+  CHECK(graph(true).graph.lost->Total() < 10 * 20_us);
+}
+
 TEST_CASE("tiny kernels: their share, their time and how many there are a step") {
   const auto tiny = static_cast<Nanos>(ShippedKnowledge().Number("launch.tiny_kernel"));
   TraceBuilder story;

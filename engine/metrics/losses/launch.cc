@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/hash.h"
+#include "engine/metrics/losses/behind_launches.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
 #include "engine/timeline/room.h"
@@ -134,6 +135,7 @@ class LaunchFinder {
   // Behind a launch that came in time lies only what the device needs from kernel to kernel.
   void Gaps() {
     LossBuilder bound(basis_);
+    LossBuilder graph(basis_);
     LossBuilder framework(basis_);
     std::vector<float> lengths;
     for (const GapPiece piece : basis_.idle.pieces) {
@@ -146,9 +148,11 @@ class LaunchFinder {
       if (launch == kNone || !IsLate(launch, gap.start)) continue;
       if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
         bound.AddSpan(piece.device, piece.start, piece.end);
+        graph.AddSpan(piece.device, piece.start, piece.end);
         if (piece.start == gap.start) {
           lengths.push_back(static_cast<float>(gap.Length()));
           bound.Count(piece.start, 0, gap.Length());
+          graph.Count(piece.start, 0, gap.Length());
         }
       } else if (piece.cause == IdleCause::kHostCompute) {
         framework.AddSpan(piece.device, piece.start, piece.end);
@@ -187,7 +191,9 @@ class LaunchFinder {
       }
     }
     result_.bound = bound.Build();
-    result_.graph = result_.bound;
+    // The host may also be late for other code because it launched for so long before.
+    AddBehindLaunches(basis_, all->vanished_calls, &graph);
+    result_.graph = graph.Build();
     result_.graph.remedy = std::move(all);
     result_.framework = framework.Build();
   }
