@@ -92,6 +92,12 @@ void DeclareGrids(Catalog* catalog) {
       {"", "Time of kernels with fewer blocks than SMs and nothing else running.",
        "Kernels with fewer blocks than SMs are spread over more SMs, until memory is the limit."},
       &Kernels::small_grid);
+  kernels.Add("kernel.small_grid.mean", "ns",
+              "Mean length of kernels with fewer blocks than SMs and nothing else running.",
+              [](const Kernels& k) {
+                return k.small_grid.time_ns /
+                       static_cast<double>(std::max<std::int64_t>(1, k.small_grid.count));
+              });
   kernels.Add("kernel.small_grid.median_blocks", "count",
               "Median blocks of kernels with fewer blocks than SMs, weighted by time.",
               &Kernels::small_grid_blocks);

@@ -1,6 +1,7 @@
 -- Kernels with fewer blocks than the GPU has SMs, with nothing running beside them.
 -- A block runs on one SM, so the other SMs do nothing. Kernels of a few microseconds are small by nature; only the time they
--- take counts here, and only grids that use less than half of the GPU: few SMs, or few warps on each.
+-- take counts here, and only grids that use less than half of the GPU: few SMs, or few warps on each. Where each of them
+-- runs for long, less of the time is worth a finding.
 return {
   id        = "kernel/small-grid",
   title     = "Give each kernel enough blocks to fill the GPU",
@@ -16,8 +17,8 @@ return {
   applies        = "share",
   not_applicable = "no kernel has fewer blocks than the GPU has SMs",
   evidence       = { "fill", "sms", blocks = "median_blocks", compute_share = "share" },
-  needs          = { "kernel.small_grid.rows" },
-  thresholds     = { "min_share", "max_fill" },
+  needs          = { "kernel.small_grid.rows", "kernel.small_grid.mean" },
+  thresholds     = { "min_share", "max_fill", "min_short_share", "long_kernel" },
 
   symptom = "Kernels with too few blocks take {share:pct} of the time: {blocks:count} blocks (median) for {sms:count} SMs.",
   cause   = "SMs without a block do nothing while such a kernel runs: a block runs on one SM, and no other kernel uses the rest.",
@@ -35,6 +36,7 @@ return {
   references = { "cuda-best-practices/occupancy", "nvidia/gpu-background", "cuda-programming/streams" },
 
   detect = function(f, t, e)
+    if not at_least(f.kernel.small_grid.mean, t.long_kernel) and not at_least(e.share, t.min_short_share) then return nil end
     e.rows = top(f.kernel.small_grid.rows, "time", 5)
     return e
   end,
@@ -43,31 +45,43 @@ return {
 
   tests = {
     { name = "a kernel of two blocks on 108 SMs takes half the time",
-      edges = { ["kernel.small_grid.fill"] = 0.45, ["kernel.small_grid.lost"] = 5e7 },
+      edges = { ["kernel.small_grid.fill"] = 0.45, ["kernel.small_grid.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
-                kernel = { small_grid = { share = 0.9, fill = 0.0185, median_blocks = 2, sms = 108, lost = 5e8, remedy = true,
+                kernel = { small_grid = { share = 0.9, fill = 0.0185, mean = 1e8, median_blocks = 2, sms = 108, lost = 5e8, remedy = true,
                                           rows = { { name = "saxpy", blocks = 2, count = 5, time = 5e8 } } } } },
       expect = { share = 0.5, fill = 0.0185, blocks = 2, sms = 108, rows = { { name = "saxpy", blocks = 2 } } },
       saving = { claims = 5e8 } },
     { name = "a third of the SMs at work: less to win",
       facts = { window = { device_time = 1e9 },
-                kernel = { small_grid = { share = 0.3, fill = 0.36, median_blocks = 48, sms = 132, lost = 2e8, remedy = true,
+                kernel = { small_grid = { share = 0.3, fill = 0.36, mean = 4e6, median_blocks = 48, sms = 132, lost = 2e8, remedy = true,
                                           rows = { { name = "reduce", blocks = 48, count = 50, time = 2e8 } } } } },
       expect = { share = 0.2, blocks = 48 },
       saving = { claims = 2e8 } },
+    { name = "tiny kernels that add up",
+      edges = { ["kernel.small_grid.lost"] = 5e7 },
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0.1, fill = 0.05, mean = 1e4, median_blocks = 6, sms = 108, lost = 9e7, remedy = true,
+                                          rows = { { name = "fill", blocks = 6, count = 9000, time = 9e7 } } } } },
+      expect = { share = 0.09 } },
+    { name = "little time, but each kernel runs for long on a few SMs",
+      edges = { ["kernel.small_grid.mean"] = 1e5 },
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0.03, fill = 0.05, mean = 4e5, median_blocks = 6, sms = 108, lost = 3e7, remedy = true,
+                                          rows = { { name = "norm", blocks = 6, count = 75, time = 3e7 } } } } },
+      expect = { share = 0.03 } },
     { name = "near miss: 96 blocks on 108 SMs, as tuned matrix kernels have them",
       facts = { window = { device_time = 1e9 },
-                kernel = { small_grid = { share = 0.6, fill = 0.89, median_blocks = 96, sms = 108, lost = 5e8, remedy = true,
+                kernel = { small_grid = { share = 0.6, fill = 0.89, mean = 1e7, median_blocks = 96, sms = 108, lost = 5e8, remedy = true,
                                           rows = { { name = "gemm", blocks = 96, count = 50, time = 5e8 } } } } },
       expect = "silent" },
     { name = "near miss: tiny kernels of little time",
       facts = { window = { device_time = 1e9 },
-                kernel = { small_grid = { share = 0.03, fill = 0.05, median_blocks = 6, sms = 108, lost = 3e7, remedy = true,
+                kernel = { small_grid = { share = 0.03, fill = 0.05, mean = 3e4, median_blocks = 6, sms = 108, lost = 3e7, remedy = true,
                                           rows = { { name = "fill", blocks = 6, count = 900, time = 3e7 } } } } },
       expect = "silent" },
     { name = "all grids are wide",
       facts = { window = { device_time = 1e9 },
-                kernel = { small_grid = { share = 0, fill = 0, median_blocks = 0, sms = 108, lost = 0, remedy = true, rows = {} } } },
+                kernel = { small_grid = { share = 0, fill = 0, mean = 0, median_blocks = 0, sms = 108, lost = 0, remedy = true, rows = {} } } },
       expect = "not_applicable" },
     { name = "the number of SMs is not known", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
