@@ -190,14 +190,31 @@ class LatenessFinder {
     return std::max(job_.Own(rank, step), pace_[rank][step]);
   }
 
+  // Copies that run while the rank waits for a slow one would take its time as they take that of
+  // the slow one, if they did not.
+  Nanos CopiesOf(std::uint32_t rank, std::size_t step, const std::set<std::uint32_t>& slow) const {
+    const RankTime& time = job_.TimeOf(ranks_, rank, step);
+    Nanos exposed = 0;
+    for (const std::uint32_t r : slow)
+      exposed = std::max(exposed, job_.TimeOf(ranks_, r, step).copy_exposed);
+    return std::min({time.copying_beside_comm, job_.waited[rank * job_.steps + step],
+                     std::max<Nanos>(0, exposed - time.copy_exposed)});
+  }
+
   // The named ranks take no longer than the slowest of the others. Work that is moved to others
   // does not vanish: then none gets below the mean of all.
   void CutToNext(const std::set<std::uint32_t>& slow, bool moved, RankCuts* cuts) const {
     const auto count = static_cast<double>(ranks_.size());
+    // What the others take when they no longer wait for the slow ones.
+    const auto alone = [&](std::uint32_t rank, std::size_t step) {
+      return slow.contains(rank)
+                 ? Alone(rank, step)
+                 : std::max(Alone(rank, step), job_.Own(rank, step) + CopiesOf(rank, step, slow));
+    };
     double next = 0;
     std::vector<double> all(ranks_.size(), 0);
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      for (std::size_t s = 0; s < job_.steps; ++s) all[r] += static_cast<double>(Alone(r, s));
+      for (std::size_t s = 0; s < job_.steps; ++s) all[r] += static_cast<double>(alone(r, s));
       if (!slow.contains(r)) next = std::max(next, all[r]);
     }
     if (moved) next = std::max(next, std::accumulate(all.begin(), all.end(), 0.0) / count);
@@ -205,8 +222,8 @@ class LatenessFinder {
       Nanos others = 0;
       double sum = 0;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        sum += static_cast<double>(Alone(r, s));
-        if (!slow.contains(r)) others = std::max(others, Alone(r, s));
+        sum += static_cast<double>(alone(r, s));
+        if (!slow.contains(r)) others = std::max(others, alone(r, s));
       }
       const auto level = moved ? std::max(others, static_cast<Nanos>(sum / count)) : others;
       for (const std::uint32_t r : slow) {
@@ -246,7 +263,10 @@ class LatenessFinder {
       if (owns[slowest] <= own_median) continue;
       ++decides;
       ++decided[slowest];
-      const Nanos own_level = moved ? std::max(own_median, Mean(owns)) : own_median;
+      // Sharing the work makes no host faster.
+      Nanos hosts = 0;
+      for (const std::vector<Nanos>& pace : pace_) hosts = std::max(hosts, pace[s]);
+      const Nanos own_level = moved ? std::max({own_median, Mean(owns), hosts}) : own_median;
       const Nanos part_level = moved ? std::max(part_median, Mean(parts)) : part_median;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
         uneven.loss.cuts[r][s] =

@@ -25,9 +25,9 @@ std::string Canonical(const std::string& kind) {
   return plain;
 }
 
-// `loading`: of the device, of LoadingBesideCommunication.
-RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, std::uint32_t d, Nanos start,
-                Nanos end) {
+// `loading`: of the device, of LoadingBesideCommunication; `copying`: the same of its copies.
+RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, const IntervalSet& copying,
+                std::uint32_t d, Nanos start, Nanos end) {
   const DeviceTime& times = analysis.times[d];
   RankTime time;
   time.compute = times.compute.OverlapWith(start, end);
@@ -36,6 +36,7 @@ RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, std::uint3
   time.memset_exposed = times.memset_exposed.OverlapWith(start, end);
   time.idle = times.idle.OverlapWith(start, end);
   time.loading_beside_comm = loading.OverlapWith(start, end);
+  time.copying_beside_comm = copying.OverlapWith(start, end);
   const Window& window = analysis.run.window;
   if (start == window.start && end == window.end) {
     time.causes = analysis.idle.by_device[d];
@@ -63,6 +64,8 @@ bool Works(const GapPiece& piece, Nanos slow_call) {
     case IdleCause::kHostCompute:
     case IdleCause::kProfilerOverhead:
       return true;
+    case IdleCause::kHostWait:  // for threads of its own process, or for time to pass
+      return piece.activity == Activity::kLock || piece.activity == Activity::kSleep;
     default:
       return false;
   }
@@ -81,13 +84,32 @@ std::vector<IntervalSet> HostsAtWork(const Analysis& analysis) {
       .Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); });
 }
 
+// By device: when it copies to or from the host beside communication that no compute hides.
+std::vector<IntervalSet> CopyingBesideCommunication(const Analysis& analysis) {
+  const Trace& trace = analysis.run.trace;
+  std::vector<std::vector<Interval>> copies(analysis.times.size());
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    if (trace.ops.kind[op] != OpKind::kCopy) continue;
+    const CopyDirection direction = trace.copies.direction[trace.ops.detail[op]];
+    if (direction != CopyDirection::kHostToDevice && direction != CopyDirection::kDeviceToHost)
+      continue;
+    copies[trace.ops.device[op]].push_back({trace.ops.start[op], trace.ops.end[op]});
+  }
+  std::vector<IntervalSet> beside;
+  for (std::size_t d = 0; d < copies.size(); ++d)
+    beside.push_back(
+        IntervalSet::Of(std::move(copies[d])).Intersect(analysis.times[d].comm_exposed));
+  return beside;
+}
+
 class Summarizer {
  public:
   explicit Summarizer(const Analysis& analysis)
       : analysis_(analysis),
         run_(analysis.run),
         trace_(analysis.run.trace),
-        at_work_(HostsAtWork(analysis)) {
+        at_work_(HostsAtWork(analysis)),
+        copying_beside_comm_(CopyingBesideCommunication(analysis)) {
     row_of_op_.assign(trace_.collectives.op.empty() ? 0 : trace_.ops.size(), kNone);
     for (std::uint32_t row = 0; row < trace_.collectives.size(); ++row) {
       const std::uint32_t op = trace_.collectives.op[row];
@@ -111,14 +133,16 @@ class Summarizer {
     rank.unseen = analysis_.unseen.by_device[d];
     rank.time.loading_beside_comm =
         analysis_.loading_beside_comm[d].OverlapWith(rank.window_start, rank.window_end);
+    rank.time.copying_beside_comm =
+        copying_beside_comm_[d].OverlapWith(rank.window_start, rank.window_end);
     rank.steps_source = run_.steps.source;
     if (run_.steps.known()) {
       for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
         const Step& step = run_.steps.all[i];
         if (step.start < run_.window.start || step.end > run_.window.end) continue;
-        rank.steps.push_back(
-            {step.start, step.end,
-             TimeOf(analysis_, analysis_.loading_beside_comm[d], d, step.start, step.end)});
+        rank.steps.push_back({step.start, step.end,
+                              TimeOf(analysis_, analysis_.loading_beside_comm[d],
+                                     copying_beside_comm_[d], d, step.start, step.end)});
         if (at_work_[d].empty()) continue;
         rank.host_works.push_back(at_work_[d].OverlapWith(step.start, step.end));
       }
@@ -278,13 +302,14 @@ class Summarizer {
   const Run& run_;
   const Trace& trace_;
   std::vector<std::uint32_t> row_of_op_;
-  const std::vector<IntervalSet> at_work_;  // by device
+  const std::vector<IntervalSet> at_work_;              // by device
+  const std::vector<IntervalSet> copying_beside_comm_;  // by device
 };
 
 }  // namespace
 
 RankTime TimeInWindow(const Analysis& analysis, std::uint32_t device) {
-  return TimeOf(analysis, {}, device, analysis.run.window.start, analysis.run.window.end);
+  return TimeOf(analysis, {}, {}, device, analysis.run.window.start, analysis.run.window.end);
 }
 
 std::vector<RankSummary> SummarizeRanks(const Analysis& analysis) {

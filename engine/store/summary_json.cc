@@ -160,7 +160,7 @@ inline auto Tie(Comparison& c) {
 }
 inline auto Tie(RankTime& t) {
   return std::tie(t.compute, t.comm_exposed, t.copy_exposed, t.memset_exposed, t.idle,
-                  t.loading_beside_comm, t.causes);
+                  t.loading_beside_comm, t.copying_beside_comm, t.causes);
 }
 inline auto Tie(RankStep& s) { return std::tie(s.start, s.end, s.time); }
 inline auto Tie(RankKernel& k) { return std::tie(k.name, k.count, k.total, k.median); }

@@ -1,0 +1,71 @@
+// Ranks that wait for one that is no slower than themselves: what holds it back holds all of them.
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/summarize.h"
+#include "tests/cluster/ranks.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+std::vector<Nanos> Each(int steps, Nanos value) {
+  return std::vector<Nanos>(static_cast<std::size_t>(steps), value);
+}
+
+// Rank 1 copies for 3 ms of each step before the others can go on.
+std::vector<RankSummary> Copying() {
+  JobStory story;
+  story.extra_compute = {{}, Each(10, 3'000'000), {}, {}};
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankStep& step : ranks[1].steps) {
+    step.time.compute -= 3'000'000;
+    step.time.copy_exposed += 3'000'000;
+  }
+  return ranks;
+}
+
+TEST_CASE("a rank that copies while the others do so beside their wait for it is no slower") {
+  std::vector<RankSummary> ranks = Copying();
+  const LateRank alone = Cluster(ranks, ShippedKnowledge()).lateness.straggler;
+  CHECK(alone.cause == "it copies longer");
+  CHECK(alone.loss.gain == 10 * 3'000'000);
+  // One other rank copies 2 ms of it.
+  for (RankStep& step : ranks[2].steps) step.time.copying_beside_comm = 2'000'000;
+  CHECK(Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain == 10 * 1'000'000);
+  for (RankStep& step : ranks[2].steps) step.time.copying_beside_comm = 5'000'000;
+  CHECK(Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain == 0);
+}
+
+TEST_CASE("sharing the work wins nothing below what the hosts need") {
+  JobStory story;
+  story.steps = 12;
+  story.extra_compute.assign(4, Each(12, 0));
+  for (std::size_t s = 0; s < 12; ++s) story.extra_compute[s % 4][s] = 4'000'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  const auto gain = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.compute.loss.gain; };
+  CHECK(gain() == 12 * 3'000'000);
+  // Steps take 13 ms, of which 1 is transfer. Hosts that work for 11 ms of them leave 2.
+  for (RankSummary& rank : ranks) rank.host_works.assign(12, 11'000'000);
+  CHECK(gain() <= 12 * 2'000'000);
+  CHECK(gain() > 12 * 900'000);
+}
+
+TEST_CASE("a host that waits for a lock of its own process, or sleeps, is at its own pace") {
+  const auto works = [](const char* os_call) {
+    TraceBuilder story;
+    Repeat(10, 1_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 990_us});
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 100_us});
+      story.Launch(kAllReduce, {at + 6_us, at + 9_us}, {at + 100_us, at + 900_us});
+      if (os_call != nullptr) story.OsCall(os_call, {at + 20_us, at + 920_us});
+    });
+    const Analysed run(story);
+    const std::vector<RankSummary> ranks = SummarizeRanks(*run);
+    REQUIRE(ranks.front().host_works.size() > 2);
+    return ranks.front().host_works[1];
+  };
+  CHECK(works("pthread_mutex_lock") > 900_us);
+  CHECK(works("poll") < 200_us);
+}
+
+}  // namespace
+}  // namespace advise
