@@ -1,6 +1,7 @@
 #include "engine/timeline/hand_over.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,6 +25,9 @@ Kind KindOfCall(const Run& run, std::uint32_t call) {
   const bool kernel = op != kNone && run.trace.ops.kind[op] == OpKind::kKernel;
   return {false, run.trace.calls.name[call], kernel ? run.trace.ops.detail[op] : kNone};
 }
+
+// One pause that ends behind another thread's call is no pattern, however close it is.
+constexpr std::size_t kFewest = 2;
 
 bool Blocks(OsClass os) { return IsWait(os) || os == OsClass::kChild; }
 
@@ -138,6 +142,14 @@ class Shown {
       if (kinds.contains({true, run_.trace.os_calls.name[i], kNone}) && EndsRun(i)) time += longest;
     }
     return time;
+  }
+
+  // From its first CUDA call to its last one.
+  Nanos Seen() const {
+    const RowRange rows = run_.calls_of_thread[thread_];
+    if (rows.empty()) return 1;
+    const CallTable& calls = run_.trace.calls;
+    return std::max<Nanos>(1, calls.end[rows.last - 1] - calls.start[rows.first]);
   }
 
  private:
@@ -272,18 +284,22 @@ class Finder {
       }
       const bool mostly =
           static_cast<double>(behind.size()) >= usual_ * static_cast<double>(pauses.size());
-      if (behind.size() < least_ ||
+      if (behind.size() < kFewest ||
           (!mostly && static_cast<double>(time) < usual_ * static_cast<double>(all)))
         continue;
       // One thread rests where the other goes on: far fewer of its calls come into question.
       const bool rested = static_cast<double>(rests) >= usual_ * static_cast<double>(behind.size());
+      const bool few = behind.size() < least_;
+      const double share = static_cast<double>(least_) / static_cast<double>(behind.size());
       const Nanos median = Median(std::move(behind));
-      // How much of the time lies, by chance, so close behind something of these kinds.
+      // How much of the time lies, by chance, so close behind something of these kinds. Where the
+      // host runs ahead in most steps it hardly pauses: few pauses must be as unlikely together.
       const auto span =
-          static_cast<double>(std::max<Nanos>(1, pauses.back().end - pauses.front().start));
+          static_cast<double>(few ? shown_[other].Seen()
+                                  : std::max<Nanos>(1, pauses.back().end - pauses.front().start));
       const double by_chance =
           static_cast<double>(shown_[other].Behind(kinds, median, rested)) / span;
-      if (by_chance > chance_) continue;
+      if (by_chance > (few ? std::pow(chance_, share) : chance_)) continue;
       if (best.thread == threads_.size() || median < closest)
         best = {other, mostly}, closest = median;
     }

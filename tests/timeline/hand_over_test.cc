@@ -141,6 +141,30 @@ TEST_CASE("threads that do not wait for each other are not tied together") {
   CHECK(HandOvers(run->run).empty());
 }
 
+// A host that runs ahead: a full queue holds each launch of a thread for its step of 10 ms. In two
+// steps the thread that uploads computes for 40 ms first, and the launching thread has no work.
+TEST_CASE("two pauses that end at once behind another thread's call are waits for it") {
+  const auto waits = [](Nanos behind) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int n = 0; n < 14; ++n) {
+      if (n == 5 || n == 10) at += 40_ms;
+      story.Thread("main").OnStream(9).CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us},
+                                                 {at + 10_us, at + 50_us});
+      const Nanos launch = at + 5_us + behind;
+      story.Thread("launcher")
+          .OnStream(7)
+          .Launch("work", {launch, at + 9980_us}, {launch + 10_us, at + 9990_us});
+      at += 10_ms;
+    }
+    const Analysed run(story);
+    const HandOvers hand_overs(run->run);
+    return hand_overs.Of(run.trace().calls.thread[run.Calls("cudaLaunchKernel").front()]).size();
+  };
+  CHECK(waits(20_us) == 2);
+  CHECK(waits(2_ms) == 0);  // as close as to anything else
+}
+
 // A thread that reads for 2 ms per step and hands the step over. The launching thread takes 1 ms
 // for the first seven steps, in which nobody waits, then 10 ms, and takes the next step at its end.
 TEST_CASE("a thread that waits in most of its paused time waits, though often it need not") {
