@@ -23,8 +23,8 @@ return {
 
   needs      = { "comm.count", "comm.overlap", "comm.kinds", "comm.same_stream", "comm.no_overlap.lost", "comm.no_overlap.remedy",
                  "window.device_time" },
-  optional   = { "steps.backward.time" },
-  thresholds = { "max_overlap", "min_share", "min_deferrable" },
+  optional   = { "steps.backward.time", "launch.waiting.share" },
+  thresholds = { "max_overlap", "min_share", "min_deferrable", "max_waiting" },
 
   symptom = "Only {overlap:pct} of the communication time overlaps with compute. For {share:pct} of the time, only communication runs, {where:text}.",
   cause   = "Overlap is turned off, or collectives are launched on the stream of the compute kernels, where each waits for the other.",
@@ -45,7 +45,12 @@ return {
   false_positives = "Collectives whose result the very next kernel needs, as in tensor parallelism.",
   references = { "deepspeed/zero", "pytorch/fsdp", "pytorch/ddp" },
 
-  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
+  applies = function(f, t)
+    if at_least(f.launch.waiting.share or 0, t.max_waiting) then
+      return false, "the host waits for each kernel, so no collective can run beside one"
+    end
+    return f.comm.count > 0, "no communication kernels ran"
+  end,
 
   detect = function(f, t)
     local exposed = share(f.comm.no_overlap.lost.time, f.window.device_time)
@@ -70,6 +75,12 @@ return {
                                    { kind = "reducescatter", count = 100, time = 2e8, exposed = 2e8 } } } },
       expect = { overlap = 0, share = 0.25, deferrable = 1, where = "on the stream of the compute kernels", rows = 2 },
       saving = { claims = 5e8 } },
+    { name = "each launch waits for its kernel, which leaves nothing to overlap with",
+      edges = { ["launch.waiting.share"] = 0.5 },
+      facts = { window = { device_time = 2e9 }, launch = { waiting = { share = 1 } },
+                comm = { count = 300, overlap = 0.0, same_stream = true, no_overlap = { lost = 5e8, remedy = true },
+                         kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 3e8 } } } },
+      expect = "not_applicable" },
     { name = "gradient all-reduces of a training run",
       facts = { window = { device_time = 2e9 }, steps = { backward = { time = 6e7 } },
                 comm = { count = 300, overlap = 0.01, same_stream = false, no_overlap = { lost = 4e8, remedy = true },

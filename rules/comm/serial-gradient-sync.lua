@@ -11,10 +11,10 @@ return {
   effort    = "code",
 
   loss           = "comm.serial",
-  applies        = "comm.count",
-  not_applicable = "no communication kernels ran",
+  needs          = { "comm.count" },
+  optional       = { "launch.waiting.share" },
   evidence       = { serial = "share", time = "lost.time" },
-  thresholds     = { "min_serial", "min_share" },
+  thresholds     = { "min_serial", "min_share", "max_waiting" },
 
   symptom = "{serial:pct} of the gradient communication starts only after the backward pass. Meanwhile, the GPUs compute nothing for {share:pct} of the time.",
   cause   = "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other.",
@@ -34,6 +34,13 @@ return {
   false_positives = "Models so small that all gradients fit into one bucket.",
   references = { "pytorch/ddp", "pytorch/ddp-design", "deepspeed/zero", "megatron/parallelism" },
 
+  applies = function(f, t)
+    if at_least(f.launch.waiting.share or 0, t.max_waiting) then
+      return false, "the host waits for each kernel, so no collective can run beside one"
+    end
+    return f.comm.count > 0, "no communication kernels ran"
+  end,
+
   saving = { confidence = 0.8,
              basis = "gradients are reduced during the backward pass, as far as it is long enough" },
 
@@ -49,6 +56,11 @@ return {
     { name = "near miss: serial, but over in no time",
       facts = { window = { device_time = 3e9 }, comm = { count = 400, serial = { share = 1.0, lost = 3e7, remedy = true } } },
       expect = "silent" },
+    { name = "each launch waits for its kernel, which leaves nothing to overlap with",
+      edges = { ["launch.waiting.share"] = 0.5 },
+      facts = { window = { device_time = 3e9 }, launch = { waiting = { share = 1 } },
+                comm = { count = 400, serial = { share = 1.0, lost = 9e8, remedy = true } } },
+      expect = "not_applicable" },
     { name = "one GPU",
       facts = { window = { device_time = 1e9 }, comm = { count = 0, serial = { share = 0, lost = 0, remedy = true } } },
       expect = "not_applicable" },
