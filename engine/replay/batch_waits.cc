@@ -23,6 +23,7 @@ class BatchFinder {
   std::map<std::uint32_t, std::vector<Nanos>> Find() {
     FindSeen();
     FindHidden();
+    FindInRanges();
     for (auto& [thread, ends] : batches_) std::sort(ends.begin(), ends.end());
     return std::move(batches_);
   }
@@ -97,9 +98,55 @@ class BatchFinder {
     }
   }
 
+  // Where only ranges around waits for worker processes were recorded: their ends, if batches come
+  // at the workers' pace. If these begin one only when they are asked for it, the waits are alike,
+  // and the batches come as far apart as steps are long.
+  void FindInRanges() {
+    const RangeTable& ranges = run_.trace.ranges;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      if (batches_.contains(thread)) continue;
+      std::vector<Interval> waits;
+      const RowRange rows = run_.ranges_of_thread[thread];
+      for (std::uint32_t i = rows.first; i < rows.last; ++i) {
+        if (run_.InWindow(ranges.end[i]) && IsOfWorkers(ranges.name[i]))
+          waits.push_back({ranges.start[i], ranges.end[i]});
+      }
+      if (!AtPaceOfWorkers(waits)) continue;
+      std::map<std::uint32_t, Nanos> last;
+      for (const Interval& wait : waits) Add(thread, wait.Length(), wait.end, &last);
+    }
+  }
+
+  bool IsOfWorkers(StringId name) {
+    const auto [known, is_new] = of_workers_.try_emplace(name, false);
+    if (is_new)
+      known->second = run_.knowledge.IsOfFamily(FamilyKind::kRange, "loader_of_workers",
+                                                run_.trace.strings[name]);
+    return known->second;
+  }
+
+  // Whether the batches come more evenly than the waits for them are long.
+  static bool AtPaceOfWorkers(const std::vector<Interval>& waits) {
+    std::vector<Nanos> lengths;
+    std::vector<Nanos> apart;
+    for (std::size_t i = 1; i < waits.size(); ++i) {
+      lengths.push_back(waits[i].Length());
+      apart.push_back(waits[i].end - waits[i - 1].end);
+    }
+    if (lengths.size() < 2) return false;
+    return Spread(std::move(apart)) < Spread(std::move(lengths));
+  }
+
+  // Between the quartiles.
+  static Nanos Spread(std::vector<Nanos> times) {
+    std::sort(times.begin(), times.end());
+    return times[3 * (times.size() - 1) / 4] - times[(times.size() - 1) / 4];
+  }
+
   const Run& run_;
   const Idle& idle_;
   const std::vector<IntervalSet>& waits_of_;
+  std::map<StringId, bool> of_workers_;
   double real_;
   std::set<Place> places_;  // of the waits that were seen
   std::map<std::uint32_t, std::vector<Nanos>> batches_;

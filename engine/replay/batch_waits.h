@@ -12,8 +12,9 @@ namespace advise {
 
 // By thread, in order: ends of waits for data. Of a thread that was seen to wait for data while a
 // GPU was idle, the waits in the same call of the operating system, before the same call of CUDA,
-// count as well where somebody loads meanwhile, whether a GPU idled or not. `waits_of`: when each
-// thread was blocked in the OS. O((idle pieces + OS calls) log n).
+// count as well where somebody loads meanwhile, whether a GPU idled or not. Of other threads the
+// ends of ranges around waits for worker processes, where the batches come at the pace of these.
+// `waits_of`: when each thread was blocked in the OS. O((idle pieces + OS calls + ranges) log n).
 std::map<std::uint32_t, std::vector<Nanos>> BatchWaits(const Run& run, const Idle& idle,
                                                        const std::vector<IntervalSet>& waits_of);
 

@@ -306,6 +306,31 @@ TEST_CASE("batches that are loaded when asked for come earlier when the step is 
   CHECK(gain <= steps * 2_ms);
 }
 
+// As PyTorch's profiler records it: a range around the wait for a batch, and then work of the GPU
+// of which each step has another amount. Batches come every 4 ms, or 2 ms after they are asked for.
+Nanos GainOfHalfTheWork(bool on_demand) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 20; ++n) {
+    const Nanos work = 1_ms + n % 5 * 200_us;
+    const Nanos jitter = n * 37 % 11 * 1_us;
+    const Nanos asked = at + work + 5_us;
+    const Nanos batch = on_demand ? asked + 2_ms + jitter : (n + 1) * 4_ms + jitter;
+    story.Range("step", {at, batch - 1_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + work});
+    story.Sync({at + 10_us, at + work + 1_us}, "cudaStreamSynchronize");
+    story.Range("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", {asked, batch});
+    at = batch + 5_us;
+  }
+  const Analysed run(story, kAuto);
+  return run->replay().Gain(AllOps(run, 0.5F));
+}
+
+TEST_CASE("ranges around waits for workers tell whether these set the pace") {
+  CHECK(GainOfHalfTheWork(false) < 1_ms);
+  CHECK(GainOfHalfTheWork(true) > 10_ms);
+}
+
 // The GPU works for all of each step of 2 ms. Two workers read for 1 ms each meanwhile, and rest.
 TraceBuilder LoadsAhead() {
   TraceBuilder story;
