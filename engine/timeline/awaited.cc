@@ -396,8 +396,22 @@ bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
 bool Awaited::IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const {
   const std::uint32_t process = run_.trace.threads[thread].process;
   if (process == kNone || end - start < silent_least_ || loading_[process].empty()) return false;
-  if (hands_over_[thread] == 0 && never_rests_[process] == 0) return false;
+  if (hands_over_[thread] == 0 && (never_rests_[process] == 0 || ShowsWaits(thread))) return false;
   return MostlyLoading(process, start, end) && !OtherCallerActive(thread, process, start, end);
+}
+
+// A thread whose waits are recorded does not wait without a trace as well.
+bool Awaited::ShowsWaits(std::uint32_t thread) const {
+  const RowRange rows = run_.os_of_thread[thread];
+  const OsCallTable& os = run_.trace.os_calls;
+  const auto least = static_cast<std::ptrdiff_t>(run_.knowledge.Number("replay.hand_over.least"));
+  std::ptrdiff_t shown = 0;
+  for (std::uint32_t i = rows.first; i < rows.last && shown < least; ++i) {
+    if (run_.InWindow(os.start[i]) && os.end[i] - os.start[i] >= silent_least_ &&
+        run_.names.Os(os.name[i]) == OsClass::kWait)
+      ++shown;
+  }
+  return shown >= least;
 }
 
 bool Awaited::OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start,

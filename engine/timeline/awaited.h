@@ -64,6 +64,7 @@ class Awaited {
   bool EndsBehind(const std::vector<Interval>& list, Nanos start, Nanos end) const;
   bool AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const;
   bool OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start, Nanos end) const;
+  bool ShowsWaits(std::uint32_t thread) const;
   bool MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const;
 
   const Run& run_;

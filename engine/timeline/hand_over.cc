@@ -290,6 +290,7 @@ class Finder {
       // One thread rests where the other goes on: far fewer of its calls come into question.
       const bool rested = static_cast<double>(rests) >= usual_ * static_cast<double>(behind.size());
       const bool few = behind.size() < least_;
+      if (few && behind.size() < pauses.size()) continue;
       const double share = static_cast<double>(least_) / static_cast<double>(behind.size());
       const Nanos median = Median(std::move(behind));
       // How much of the time lies, by chance, so close behind something of these kinds. Where the
