@@ -19,8 +19,9 @@ struct Candidate {
   const RuleInfo* rule = nullptr;
   bool priced = false;  // it claims time that its fix may win, perhaps only after other fixes
   Nanos alone = 0;      // what the fix alone would win
-  bool indirect =
-      false;         // most of that is no time that it claims: the host gets ahead, for example
+  // Most of that is no time that it claims, or time that something else loses: the host gets ahead,
+  // for example.
+  bool indirect = false;
   Nanos own = 0;     // the same, of what no more specific fix changes as well
   Nanos saving = 0;  // what it wins beyond the fixes that come before it in the plan
   int turn = 0;      // its place in the plan, from 1; 0 when it wins nothing

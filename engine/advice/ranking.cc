@@ -98,7 +98,7 @@ class TraceFixes : public FixList {
     for (const auto& part : saving.remedies) claim->remedy.Join(*part);
     candidate->alone = claim->replayed ? replay().Gain(claim->remedy, &claim->bound)
                                        : Part(*claim, claim->longest);
-    candidate->indirect = 2 * claim->longest < candidate->alone;
+    candidate->indirect = claim->remedy.makes_room || 2 * claim->longest < candidate->alone;
   }
 
   static Nanos Part(const Claim& claim, Nanos of) {

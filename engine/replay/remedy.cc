@@ -66,6 +66,7 @@ void Remedy::Join(const Remedy& other) {
   append(&freed_ops, other.freed_ops);
   append(&host_cuts, other.host_cuts);
   data_ready = data_ready || other.data_ready;
+  makes_room = makes_room || other.makes_room;
   if (other.floor_ns > floor_ns) {
     floor_ns = other.floor_ns;
     floor_reason = other.floor_reason;

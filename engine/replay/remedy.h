@@ -33,6 +33,8 @@ struct Remedy {
   std::vector<HostCut> host_cuts;
   // Batches are there when they are asked for.
   bool data_ready = false;
+  // Most of the time that it is to win is lost to something else, which it lets begin sooner.
+  bool makes_room = false;
   // The window cannot become shorter than this, because of what the fix itself costs, whatever else
   // is fixed; 0 none.
   Nanos floor_ns = 0;

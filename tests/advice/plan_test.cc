@@ -127,6 +127,29 @@ TEST_CASE("what is told under its cause is made needless by this cause") {
   CHECK(report.plan[1].makes_needless == Rules{"b/effect"});
 }
 
+TEST_CASE("what makes room for code comes behind the code that wins the same, however specific") {
+  const auto first = [](bool makes_room) {
+    const ThreeParts parts;
+    const Analysed run(parts.story);
+    std::vector<Interval> even, odd;
+    for (std::size_t i = 0; i < parts.first.size(); ++i)
+      (i % 2 == 0 ? even : odd).push_back(parts.first[i]);
+    auto room = std::make_shared<Remedy>(*Cut(even));
+    room->makes_room = makes_room;
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/room", .priority = 80, .claims = {even}, .remedy = room});
+    verdicts.Add({.id = "b/code", .priority = 20, .claims = {odd}, .remedy = Cut(odd)});
+    Report report;
+    report.window = {"all", run->run.window.start, run->run.window.end};
+    report.findings = verdicts.Rank(run);
+    FillPlan(&report);
+    REQUIRE(report.plan.size() == 2);
+    return report.plan.front().rule;
+  };
+  CHECK(first(false) == "a/room");
+  CHECK(first(true) == "b/code");
+}
+
 TEST_CASE("what is explained and keeps time of its own is not needless") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;

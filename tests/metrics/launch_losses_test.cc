@@ -46,7 +46,9 @@ TEST_CASE("launches that come in time delay what a host that never waits does be
   const Nanos launching = 9 * 20_us;  // the first launch of a step ends the gap before
   CHECK(graph(false).graph.lost->Total() >= 9 * launching);
   CHECK(graph(false).graph.lost->Total() <= 10 * (launching + 20_us));
+  CHECK(graph(false).graph.remedy->makes_room);
   CHECK(graph(false).bound.lost->Total() < 10 * 20_us);
+  CHECK_FALSE(graph(true).graph.remedy->makes_room);
   CHECK(graph(true).graph.lost->Total() < 10 * 20_us);
 }
 

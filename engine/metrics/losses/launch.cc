@@ -194,6 +194,7 @@ class LaunchFinder {
     // The host may also be late for other code because it launched for so long before.
     AddBehindLaunches(basis_, all->vanished_calls, &graph);
     result_.graph = graph.Build();
+    all->makes_room = result_.graph.lost->Total() > 2 * result_.bound.lost->Total();
     result_.graph.remedy = std::move(all);
     result_.framework = framework.Build();
   }
