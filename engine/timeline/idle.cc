@@ -76,7 +76,7 @@ class Explainer {
     idle_.gaps = Gaps(when);
     idle_.pieces = GapPieces(when);
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
-    idle_.late_uploads = FindLateUploads(run_, blocks_);
+    idle_.late_copies = FindLateCopies(run_, blocks_);
     idle_.serves = awaited_.Serves();
     idle_.pieces = GapPieces(idle_.pieces);  // a copy has no room to grow, and there are millions
     for (const GapPiece piece : idle_.pieces) {

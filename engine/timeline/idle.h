@@ -9,7 +9,7 @@
 #include "engine/timeline/gap.h"
 #include "engine/timeline/hand_over.h"
 #include "engine/timeline/host_activity.h"
-#include "engine/timeline/late_uploads.h"
+#include "engine/timeline/late_copies.h"
 
 namespace advise {
 
@@ -26,7 +26,7 @@ struct Idle {
   Gaps gaps;
   GapPieces pieces;  // together they are the idle time exactly
   std::vector<std::array<Nanos, kIdleCauseCount>> by_device;
-  std::vector<LateUpload> late_uploads;
+  std::vector<LateCopy> late_copies;
   bool serves = false;  // a launching thread receives or answers requests itself
 
   // Whose doing the piece is: the launching thread, or the one that it waited for. kNone: nobody's.

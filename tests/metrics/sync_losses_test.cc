@@ -108,7 +108,7 @@ TEST_CASE("a stream that computes could take an upload while the host waits for 
         .Sync({begin + 13'000, begin + 955'000}, "cudaDeviceSynchronize");
   }
   const Analysed run(story);
-  CHECK(run->idle.late_uploads.size() == kFrames - 1);
+  CHECK(run->idle.late_copies.size() == kFrames - 1);
   CHECK(static_cast<double>(run->syncs.loop.lost->Total()) > 0.9 * 300'000 * (kFrames - 1));
   CHECK(run->copies.repeated.count == 0);  // each frame is new
 }
@@ -132,7 +132,24 @@ TEST_CASE("of late uploads that each block the host, the wait before the first i
       .Launch("a", {0, 5_us}, {10_us, 1000_us})
       .OnStream(13)
       .CopyToGpu(10_MiB, MemoryKind::kPageable, {1006_us, 1502_us}, {1008_us, 1500_us});
-  CHECK(Analysed(no_wait)->idle.late_uploads.empty());
+  CHECK(Analysed(no_wait)->idle.late_copies.empty());
+}
+
+TEST_CASE("a wait makes edges late that travel through the host on a stream of their own") {
+  const auto lost = [](bool made_to_wait) {
+    TraceBuilder story;
+    story.OnStream(30).Launch("pack", {0, 2_us}, {4_us, 9_us});
+    story.OnStream(7).Launch("inside", {5_us, 9_us}, {20_us, 1000_us});
+    story.Sync({10_us, 1004_us}, "cudaDeviceSynchronize");
+    if (made_to_wait) story.Call("cudaStreamWaitEvent", {1005_us, 1006_us});
+    story.OnStream(30)
+        .CopyFromGpu(1_MiB, MemoryKind::kPinned, {1007_us, 1009_us}, {1010_us, 1110_us})
+        .Sync({1010_us, 1112_us})
+        .CopyToGpu(1_MiB, MemoryKind::kPinned, {1400_us, 1402_us}, {1405_us, 1505_us});
+    story.OnStream(7).Launch("inside", {1403_us, 1404_us}, {1506_us, 2500_us});
+    return Analysed(story)->syncs.loop.lost->Total();
+  };
+  CHECK(lost(false) >= lost(true) + 200_us);
 }
 
 TEST_CASE("memsets that hold the host") {

@@ -97,7 +97,7 @@ void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
     const Nanos length = stands_out ? std::min(usual, piece.Length()) : piece.Length();
     AddSpan(piece.device, piece.start, piece.start + length);
   });
-  for (const LateUpload& late : basis_.idle.late_uploads) {
+  for (const LateCopy& late : basis_.idle.late_copies) {
     if (calls[late.blocked_by] != 0) AddExposed(late.op);
   }
 }

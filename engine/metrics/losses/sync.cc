@@ -75,9 +75,9 @@ class SyncFinder {
   // The streams take turns, and the next one is free: what this call waits for could be read while
   // that one computes. O(log n).
   bool HoldsBackOtherStream(std::uint32_t call, std::uint32_t op) const {
-    const std::vector<LateUpload>& late = basis_.idle.late_uploads;
+    const std::vector<LateCopy>& late = basis_.idle.late_copies;
     const auto at = std::lower_bound(late.begin(), late.end(), op,
-                                     [](const LateUpload& l, std::uint32_t o) { return l.op < o; });
+                                     [](const LateCopy& l, std::uint32_t o) { return l.op < o; });
     return at != late.end() && at->blocked_by == call && at->stream_computes &&
            trace_.ops.stream[at->op] != trace_.ops.stream[op];
   }
