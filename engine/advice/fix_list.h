@@ -22,9 +22,9 @@ struct Candidate {
   // Most of that is no time that it claims, or time that something else loses: the host gets ahead,
   // for example.
   bool indirect = false;
-  Nanos own = 0;     // the same, of what no more specific fix changes as well
-  Nanos saving = 0;  // what it wins beyond the fixes that come before it in the plan
-  int turn = 0;      // its place in the plan, from 1; 0 when it wins nothing
+  Nanos own = 0;           // the same, of what no more specific fix changes as well
+  Nanos saving = 0;        // what it wins beyond the fixes that come before it in the plan
+  int turn = 0;            // its place in the plan, from 1; 0 when it wins nothing
   std::string next_bound;  // what holds the run back after its turn; "" unknown
   std::vector<std::string> explains, explained_by;
   std::vector<std::string> makes_needless, unlocks;  // rules, as single parts know it
