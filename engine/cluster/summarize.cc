@@ -79,7 +79,9 @@ std::vector<IntervalSet> HostsAtWork(const Analysis& analysis) {
     if (analysis.times[d].comm_exposed.empty()) continue;
     window[d].Append(run.window.start, run.window.end);
   }
-  const auto slow = static_cast<Nanos>(run.knowledge.Number("launch.slow_call"));
+  // Unless all of its launches take so long.
+  const auto slow = static_cast<Nanos>(
+      std::max(run.knowledge.Number("launch.slow_call"), 2 * analysis.launches.call_median_ns));
   return FollowHosts(run, window, analysis.hand_overs)
       .Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); });
 }

@@ -67,5 +67,23 @@ TEST_CASE("a host that waits for a lock of its own process, or sleeps, is at its
   CHECK(works("poll") < 200_us);
 }
 
+TEST_CASE("launches that all take long are the host's own pace") {
+  const auto works = [](Nanos launch) {
+    TraceBuilder story;
+    Repeat(10, 4_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 3990_us});
+      for (int n = 0; n < 20; ++n) {
+        const Nanos start = at + n * 150_us;
+        story.Launch("work", {start, start + launch},
+                     {start + launch + 5_us, start + launch + 9_us});
+      }
+      story.Launch(kAllReduce, {at + 3010_us, at + 3010_us + launch}, {at + 3200_us, at + 3900_us});
+    });
+    const Analysed run(story);
+    return SummarizeRanks(*run).front().host_works.at(1);
+  };
+  CHECK(works(140_us) > 20 * 140_us);
+}
+
 }  // namespace
 }  // namespace advise
