@@ -164,7 +164,8 @@ class LaunchFinder {
     // away with those that came late, and what belongs to them.
     auto all = std::make_shared<Remedy>();
     for (const std::uint32_t thread : run_.launching_threads) {
-      Nanos previous = 0;
+      const RowRange rows = run_.calls_of_thread[thread];
+      Nanos previous = rows.empty() ? 0 : trace_.calls.start[rows.first];
       std::vector<std::uint32_t> help;  // since the last launch
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
            c < run_.calls_of_thread[thread].last; ++c) {
