@@ -127,21 +127,24 @@ void FixList::Plan() {
     if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
   // A setting before a change of code or design that wins little more and is no surer; a variable
-  // of the environment also before what its rule explains: what a debugging switch leaves is seen
-  // only once the switch is off.
+  // of the environment also before what its rule explains, if that wins little more once the
+  // variable is set: what a debugging switch leaves is seen only once the switch is off.
   const double easier_lead = knowledge_.Number("ranking.easier_lead");
+  const auto little_more = [&](Nanos than, Nanos worth) {
+    return static_cast<double>(than) * easier_lead >= static_cast<double>(worth);
+  };
   const auto easiest = [&](std::vector<Open>::iterator chosen) {
     if (chosen->candidate->rule->effort == "flag") return chosen;
     const auto setting = std::find_if(open.begin(), open.end(), [&](const Open& one) {
-      const bool little_less =
-          static_cast<double>(one.worth) * easier_lead >= static_cast<double>(chosen->worth);
       const RuleInfo& rule = *one.candidate->rule;
-      const bool its_cause = rule.topic == Topic::kSwitch && Matters(one.worth) &&
-                             Holds(rule.explains, chosen->candidate->rule->id);
-      return rule.effort == "flag" && !one.candidate->indirect && (little_less || its_cause) &&
-             ConfidenceOf(*one.candidate) >= ConfidenceOf(*chosen->candidate);
+      if (rule.effort != "flag" || one.candidate->indirect || one.worth <= 0) return false;
+      if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
+      if (little_more(one.worth, chosen->worth)) return true;
+      return rule.id.starts_with("environment/") && Matters(one.worth) &&
+             Holds(rule.explains, chosen->candidate->rule->id) &&
+             little_more(one.worth, WorthAfter(*one.candidate, *chosen->candidate));
     });
-    return setting != open.end() && setting->worth > 0 ? setting : chosen;
+    return setting != open.end() ? setting : chosen;
   };
   // Of fixes that are worth the same, the most specific that wins what it claims. A cause also
   // before one that wins little more, most of it elsewhere; a symptom names no fix to begin with.

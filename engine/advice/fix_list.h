@@ -63,7 +63,7 @@ class FixList {
   // plan: each next one is the one that wins most beyond those before it, and that is its saving,
   // so savings never overlap. Of those that win the same, one comes first that wins the time it was
   // seen to lose; a setting comes before a change of code that wins little more and is no surer, a
-  // variable of the environment also before what its rule explains.
+  // variable of the environment also before what its rule explains and wins little more after it.
   // What is listed under its cause only, since nothing of its own is left, is no finding. Each fix
   // of the plan names what it makes needless or worthwhile. What wins only while a profiler slows the
   // host is a note. O(candidates^2).
@@ -83,6 +83,8 @@ class FixList {
   virtual void OnSpecified() {}
   // What the fix would win beyond those taken so far, `left` at most.
   virtual Nanos Worth(const Candidate& candidate, Nanos left) = 0;
+  // What it would win beyond those taken so far and this one.
+  virtual Nanos WorthAfter(const Candidate& first, const Candidate& candidate) = 0;
   // Makes it the next fix of the plan, which wins `saving`.
   virtual void Take(const Candidate& candidate, Nanos saving) = 0;
   // What holds the run back when the fixes taken so far are done; "" unknown.

@@ -231,6 +231,14 @@ class JobFixes : public FixList {
     return Remaining(candidate, std::min(candidate.own, left));
   }
 
+  Nanos WorthAfter(const Candidate& first, const Candidate& candidate) override {
+    const Item& before = ItemOf(first);
+    const Item& item = ItemOf(candidate);
+    if (before.fixed || item.fixed) return Worth(candidate, window());
+    const Cuts with = cuts_.Joined(taken_, before.cuts);
+    return cuts_.GainOf(cuts_.Joined(with, item.cuts)) - cuts_.GainOf(with);
+  }
+
   // In the plan of its report it wins more than by itself, since another fix stands before it that
   // this plan has not taken yet, and that still wins something.
   bool IsLocked(const Candidate& candidate) {

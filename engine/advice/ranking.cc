@@ -144,8 +144,23 @@ class TraceFixes : public FixList {
     return std::clamp<Nanos>(won, 0, left);
   }
 
+  Nanos WorthAfter(const Candidate& first, const Candidate& candidate) override {
+    const Claim& before = ClaimOf(first);
+    const Claim& claim = ClaimOf(candidate);
+    if (!claim.replayed) {
+      return Part(claim, LongestWithout(claim.spans, Union(taken_, before.spans)));
+    }
+    if (!before.replayed) return Worth(candidate, window());
+    Remedy with = made_;
+    with.Join(before.remedy);
+    return GainOf(with, claim) - ReplayedWith(before);
+  }
+
   Nanos ReplayedWith(const Claim& claim, std::string* bound = nullptr) const {
-    Remedy together = made_;
+    return GainOf(made_, claim, bound);
+  }
+
+  Nanos GainOf(Remedy together, const Claim& claim, std::string* bound = nullptr) const {
     together.Join(claim.remedy);
     together.reach_ns = 0;  // judged fix by fix
     return replay().Gain(together, bound);

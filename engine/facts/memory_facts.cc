@@ -42,6 +42,13 @@ void DeclareMemoryFacts(Catalog* catalog) {
        "the host is ahead again.",
        "Runs of frees are gone, and so are the allocations that take as many blocks again."},
       &Host::free_bursts);
+  host.AddLoss("memory.kept", kOfGaps,
+               {"allocations of device memory in the steady loop that nothing frees again; of all "
+                "allocations and frees without the driver's memory events",
+                "Idle time in allocations of device memory that nothing frees again, and until the "
+                "host is ahead again.",
+                "Allocations of device memory that nothing frees again are gone."},
+               &Host::kept);
   host.Add("memory.peak", "bytes", "Highest device memory in use; absent without memory events.",
            IfPositive(&Host::memory_peak, "memory events were not recorded", "cuda-memory"));
   const char* const kNoAllocator = "the allocator's own figures were not recorded";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace advise {
 namespace {
@@ -57,6 +58,12 @@ class Replay::Pass {
   void EndCall(std::uint32_t i);
   void StartOp(std::uint32_t i);
   void EndGroup(std::uint32_t g);
+  // When a call can begin before which the thread waits for locks, after code that runs on at
+  // `ready` since `since`.
+  Nanos AfterLocks(const HostCall& call, Nanos since, Nanos ready);
+  // By how much a holder of locks takes these turns later, if its first one was asked for so much
+  // later: what it did before has to be done.
+  Nanos TurnsLater(std::uint32_t at, Nanos asked_later);
   // When a call can begin whose code, since `since`, is ready to run on at `ready`, and splits at
   // the arrival of a batch: only what follows the arrival comes after it.
   Nanos AfterBatch(const HostCall& call, Nanos since, Nanos ready, Nanos begin);
@@ -90,6 +97,7 @@ class Replay::Pass {
   std::vector<Nanos> chain_end_;  // when the op's stream is free after it
   std::vector<Nanos> arrival_;
   std::map<std::uint32_t, std::uint32_t> last_arrival_;  // by thread: so far
+  std::vector<std::optional<Nanos>> turns_later_;  // by turns of a lock: by how much they move
   std::vector<Nanos> reached_;  // per device: end of what has run so far, less what runs aside
   // Per device; of what runs aside, and of communication among that.
   std::vector<Nanos> device_busy_, link_busy_, talk_busy_;
@@ -111,6 +119,7 @@ Replay::Pass::Pass(const Replay& graph, const Remedy& remedy)
       op_end_(graph.ops_.size()),
       chain_end_(graph.ops_.size()),
       arrival_(graph.arrivals_.size()),
+      turns_later_(graph.turns_.size()),
       reached_(graph.device_count_, graph.from_),
       device_busy_(graph.device_count_, 0),
       link_busy_(graph.device_count_, 0),
@@ -167,8 +176,41 @@ void Replay::Pass::StartCall(std::uint32_t i) {
   Nanos begin = ready + std::max<Nanos>(code, 0);
   if (call.arrival != kNone && changes_.vanished[i] == 0)
     begin = AfterBatch(call, since, ready, begin);
+  if (call.locks > 0 && changes_.vanished[i] == 0) begin = AfterLocks(call, since, ready);
   if (released && call.previous != kNone) begin = std::max(begin, call_end_[call.previous]);
   call_start_[i] = begin;
+}
+
+Nanos Replay::Pass::AfterLocks(const HostCall& call, Nanos since, Nanos ready) {
+  const auto left = [&](Nanos from, Nanos to) {
+    return std::max<Nanos>(0, to - from - changes_.CutWithin(call.thread, from, to));
+  };
+  for (std::uint32_t i = call.first_lock; i < call.first_lock + call.locks; ++i) {
+    const LockWait& lock = graph_.locks_[i];
+    const Turns& turns = graph_.turns_[lock.turns];
+    const Nanos asks = ready + left(since, lock.asked);
+    const Nanos later = TurnsLater(lock.turns, asks - lock.asked);
+    const auto next = std::upper_bound(turns.ends.begin(), turns.ends.end(), asks - later);
+    const Nanos wait = left(lock.asked, lock.got);
+    // A fix of the wait itself, or a holder that is done, leaves nothing to wait for.
+    const bool held = 2 * wait >= lock.got - lock.asked && turns.ends.end() - next >= lock.count;
+    ready = held ? next[lock.count - 1] + later + lock.wake : asks + wait;
+    since = lock.got;
+  }
+  return ready + left(since, call.start);
+}
+
+Nanos Replay::Pass::TurnsLater(std::uint32_t at, Nanos asked_later) {
+  std::optional<Nanos>& later = turns_later_[at];
+  if (later) return *later;
+  const Turns& turns = graph_.turns_[at];
+  later = turns.since <= graph_.from_ ? 0 : asked_later;
+  if (turns.follows != kNone) {
+    const Nanos done = graph_.turns_[turns.follows].ends.back() +
+                       turns_later_[turns.follows].value_or(asked_later);
+    later = std::max(*later, done - turns.since);
+  }
+  return *later;
 }
 
 Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, Nanos begin) {

@@ -72,7 +72,9 @@ class Replay {
     std::uint32_t awaited_op;  // whose end lets it return, kNone
     std::uint32_t paused_for;  // the op whose end the thread waited for before the call, kNone
     std::uint32_t arrival;     // batch it needed, kNone
-    std::uint32_t stream;      // that it submits to, kNone
+    std::uint32_t first_lock;  // of the waits before it for so many `locks`, in locks_
+    std::uint32_t locks;
+    std::uint32_t stream;  // that it submits to, kNone
     // What it submits finds a place in its stream's queue: so many went there before it, and where
     // it was `held`, it returned as soon as only `room` of them had not ended. Both in launches.
     std::size_t place, room;
@@ -81,6 +83,18 @@ class Replay {
     bool held;              // a full queue held it back until awaited_op had ended
     bool long_pause;        // the code before it is more than what launching it takes
     bool blocked;           // before it, the thread was blocked in the OS most of the time
+  };
+  // When a thread gave a lock back, while it was at work without a rest.
+  struct Turns {
+    Nanos since;            // somebody asked it to begin; at the window's start it was at it
+    std::uint32_t follows;  // what it did before, in turns_, kNone
+    std::vector<Nanos> ends;
+  };
+  struct LockWait {
+    Nanos asked, got;
+    std::uint32_t turns;   // in turns_
+    std::ptrdiff_t count;  // the lock was given back so often until this thread got it
+    Nanos wake;            // from the last of these to that
   };
   struct GpuOp {
     Nanos start, end;
@@ -113,6 +127,7 @@ class Replay {
   void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
   void AwaitAnswers(const Run& run);
+  void AwaitLocks(const Run& run);
   void LinkOps();
   void GroupCollectives(const Run& run);
   void Order();
@@ -130,6 +145,8 @@ class Replay {
   // By arrival: when it comes in the time that its thread's loader works. Times of one thread only
   // compare.
   std::vector<Nanos> paced_;
+  std::vector<LockWait> locks_;
+  std::vector<Turns> turns_;
   std::vector<std::vector<std::uint32_t>> groups_;
   std::vector<std::uint32_t>
       last_calls_;  // the last caller of each process: its tail reaches to the window's end

@@ -14,7 +14,7 @@ return {
   knowledge = { "K-C8" },
 
   needs      = { "window.device_time", "steps.count", "memory.growth_per_step", "memory.growth_steps" },
-  optional   = { "memory.peak", "memory.capacity", "memory.alloc.lost", "memory.alloc.remedy" },
+  optional   = { "memory.peak", "memory.capacity", "memory.kept.lost", "memory.kept.remedy" },
   thresholds = { "min_growth", "min_growth_steps", "min_steps" },
 
   symptom = "Device memory grows by {growth:bytes} per step, in {growing:pct} of the {steps:count} steps{left_text:text}.",
@@ -56,8 +56,8 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
   end,
 
   saving = function(f)
-    if f.memory.alloc.lost == nil or f.memory.alloc.remedy == nil or f.memory.alloc.lost.time == 0 then return nil end
-    return { claims = f.memory.alloc.lost, remedy = f.memory.alloc.remedy, confidence = 0.6,
+    if f.memory.kept.lost == nil or f.memory.kept.remedy == nil or f.memory.kept.lost.time == 0 then return nil end
+    return { claims = f.memory.kept.lost, remedy = f.memory.kept.remedy, confidence = 0.6,
              basis = "memory does not grow; the cost of running out of memory is not counted" }
   end,
 
@@ -66,7 +66,7 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
       edges = { ["memory.growth_per_step"] = 1e6, ["steps.count"] = 6 },
       facts = { window = { device_time = 3e9 }, steps = { count = 30 },
                 memory = { growth_per_step = 7e8, growth_steps = 1, peak = 4.5e10, capacity = 8e10,
-                           alloc = { lost = 6e7, remedy = true } } },
+                           kept = { lost = 6e7, remedy = true } } },
       expect = { growth = 7e8, growing = 1, steps = 30, left = 50, left_text = "; at this rate, memory is full after 50 more steps" },
       saving = { claims = 6e7, confidence = 0.6 } },
     { name = "the capacity is not known",

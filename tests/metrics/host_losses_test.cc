@@ -133,6 +133,31 @@ Trace WithMemory(TraceBuilder story, const std::vector<std::pair<Nanos, std::int
   return trace;
 }
 
+// In each step one block is allocated and kept, another is freed again.
+TEST_CASE("only allocations that nothing frees again are the cost of kept memory") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 100_us});
+    story.Call("cudaMalloc", {at + 200_us, at + 300_us});
+    story.Call("cudaMalloc", {at + 400_us, at + 600_us});
+    story.Call("cudaFree", {at + 700_us, at + 750_us});
+  });
+  CHECK(Analysed(story)->host.kept.per_step == 3);  // any may be kept
+  std::vector<std::pair<Nanos, std::int64_t>> blocks;
+  for (Nanos at = 0; at < 10_ms; at += 1_ms) {
+    for (const auto& [when, bytes] : {std::pair{200_us, 1000}, {400_us, 500}, {700_us, -500}})
+      blocks.emplace_back(at + when, bytes);
+  }
+  Trace trace = WithMemory(story, blocks);
+  for (std::size_t i = 0; i < trace.memory.size(); ++i)
+    trace.memory.address[i] = i % 3 == 0 ? 1000 + i : 1;
+  const Analysis run = AnalyseAll(trace);
+  CHECK(run.host.kept.per_step == 1);
+  CHECK(run.host.kept.lost->Total() >= 9 * 100_us);
+  CHECK(run.host.kept.lost->Total() < run.host.alloc.lost->Total());
+}
+
 TEST_CASE("memory that is never freed grows from step to step") {
   TraceBuilder story;
   std::vector<std::pair<Nanos, std::int64_t>> blocks;

@@ -23,7 +23,9 @@ class HostFinder {
     Locks();
     Preemption();
     Switches();
+    FindKept();
     FreeBursts();
+    KeptMemory();
     CpuMoves();
     Memory();
     return std::move(result_);
@@ -230,12 +232,18 @@ class HostFinder {
       for (const std::uint32_t c : burst) blamed[c] = 1;
     }
     Refills(&blamed);
+    Blame(blamed, &loss);
+    result_.free_bursts = loss.Build();
+  }
+
+  // The calls are gone, and cost the idle time inside them and until the host is ahead again.
+  void Blame(const std::vector<std::uint8_t>& blamed, LossBuilder* loss) const {
     for (const std::uint32_t thread : run_.launching_threads) {
       std::vector<Interval> cuts;
       const RowRange calls = run_.calls_of_thread[thread];
       for (std::uint32_t c = calls.first; c < calls.last; ++c) {
         if (blamed[c] == 0) continue;
-        loss.remedy().unblocked_calls.push_back(c);
+        loss->remedy().unblocked_calls.push_back(c);
         cuts.push_back({trace_.calls.start[c], trace_.calls.end[c]});
       }
       if (cuts.empty()) continue;
@@ -243,12 +251,59 @@ class HostFinder {
       for (const GapPiece piece : basis_.idle.pieces) {
         if (basis_.idle.ThreadOf(piece) != thread) continue;
         const IntervalSet part = inside.Clip(piece.start, piece.end);
-        for (const Interval& i : part.intervals()) loss.AddSpan(piece.device, i.start, i.end);
+        for (const Interval& i : part.intervals()) loss->AddSpan(piece.device, i.start, i.end);
       }
-      loss.remedy().host_cuts.push_back({thread, inside});
+      loss->remedy().host_cuts.push_back({thread, inside});
     }
-    loss.AddBlamed(blamed);
-    result_.free_bursts = loss.Build();
+    loss->AddBlamed(blamed);
+  }
+
+  // Allocations of device memory that nothing frees again. Where the driver's memory events are
+  // missing, any may be kept.
+  void KeptMemory() {
+    if (!knows_kept_) {
+      result_.kept = result_.alloc;
+      return;
+    }
+    LossBuilder loss(basis_);
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      const Nanos start = trace_.calls.start[c];
+      if (kept_[c] != 0) loss.Count(start, 0, trace_.calls.end[c] - start);
+    }
+    Blame(kept_, &loss);
+    result_.kept = loss.Build();
+  }
+
+  // Of the steady loop, by their addresses.
+  void FindKept() {
+    const MemoryTable& memory = trace_.memory;
+    using Block = std::pair<std::uint32_t, std::uint64_t>;  // process and address
+    std::map<Block, Nanos> open;                            // and when it was allocated
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      if (memory.memory[i] != MemoryKind::kDevice) continue;
+      if (!memory.reserved.empty() && memory.reserved[i] >= 0) continue;  // of an allocator
+      knows_kept_ = true;
+      const Block block{memory.process[i], memory.address[i]};
+      if (memory.bytes[i] > 0) {
+        open[block] = memory.time[i];
+      } else {
+        open.erase(block);
+      }
+    }
+    std::map<std::uint32_t, std::vector<Nanos>> kept;  // by process, in order
+    for (const auto& [block, time] : open) kept[block.first].push_back(time);
+    for (auto& [process, times] : kept) std::sort(times.begin(), times.end());
+    kept_.assign(trace_.calls.size(), 0);
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const std::vector<Nanos>& times = kept[trace_.threads[thread].process];
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        const Nanos start = trace_.calls.start[c];
+        if (run_.ClassOfCall(c) != CallClass::kAllocDevice || !basis_.InLoop(start)) continue;
+        const auto at = std::lower_bound(times.begin(), times.end(), start);
+        if (at != times.end() && *at <= trace_.calls.end[c]) kept_[c] = 1;
+      }
+    }
   }
 
   // Frees of device memory one after another on a thread, with nothing allocated between.
@@ -288,7 +343,8 @@ class HostFinder {
       const RowRange calls = run_.calls_of_thread[thread];
       for (std::uint32_t c = calls.first; c < calls.last && left != freed.end(); ++c) {
         if (left->second == 0) break;
-        if (run_.ClassOfCall(c) != CallClass::kAllocDevice || !basis_.InLoop(trace_.calls.start[c]))
+        if (run_.ClassOfCall(c) != CallClass::kAllocDevice || kept_[c] != 0 ||
+            !basis_.InLoop(trace_.calls.start[c]))
           continue;
         (*blamed)[c] = 1;
         --left->second;
@@ -319,6 +375,8 @@ class HostFinder {
   const Run& run_;
   const Trace& trace_;
   const std::vector<IntervalSet> compiling_;
+  bool knows_kept_ = false;         // the driver's allocations and frees were recorded
+  std::vector<std::uint8_t> kept_;  // by call: it allocates what nothing frees again
   Host result_;
 };
 

@@ -20,6 +20,7 @@ struct Host {
   std::size_t gpu_processes = 0;  // most processes with work on one device
   Loss gpu_switch;
   Loss free_bursts;             // runs of frees of device memory on one thread
+  Loss kept;                    // allocations of device memory that nothing frees again
   double cpu_moves_per_s = -1;  // of launching threads from CPU to CPU; -1: no scheduling events
   double memory_peak = -1;      // -1: no memory events
   double memory_reserved_peak = 0;   // of a caching allocator, on one device; 0 unknown

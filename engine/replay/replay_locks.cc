@@ -1,0 +1,139 @@
+// Waits for locks that another thread takes and gives back at its own pace.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "engine/replay/replay.h"
+
+namespace advise {
+namespace {
+
+struct Wait {
+  std::uint32_t call;  // the host call of the replay that came behind it
+  Nanos asked, got;
+};
+
+// The waits for locks in the pause [since, until) of the thread.
+void AddLocks(const Run& run, std::uint32_t thread, Nanos since, Nanos until, std::uint32_t call,
+              std::vector<Wait>* waits) {
+  const OsCallTable& os = run.trace.os_calls;
+  const auto first = os.start.begin() + run.os_of_thread[thread].first;
+  const auto last = os.start.begin() + run.os_of_thread[thread].last;
+  for (auto at = std::lower_bound(first, last, since); at != last && *at < until; ++at) {
+    const auto row = static_cast<std::size_t>(at - os.start.begin());
+    if (run.names.Os(os.name[row]) == OsClass::kLock && os.end[row] <= until)
+      waits->push_back({call, os.start[row], os.end[row]});
+  }
+}
+
+// The ends of the thread's calls of the operating system, by name.
+std::map<StringId, std::vector<Nanos>> EndsOf(const Run& run, std::uint32_t thread) {
+  const OsCallTable& os = run.trace.os_calls;
+  std::map<StringId, std::vector<Nanos>> ends;
+  for (std::uint32_t i = run.os_of_thread[thread].first; i < run.os_of_thread[thread].last; ++i)
+    if (!IsWait(run.names.Os(os.name[i]))) ends[os.name[i]].push_back(os.end[i]);
+  for (auto& [name, times] : ends) std::sort(times.begin(), times.end());
+  return ends;
+}
+
+// When the thread was given something to do after it had waited for that.
+std::vector<Nanos> EndsOfRests(const Run& run, std::uint32_t thread) {
+  const OsCallTable& os = run.trace.os_calls;
+  std::vector<Nanos> ends;
+  for (std::uint32_t i = run.os_of_thread[thread].first; i < run.os_of_thread[thread].last; ++i)
+    if (run.names.Os(os.name[i]) == OsClass::kWait) ends.push_back(os.end[i]);
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
+// Whether most of the waits end just behind one of the times, more than chance would have it.
+bool EndBehind(const std::vector<Wait>& waits, const std::vector<Nanos>& times, const Run& run) {
+  const Knowledge& knowledge = run.knowledge;
+  const auto wake = static_cast<Nanos>(knowledge.Number("replay.lock_wake"));
+  Nanos all = 0;
+  Nanos behind = 0;
+  std::size_t count = 0;
+  for (const Wait& wait : waits) {
+    all += wait.got - wait.asked;
+    const auto after = std::upper_bound(times.begin(), times.end(), wait.got);
+    if (after == times.begin()) continue;
+    const Nanos end = *std::prev(after);
+    if (end <= wait.asked || wait.got - end > wake) continue;
+    behind += wait.got - wait.asked;
+    ++count;
+  }
+  const double chance = static_cast<double>(wake) * static_cast<double>(times.size()) /
+                        static_cast<double>(run.window.Length());
+  return static_cast<double>(count) >= knowledge.Number("replay.hand_over.least") &&
+         static_cast<double>(behind) >=
+             knowledge.Number("replay.hand_over.usual") * static_cast<double>(all) &&
+         chance <= knowledge.Number("replay.hand_over.chance");
+}
+
+// When a thread gave a lock back, and since when it had been at work without a rest each time.
+struct Holder {
+  std::vector<Nanos> releases;
+  std::vector<Nanos> at_work_since;
+};
+
+// The thread that gave back the lock for which the other one waited; without releases where nobody
+// knows.
+Holder HolderFor(const Run& run, std::uint32_t thread, const std::vector<Wait>& waits) {
+  for (std::uint32_t t = 0; t < run.trace.threads.size(); ++t) {
+    if (run.trace.threads[t].process != run.trace.threads[thread].process || t == thread ||
+        run.names.ThreadRole(t) == Role::kProfiler)
+      continue;
+    for (auto& [name, times] : EndsOf(run, t)) {
+      if (!EndBehind(waits, times, run)) continue;
+      Holder holder{std::move(times), {}};
+      const std::vector<Nanos> rests = EndsOfRests(run, t);
+      for (const Nanos release : holder.releases) {
+        const auto after = std::upper_bound(rests.begin(), rests.end(), release);
+        holder.at_work_since.push_back(after == rests.begin() ? run.window.start
+                                                              : *std::prev(after));
+      }
+      return holder;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+// A thread that asks earlier for a lock that another one holds again and again gets it earlier only
+// by whole turns of that one: with the next release behind its question, as in the recording. Where
+// the other one rests in between, it begins its turns as much earlier as it is asked to.
+void Replay::AwaitLocks(const Run& run) {
+  std::map<std::uint32_t, std::vector<Wait>> by_thread;
+  for (std::uint32_t i = 0; i < calls_.size(); ++i) {
+    const HostCall& call = calls_[i];
+    if (call.released_by != kNone || call.paused_for != kNone || call.arrival != kNone ||
+        call.previous == kNone)
+      continue;
+    AddLocks(run, call.thread, calls_[call.previous].end, call.start, i, &by_thread[call.thread]);
+  }
+  for (const auto& [thread, waits] : by_thread) {
+    const Holder holder = HolderFor(run, thread, waits);
+    Nanos at_work_since = std::numeric_limits<Nanos>::min();
+    std::uint32_t current = kNone;
+    for (const Wait& wait : waits) {
+      const std::vector<Nanos>& all = holder.releases;
+      const auto first = std::upper_bound(all.begin(), all.end(), wait.asked);
+      const auto last = std::upper_bound(first, all.end(), wait.got);
+      if (first == last) continue;
+      const Nanos since = holder.at_work_since[static_cast<std::size_t>(first - all.begin())];
+      if (current == kNone || since != at_work_since) {
+        at_work_since = since;
+        turns_.push_back({since, current, {}});
+        current = static_cast<std::uint32_t>(turns_.size() - 1);
+        for (std::size_t i = 0; i < all.size(); ++i)
+          if (holder.at_work_since[i] == since) turns_.back().ends.push_back(all[i]);
+      }
+      HostCall& call = calls_[wait.call];
+      if (call.locks++ == 0) call.first_lock = static_cast<std::uint32_t>(locks_.size());
+      locks_.push_back({wait.asked, wait.got, current, last - first, wait.got - *std::prev(last)});
+    }
+  }
+}
+
+}  // namespace advise
