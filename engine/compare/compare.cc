@@ -249,7 +249,7 @@ class Comparer {
       result_.notes.emplace_back(
           "The kernels that both runs share work on other sizes, but on as many threads per step: "
           "the same work in other pieces, as with micro-batches");
-    } else if (!match.even && result_.unit == "step") {
+    } else if (!match.even && match.matched_before > 0 && result_.unit == "step") {
       result_.notes.emplace_back(
           "The kernels that both runs share were not launched in the same proportions: the "
           "comparison assumes that a step does the same work");

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "engine/facts/rows.h"
 
@@ -90,6 +92,48 @@ MatchedPart MatchByKey(const WorkLevel& level, Side* a, Side* b) {
   };
   const double share = a->Close(in_both);
   return {level.name, share, b->Close(in_both)};
+}
+
+// "_add_mul_0" of "triton_poi_fused_add_mul_0", as TorchInductor names what it fuses; "" of others.
+std::string FusedIn(const std::string& kernel) {
+  static constexpr std::string_view kFused = "_fused";
+  const std::size_t at = kernel.find(kFused);
+  const bool inductor = at != std::string::npos && kernel.starts_with("triton_");
+  return inductor ? kernel.substr(at + kFused.size()) : "";
+}
+
+// "_mul_" of "aten::mul_".
+std::string NameInFused(const std::string& op) {
+  const std::size_t colon = op.rfind(':');
+  if (op.empty() || colon == std::string::npos) return "";
+  std::string name = op.substr(colon + 1);
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  return name.empty() ? "" : "_" + name + "_";
+}
+
+// Closes what a compiler fused on one side, by the operators that its kernels name, and what
+// these operators launched on the other side. Shares of the time: fused and apart.
+std::pair<double, double> CloseFused(double least, Side* fused, Side* apart) {
+  const std::set<std::string> names =
+      apart->OpenKeys([](const WorkRow& row) { return NameInFused(row.op); });
+  std::set<std::string> found;
+  const double share = fused->Close([&](const WorkRow& row) {
+    const std::string holds = FusedIn(row.kernel);
+    std::vector<std::string> inside;
+    for (const std::string& name : names)
+      if (!name.empty() && holds.find(name) != std::string::npos) inside.push_back(name);
+    if (static_cast<double>(inside.size()) < least) return false;
+    found.insert(inside.begin(), inside.end());
+    return true;
+  });
+  return {share,
+          apart->Close([&](const WorkRow& row) { return found.contains(NameInFused(row.op)); })};
+}
+
+MatchedPart MatchByFused(double least, Side* a, Side* b) {
+  const auto [fused_after, apart_before] = CloseFused(least, b, a);
+  const auto [fused_before, apart_after] = CloseFused(least, a, b);
+  return {"fused", fused_before + apart_before, fused_after + apart_after};
 }
 
 // Kernels of one class at about the same place of the step.
@@ -177,6 +221,8 @@ LevelMatch MatchLevels(const std::vector<WorkRow>& before, const std::vector<Wor
     match.sure_after += part.after;
   };
   for (const WorkLevel& level : LevelsOf(knowledge)) {
+    if (level.name == std::string_view("range") && level.tells)
+      add(MatchByFused(knowledge.Number("compare.least_fused"), &a, &b), false, true);
     add(MatchByKey(level, &a, &b), level.sure, level.tells);
   }
   add(MatchByPlace(knowledge.Number("compare.near_place"), &a, &b), false, false);

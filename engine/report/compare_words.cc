@@ -78,6 +78,7 @@ std::vector<std::string> MatchedInWords(const RunComparison& comparison) {
       {"name", "kernel name"},
       {"shapes", "operator on the same shapes"},
       {"operator", "operator"},
+      {"fused", "operators that a fused kernel names"},
       {"range", "range or module"},
       {"place", "place in the step"},
       {"graph", "whole CUDA graphs"}};

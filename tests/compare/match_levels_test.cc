@@ -68,6 +68,26 @@ TEST_CASE("kernels that were fused are known by the module around them, or their
   CHECK_THAT(c.notes.at(0), Contains("hold only 0 % of the kernel time before"));
 }
 
+TEST_CASE("a chain that a compiler fused is known by the operators that its kernel names") {
+  ReportStory before = StepsOf(40);
+  before.Origin("elementwise_1", "aten::mul", "", "", 0.2, 100)
+      .Origin("elementwise_2", "aten::add_", "", "", 0.4, 100)
+      .Origin("elementwise_3", "aten::sigmoid", "", "", 0.6, 100)
+      .Origin("elementwise_4", "aten::tanh", "", "", 0.1, 100);
+  ReportStory after = StepsOf(20);
+  after.Origin("triton_poi_fused_add_mul_sigmoid_0", "triton_poi_fused_add_mul_sigmoid_0", "", "",
+               0.9, 100);
+  const RunComparison c = Matching(&before, &after);
+  REQUIRE(c.comparable);
+  CHECK(Levels(c)["fused"] == std::pair(0.75, 1.0));
+  const RunComparison back = Matching(&after, &before);
+  REQUIRE(back.comparable);
+  CHECK(Levels(back)["fused"] == std::pair(1.0, 0.75));
+  ReportStory few = StepsOf(20);
+  few.Origin("triton_poi_fused_add_mul_0", "triton_poi_fused_add_mul_0", "", "", 0.9, 100);
+  CHECK_FALSE(Matching(&before, &few).comparable);
+}
+
 TEST_CASE("a run whose graphs were traced as a whole is compared where uploads are the same") {
   ReportStory before = StepsOf(40);
   before.Origin("mul", "", "", "", 0.3, 300);
