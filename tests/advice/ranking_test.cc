@@ -427,7 +427,7 @@ TEST_CASE("a setting comes before a change of code that wins little more and is 
 }
 
 // What it leaves little of comes behind it: the recording of the workload called blocking.
-TEST_CASE("a variable of the environment does not come before what wins far more after it, too") {
+TEST_CASE("a setting does not come before what wins far more after it, too") {
   const Analysed run(HalfIdleSteps(), kAuto);
   const auto first = [&](const char* id, Nanos claimed) {
     Verdicts verdicts;
