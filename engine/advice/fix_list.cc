@@ -126,9 +126,9 @@ void FixList::Plan() {
   for (Candidate& candidate : candidates_) {
     if (candidate.priced) open.push_back({&candidate, candidate.own});
   }
-  // A setting before a change of code or design that wins little more and is no surer; also before
-  // what its rule explains, if that wins little more once the setting is made: what a debugging
-  // switch leaves is seen only once the switch is off.
+  // A setting before a change of code or design that wins little more and is no surer; a switch of
+  // the environment also before what its rule explains, if that wins little more once the switch is
+  // off: only then is it seen what is left.
   const double easier_lead = knowledge_.Number("ranking.easier_lead");
   const auto little_more = [&](Nanos than, Nanos worth) {
     return static_cast<double>(than) * easier_lead >= static_cast<double>(worth);
@@ -140,7 +140,8 @@ void FixList::Plan() {
       if (rule.effort != "flag" || one.candidate->indirect || one.worth <= 0) return false;
       if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
       if (little_more(one.worth, chosen->worth)) return true;
-      return Matters(one.worth) && Holds(rule.explains, chosen->candidate->rule->id) &&
+      return rule.topic == Topic::kSwitch && Matters(one.worth) &&
+             Holds(rule.explains, chosen->candidate->rule->id) &&
              little_more(one.worth, WorthAfter(*one.candidate, *chosen->candidate));
     });
     return setting != open.end() ? setting : chosen;

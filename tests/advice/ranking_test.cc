@@ -426,20 +426,45 @@ TEST_CASE("a setting comes before a change of code that wins little more and is 
   CHECK(first(27, 0.8) == "a/code");  // which wins a third more
 }
 
-// What it leaves little of comes behind it: the recording of the workload called blocking.
-TEST_CASE("a setting does not come before what wins far more after it, too") {
-  const Analysed run(HalfIdleSteps(), kAuto);
-  const auto first = [&](const char* id, Nanos claimed) {
+// Launches that return with their kernel. The code wins 70 % by itself, and 30 % once they return
+// at once, which wins 40 %.
+TEST_CASE("a switch of the environment comes before what it explains and leaves little of") {
+  TraceBuilder story;
+  for (int i = 0; i < 300; ++i) {
+    const Nanos at = i * 50_us;
+    story.Launch("kernel", {at, at + 40_us}, {at + 10_us, at + 40_us});
+  }
+  const Analysed run(story);
+  auto unblocked = std::make_shared<Remedy>();
+  unblocked->unblocked_calls = run.Calls("cudaLaunchKernel");
+  auto less = std::make_shared<Remedy>();
+  less->vanished_calls = unblocked->unblocked_calls;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    less->scaled_ops.emplace_back(op, 0.5F);
+  const auto first = [&](Topic topic, const char* explained) {
     Verdicts verdicts;
-    verdicts.Add({.id = id, .claims = {Percent(run, 60, 80)}});
+    verdicts.Add(
+        {.id = "a/setting", .priority = 80, .claims = {Percent(run, 0, 90)}, .remedy = unblocked});
     verdicts.rule(0).effort = "flag";
-    verdicts.rule(0).explains = {"a/code"};
-    verdicts.Add({.id = "a/code", .claims = {Percent(run, 0, claimed)}, .confidence = 0.8});
+    verdicts.rule(0).topic = topic;
+    verdicts.rule(0).explains = {explained};
+    verdicts.Add({.id = "a/code", .claims = {Percent(run, 0, 90)}, .remedy = less});
     return verdicts.Rank(run)[0].rule->id;
   };
-  CHECK(first("environment/switch", 24) == "environment/switch");
-  CHECK(first("environment/switch", 40) == "a/code");
-  CHECK(first("a/setting", 40) == "a/code");
+  CHECK(first(Topic::kSwitch, "a/code") == "a/setting");
+  CHECK(first(Topic::kSwitch, "a/other") == "a/code");
+  CHECK(first(Topic::kNoTopic, "a/code") == "a/code");
+}
+
+TEST_CASE("a switch of the environment does not come before what wins far more after it, too") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/setting", .claims = {Percent(run, 60, 80)}});
+  verdicts.rule(0).effort = "flag";
+  verdicts.rule(0).topic = Topic::kSwitch;
+  verdicts.rule(0).explains = {"a/code"};
+  verdicts.Add({.id = "a/code", .claims = {Percent(run, 0, 40)}});
+  CHECK(verdicts.Rank(run)[0].rule->id == "a/code");
 }
 
 // A thousand launches, one in 4 us, with a kernel each.
