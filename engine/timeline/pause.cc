@@ -38,7 +38,8 @@ std::vector<Nanos> LongPauses(const Run& run) {
   const auto longest = static_cast<Nanos>(run.knowledge.Number("launch.long_gap"));
   const auto shortest = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));
   const double stands_out = run.knowledge.Number("launch.pause_factor");
-  const double most_usual = run.knowledge.Number("launch.usual_pause_most");
+  const double many = run.knowledge.Number("launch.many_per_step");
+  const std::size_t steps = run.steps.known() ? run.steps.steady_count() : 1;
   const double far_out = run.knowledge.Number("launch.pause_far_out");
   const double least = run.knowledge.Number("launch.long_pause_least");
   std::vector<Nanos> limits(run.trace.threads.size(), longest);
@@ -55,7 +56,10 @@ std::vector<Nanos> LongPauses(const Run& run) {
       longest_since = 0;
     }
     if (pauses.empty()) continue;
-    const double usual = std::min(static_cast<double>(Median(std::move(pauses))), most_usual);
+    const bool few = static_cast<double>(pauses.size()) < many * static_cast<double>(steps);
+    const double most =
+        run.knowledge.Number(few ? "launch.usual_pause_most_of_few" : "launch.usual_pause_most");
+    const double usual = std::min(static_cast<double>(Median(std::move(pauses))), most);
     // Where launches follow each other at once, as in C++, even a short pause is other code.
     const double at_once = std::max(least, far_out * usual);
     const Nanos low = std::min(shortest, static_cast<Nanos>(at_once));

@@ -157,6 +157,24 @@ TEST_CASE("migrations are counted by page fault, and prefetches of the program a
   CHECK(run->moves.migrated_back_bytes == Approx(8_KiB));
 }
 
+TEST_CASE("host code that faults on page after page waits for them") {
+  // Ten pages, 40 us from one to the next, and code that touches none of them.
+  const auto lost = [](Nanos between) {
+    TraceBuilder story;
+    story.Launch("make", {0_us, 5_us}, {10_us, 100_us});
+    for (int i = 0; i < 10; ++i) {
+      const Nanos at = 120_us + i * (between + 5_us);
+      story.MigrateToHost(64_KiB, {at, at + 5_us}, MigrationCause::kFault);
+    }
+    story.Launch("use", {5_ms, 5_ms + 5_us}, {5_ms + 10_us, 5_ms + 100_us});
+    const Analysed run(story);
+    return run->copies.migration.lost->Total() - 10 * 5_us;
+  };
+  const auto fault = static_cast<Nanos>(ShippedKnowledge().Number("copy.host_fault"));
+  CHECK(lost(20_us) == 9 * 20_us);
+  CHECK(lost(fault + 100_us) == 9 * fault);  // the rest is its own
+}
+
 TEST_CASE("a round trip across the border of two steps that a rhythm gave is still one") {
   // Each millisecond: kernels, a download, 300 us of work on the host (the longest wait, so the
   // border of the steps), the upload.

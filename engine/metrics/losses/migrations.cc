@@ -1,5 +1,6 @@
 #include "engine/metrics/losses/migrations.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ class MigrationFinder {
       when_[trace_.faults.device[i]].push_back({trace_.faults.start[i], trace_.faults.end[i]});
     }
     if (loss_.count() > 0) Kernels();
+    HostFaults();
     return loss_.Build();
   }
 
@@ -39,6 +41,26 @@ class MigrationFinder {
     loss_.AddOp(op);
     loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
     when_[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
+    if (trace_.copies.direction[copy] == CopyDirection::kMigrationToHost) {
+      back_starts_.push_back(trace_.ops.start[op]);
+      back_ends_.push_back(trace_.ops.end[op]);
+    }
+  }
+
+  // Host code that goes on from one page that it faults on to the next: most of that is the fault.
+  void HostFaults() {
+    std::sort(back_starts_.begin(), back_starts_.end());
+    std::sort(back_ends_.begin(), back_ends_.end());
+    const auto most = static_cast<Nanos>(basis_.run.knowledge.Number("copy.host_fault"));
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kHostCompute) continue;
+      if (!std::binary_search(back_ends_.begin(), back_ends_.end(), piece.start) ||
+          !std::binary_search(back_starts_.begin(), back_starts_.end(), piece.end))
+        continue;
+      const Nanos end = std::min(piece.end, piece.start + most);
+      loss_.AddSpan(piece.device, piece.start, end);
+      loss_.CutHost(basis_.idle.ThreadOf(piece), piece.start, end);
+    }
   }
 
   // A kernel that faults waits for its pages: the time that faults and migrations take inside it is
@@ -61,7 +83,8 @@ class MigrationFinder {
   const Basis& basis_;
   const Trace& trace_;
   LossBuilder loss_;
-  std::vector<std::vector<Interval>> when_;  // by device
+  std::vector<std::vector<Interval>> when_;     // by device
+  std::vector<Nanos> back_starts_, back_ends_;  // of migrations to the host
 };
 
 }  // namespace
