@@ -48,9 +48,9 @@ struct Expected {
 
 // Errors of more than ten points have their reasons in docs/validation.md (Workloads).
 const std::vector<Expected> kExpected = {
-    {"allocation", 1, 10}, {"attention", 1, 14}, {"batch", 1, 10},     {"blocking", 1, 22},
-    {"checkpoint", 1, 24}, {"decode", 1, 19},    {"downloads", 1, 10}, {"fusion", 1, 30},
-    {"graph", 1, 10},      {"host", 1, 10},      {"item", 3, 21},      {"layout", 2, 21},
+    {"allocation", 1, 10}, {"attention", 1, 14}, {"batch", 1, 10},     {"blocking", 1, 20},
+    {"checkpoint", 1, 24}, {"decode", 1, 10},    {"downloads", 1, 10}, {"fusion", 1, 30},
+    {"graph", 1, 10},      {"host", 1, 10},      {"item", 3, 19},      {"layout", 2, 21},
     {"loader", 1, 12},     {"overlap", 1, 10},   {"padding", 1, 10},   {"pinned", 1, 10},
     {"precision", 1, 10},  {"roundtrip", 1, 10}, {"stencil", 3, 17},   {"synchronize", 4, 10},
     {"two", 2, 24},        {"workers", 1, 10},
@@ -65,7 +65,8 @@ TEST_CASE("what was planted in a recorded program is named, with what removing i
     REQUIRE(findings.size() >= place);
     const Json& planted = findings[place - 1];
     CHECK(planted["rule"] == figure["planted"]);
-    const double told = planted["saving"]["share"].get<double>();
+    const Json& saving = planted["saving"];
+    const double told = saving.value("unprofiled", saving["share"].get<double>());
     CHECK(100 * std::abs(told - Won(figure)) <= most_error);
   }
 }
@@ -78,6 +79,15 @@ TEST_CASE("what was removed from a recorded program is no longer named") {
     INFO(recording);
     for (const Json& finding : Findings(recording))
       CHECK(finding["rule"] != figures.at(expected.workload)["planted"]);
+  }
+}
+
+// Without the profiler the GPU is the limit: a step takes 3.93 ms, and 3.94 ms compiled.
+TEST_CASE("the profiler's own cost is no launch work") {
+  for (const char* recording : {"allocation-good", "checkpoint-good"}) {
+    INFO(recording);
+    for (const Json& finding : Findings(std::string(recording) + ".pt.trace.json.gz"))
+      CHECK(finding["rule"] != "launch/bound");
   }
 }
 
