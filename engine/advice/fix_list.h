@@ -63,10 +63,10 @@ class FixList {
   // plan: each next one is the one that wins most beyond those before it, and that is its saving,
   // so savings never overlap. Of those that win the same, one comes first that wins the time it was
   // seen to lose; a setting comes before a change of code that wins little more and is no surer, a
-  // switch of the environment also before what its rule explains and wins little more after it. What
-  // is listed under its cause only, since nothing of its own is left, is no finding. Each fix of the
-  // plan names what it makes needless or worthwhile. What wins only while a profiler slows the host
-  // is a note. O(candidates^2).
+  // switch of the environment also before what its rule explains and wins little more after it.
+  // What is listed under its cause only, since nothing of its own is left, is no finding. Each fix
+  // of the plan names what it makes needless or worthwhile. What wins only while a profiler slows
+  // the host is a note. O(candidates^2).
   std::vector<Finding> Rank();
 
  protected:

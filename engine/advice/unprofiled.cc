@@ -6,8 +6,8 @@
 
 namespace advise {
 
-Unprofiled::Unprofiled(const Analysis& analysis) : analysis_(analysis) {
-  gone_ = CostOfProfiler(analysis.run).gone;
+Unprofiled::Unprofiled(const Analysis& analysis)
+    : analysis_(analysis), gone_(CostOfProfiler(analysis.run).gone) {
   if (gone_.ChangesNothing()) return;
   won_ = analysis.replay().Gain(gone_);
   const auto recorded = static_cast<double>(analysis.run.window.Length());

@@ -26,7 +26,7 @@ struct RankTime {
   Nanos idle = 0;
   // Of comm_exposed: meanwhile the launching thread waits for data or loads it.
   Nanos loading_beside_comm = 0;
-  Nanos copying_beside_comm = 0;  // the same: meanwhile its copies run
+  Nanos copying_beside_comm = 0;                // the same: meanwhile its copies run
   std::array<Nanos, kIdleCauseCount> causes{};  // add up to idle
   Nanos Total() const { return compute + comm_exposed + copy_exposed + memset_exposed + idle; }
   Nanos Cause(IdleCause cause) const { return causes[static_cast<std::size_t>(cause)]; }

@@ -41,8 +41,8 @@ struct FindingChange {
 
 // Work that one level of the comparison found in both runs: "kernel" (by name and size), "name" (of
 // a kernel, whatever its size and numbers), "shapes" (operator and sizes of its inputs),
-// "operator", "fused" (operators that a compiled kernel names), "range" (or module), "place" (in the
-// step), "graph" (inside graphs that one run traced as a whole).
+// "operator", "fused" (operators that a compiled kernel names), "range" (or module), "place" (in
+// the step), "graph" (inside graphs that one run traced as a whole).
 struct MatchedPart {
   std::string by;
   double before = 0, after = 0;  // shares of the kernel time

@@ -32,17 +32,17 @@ Nanos CostOfEvent(const Run& run, const std::vector<std::vector<Nanos>>& starts)
     for (std::size_t i = 1; i < list.size(); ++i) spacing.push_back(list[i] - list[i - 1]);
   }
   if (spacing.empty()) return 0;
-  const auto at = spacing.begin() + static_cast<std::ptrdiff_t>(
-                                        run.knowledge.Number("capture.short_spacing") *
-                                        static_cast<double>(spacing.size() - 1));
+  const auto at =
+      spacing.begin() + static_cast<std::ptrdiff_t>(run.knowledge.Number("capture.short_spacing") *
+                                                    static_cast<double>(spacing.size() - 1));
   std::nth_element(spacing.begin(), at, spacing.end());
   const double by_spacing =
       run.knowledge.Number("capture.cost_by_spacing") * static_cast<double>(*at);
   return static_cast<Nanos>(std::min(most, by_spacing));
 }
 
-// What is due is paid from the time until the next event, and never takes more than `most` of it: an
-// operator inside another begins long before the cost of the outer one is paid.
+// What is due is paid from the time until the next event, and never takes more than `most` of it:
+// an operator inside another begins long before the cost of the outer one is paid.
 IntervalSet CostsBehind(const std::vector<Nanos>& starts, Nanos each, double most, Nanos end) {
   IntervalSet costs;
   Nanos due = 0;

@@ -18,8 +18,8 @@ struct ProfilerCost {
 // so a program that the host limits is slower under it: by half or more, measured. On a faster host
 // it takes less, and there events also begin sooner after each other: it takes no more than
 // `capture.cost_by_spacing` of the pauses between the starts of two events, as short as the
-// shortest are, and no more than `capture.cost_at_most` of the time. Nothing where another profiler made the capture, which costs less and tells itself.
-// O(n log n) in the operators and calls.
+// shortest are, and no more than `capture.cost_at_most` of the time. Nothing where another profiler
+// made the capture, which costs less and tells itself. O(n log n) in the operators and calls.
 ProfilerCost CostOfProfiler(const Run& run);
 
 }  // namespace advise
