@@ -394,6 +394,14 @@ class JobFixes : public FixList {
                          [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     Finding finding = *worst->first;
     finding.confidence = ConfidenceOf(candidate);
+    // The job wins as much less without the profiler as the part does.
+    if (finding.unprofiled_share && finding.saving_share > 0 && window() > 0) {
+      const double of_job = static_cast<double>(candidate.saving) / static_cast<double>(window());
+      finding.unprofiled_share =
+          std::min(1.0, *finding.unprofiled_share * of_job / finding.saving_share);
+    } else {
+      finding.unprofiled_share.reset();
+    }
     if (item.ranks.size() == cluster_.ranks.size()) return finding;
     if (candidate.alone > 0 && 2 * candidate.saving < candidate.alone) {
       finding.basis += finding.basis.empty() ? "" : "; ";

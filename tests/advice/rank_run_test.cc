@@ -276,6 +276,21 @@ TEST_CASE("what pays only once another is fixed comes behind that one") {
   CHECK(findings[2].rule->id == "host/code");
 }
 
+TEST_CASE("without the profiler the job wins as much less as its ranks do") {
+  const RuleInfo launch = Rule("launch/bound");
+  Finding finding = Saves(launch, 0.3, 0);
+  finding.unprofiled_share = 0.1;
+  std::vector<ReportFindings> reports = OnBothRanks({finding});
+  const auto both = RankRun({}, reports, TwoRanks(), ShippedKnowledge());
+  REQUIRE(both.size() == 1);
+  REQUIRE(both[0].unprofiled_share.has_value());
+  CHECK(*both[0].unprofiled_share == Approx(both[0].saving_share / 3));
+
+  reports[0].findings[0].unprofiled_share.reset();
+  reports[1].findings[0].unprofiled_share.reset();
+  CHECK(!RankRun({}, reports, TwoRanks(), ShippedKnowledge())[0].unprofiled_share.has_value());
+}
+
 TEST_CASE("what all ranks suffer from comes before the rank that suffers most") {
   // Rank 1 computes 20 us longer in each step, and rank 0 waits for it so long.
   std::vector<RankSummary> ranks = TwoRanks().ranks;
