@@ -25,7 +25,6 @@ class Unprofiled {
 
  private:
   const Analysis& analysis_;
-  Remedy gone_;        // the profiler's cost
   double window_ = 0;  // without it; 0: it does not matter
   Nanos won_ = 0;      // by the profiler's cost and the fixes so far
   std::map<std::size_t, double> shares_;

@@ -147,6 +147,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { step_stats = FindStepStats(shared, phases); },
       [&] { operators = FindOperators(shared); },
       [&] { samples = FindSamples(shared); },
+      [&] { profiler_cost = CostOfProfiler(run); },
       [&] { shapes = FindShapes(shared, hardware); },
   };
   SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });

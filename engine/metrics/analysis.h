@@ -41,6 +41,7 @@
 #include "engine/metrics/system/monitor_summary.h"
 #include "engine/metrics/system/paths.h"
 #include "engine/metrics/system/profile_totals.h"
+#include "engine/metrics/system/profiler_cost.h"
 #include "engine/metrics/system/run_kind.h"
 #include "engine/metrics/work.h"
 #include "engine/replay/replay.h"
@@ -133,8 +134,9 @@ struct Analysis {
   Support support;
   RunKind kind;
   StartUp start_up;
-  Serving serving;           // empty unless the run serves a model
-  EngineSteps engine_steps;  // empty unless ranges say what steps of a model server work on
+  Serving serving;             // empty unless the run serves a model
+  ProfilerCost profiler_cost;  // nothing unless PyTorch's profiler recorded the run
+  EngineSteps engine_steps;    // empty unless ranges say what steps of a model server work on
 
  private:
   mutable std::unique_ptr<Replay> replay_;

@@ -6,7 +6,6 @@
 
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/kernel_table.h"
-#include "engine/metrics/system/profiler_cost.h"
 #include "engine/pipeline/measure_command.h"
 
 namespace advise {
@@ -58,7 +57,7 @@ std::string Count(std::size_t n) { return FormatQuantity(static_cast<double>(n),
 
 // What the profiler adds to the time for which GPUs wait for the host.
 void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
-  const ProfilerCost cost = CostOfProfiler(analysis.run);
+  const ProfilerCost& cost = analysis.profiler_cost;
   Nanos waiting = 0;
   for (const auto& causes : analysis.idle.by_device) {
     waiting += causes[static_cast<std::size_t>(IdleCause::kHostCompute)] +
@@ -71,13 +70,13 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Steps& steps = analysis.run.steps;
   const auto parts = steps.known() ? static_cast<double>(steps.steady_count()) : 1.0;
   const Nanos length = analysis.run.window.Length() - analysis.replay().Gain(cost.gone);
-  notes->push_back(
-      {Care::kOther, fmt::format("the profiler itself takes the host about {} {}: without it, {} "
-                                 "takes about {}",
-                                 FormatQuantity(cost.time_ns / parts, "ns"),
-                                 steps.known() ? "per step" : "in this window",
-                                 steps.known() ? "a step" : "the window",
-                                 FormatQuantity(static_cast<double>(length) / parts, "ns"))});
+  notes->push_back({Care::kProfilerCost,
+                    fmt::format("the profiler itself takes the host about {} {}: without it, {} "
+                                "takes about {}",
+                                FormatQuantity(cost.time_ns / parts, "ns"),
+                                steps.known() ? "per step" : "in this window",
+                                steps.known() ? "a step" : "the window",
+                                FormatQuantity(static_cast<double>(length) / parts, "ns"))});
 }
 
 // Inside a step of its engine, a server has a request.

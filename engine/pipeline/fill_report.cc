@@ -150,8 +150,10 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
         own.empty() ? "" : SomeRanksNote(own.front().world_size, static_cast<int>(own.size()));
     for (const CareNote& note : part.saved->report.read_with_care) {
       if (note.text == some) continue;
-      const auto known = std::find_if(said.begin(), said.end(),
-                                      [&](const auto& one) { return one.first.text == note.text; });
+      const auto known = std::find_if(said.begin(), said.end(), [&](const auto& one) {
+        const bool cost = note.care == Care::kProfilerCost && one.first.care == note.care;
+        return cost || one.first.text == note.text;
+      });
       if (known == said.end()) {
         said.emplace_back(note, 1);
       } else {

@@ -126,7 +126,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local requests = not name and #functions == 0 and may_await_requests(f, t)
     if requests then
       table.insert(ways, { reason = "requests" })
-      where = ", or it waits there for requests: the report has no waits"
+      where = ", or that thread waits for requests, which were not recorded"
     end
     if uploads then table.insert(ways, { reason = "upload" }) end
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
@@ -201,7 +201,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { kind = "inference" }, capture = { has_os_calls = false },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {} } } },
       expect = { ways = { { reason = "requests" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } },
-                 where = ", or it waits there for requests: the report has no waits" } },
+                 where = ", or that thread waits for requests, which were not recorded" } },
     { name = "several pauses per token are code",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { kind = "inference" }, capture = { has_os_calls = false },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 60 }, ranges = {} } } },

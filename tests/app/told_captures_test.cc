@@ -123,5 +123,13 @@ TEST_CASE("a report and a table that was exported from it are one capture") {
   if (!folder.empty()) CHECK_THAT(Told({folder}), !Contains("1 ranks"));
 }
 
+TEST_CASE("what the profiler takes is told once for all reports of a run") {
+  const std::string folder = FindCapture("kineto", "facebookresearch__param/dlrm_kineto");
+  if (folder.empty()) return;
+  const std::string text = Told({folder});
+  CHECK_THAT(text, Contains("the profiler itself takes the host about"));
+  CHECK_THAT(text, !Contains("of 8 reports"));
+}
+
 }  // namespace
 }  // namespace advise
