@@ -92,7 +92,6 @@ enum class Care {
   kRequestsLikeCode,  // waits for requests are not told apart from code
   kEarlierWork,       // the GPU waits for work from before the recording
   kCountedSavings,    // savings are shares of the time under the kernel profiler
-  kProfilerCost,      // what recording takes; another figure in each report of a run
   kProfilerMessage,   // an error in the words of the profiler, often long
 };
 

@@ -75,6 +75,20 @@ bool StallsMayWait(const StepStats& steps, const RunKind& kind, const Trace& tra
          steps.stall_bytes == 0;
 }
 
+// Whether uploads that come again in each step are its input, which is new each time. The only
+// uploads of a model's steps are the batch, in however many pieces; the next token takes next to
+// nothing. A solver takes batches only if data is loaded or a framework of models runs. Outside of
+// training, what each upload is answered by is its result.
+bool AreBatches(const Copies& copies, const RunKind& kind, const Input& input) {
+  const bool fed =
+      kind.kind == KindOfRun::kTraining || (kind.kind == KindOfRun::kInference && !kind.decode);
+  const bool takes_batches = kind.kind != KindOfRun::kSolver || !kind.framework.empty() ||
+                             input.background || input.loads > 0;
+  return (fed && copies.repeated_looks == UploadLooks::kBatchInPieces) ||
+         (takes_batches && copies.repeated_looks == UploadLooks::kBatch) ||
+         (kind.kind != KindOfRun::kTraining && copies.repeated_answered);
+}
+
 }  // namespace
 
 Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const AnalysisOptions& options)
@@ -164,16 +178,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   kind = FindRunKind(shared, support);
   step_stats.stall_may_wait = StallsMayWait(step_stats, kind, trace);
   if (step_stats.stall_may_wait) host_code = FindHostCode(shared, step_stats.stall.lost->by_device);
-  // The only uploads of a model's steps are the batch, in however many pieces; the next token takes
-  // next to nothing. A solver takes batches only if data is loaded or a framework of models runs.
-  const bool fed =
-      kind.kind == KindOfRun::kTraining || (kind.kind == KindOfRun::kInference && !kind.decode);
-  const bool takes_batches = kind.kind != KindOfRun::kSolver || !kind.framework.empty() ||
-                             input.background || input.loads > 0;
-  if ((fed && copies.repeated_looks == UploadLooks::kBatchInPieces) ||
-      (takes_batches && copies.repeated_looks == UploadLooks::kBatch) ||
-      (kind.kind != KindOfRun::kTraining && copies.repeated_answered))
-    copies.repeated = LossBuilder(shared).Build();
+  if (AreBatches(copies, kind, input)) copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);
   engine_steps = FindEngineSteps(shared);

@@ -70,13 +70,13 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Steps& steps = analysis.run.steps;
   const auto parts = steps.known() ? static_cast<double>(steps.steady_count()) : 1.0;
   const Nanos length = analysis.run.window.Length() - analysis.replay().Gain(cost.gone);
-  notes->push_back({Care::kProfilerCost,
-                    fmt::format("the profiler itself takes the host about {} {}: without it, {} "
-                                "takes about {}",
-                                FormatQuantity(cost.time_ns / parts, "ns"),
-                                steps.known() ? "per step" : "in this window",
-                                steps.known() ? "a step" : "the window",
-                                FormatQuantity(static_cast<double>(length) / parts, "ns"))});
+  notes->push_back(
+      {Care::kOther, fmt::format("the profiler itself takes the host about {} {}: without it, {} "
+                                 "takes about {}",
+                                 FormatQuantity(cost.time_ns / parts, "ns"),
+                                 steps.known() ? "per step" : "in this window",
+                                 steps.known() ? "a step" : "the window",
+                                 FormatQuantity(static_cast<double>(length) / parts, "ns"))});
 }
 
 // Inside a step of its engine, a server has a request.

@@ -132,14 +132,28 @@ std::string NoVerdictReason(const std::vector<Part>& parts, const Cluster& ranks
   return "no GPU activity was recorded";
 }
 
-// Notes of the run first, then those of its parts, each once.
+// A note of single reports.
+struct SaidNote {
+  CareNote note;  // as the first of them says it
+  std::size_t times = 1;
+  bool alike = true;  // with the same figures in all of them
+};
+
+// What a note says, whatever its figures.
+std::string WithoutFigures(std::string text) {
+  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return text;
+}
+
+// Notes of the run first, then those of its parts, each once: those that differ in their figures
+// alone are one.
 void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* report) {
   std::vector<std::string> of_run;
   for (const Part& part : parts) {
     of_run.insert(of_run.end(), part.left_out.begin(), part.left_out.end());
   }
   of_run.insert(of_run.end(), ranks.notes.begin(), ranks.notes.end());
-  std::vector<std::pair<CareNote, std::size_t>> said;
+  std::vector<SaidNote> said;
   std::size_t read = 0;
   Diagnostics diagnostics;
   for (const Part& part : parts) {
@@ -150,14 +164,14 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
         own.empty() ? "" : SomeRanksNote(own.front().world_size, static_cast<int>(own.size()));
     for (const CareNote& note : part.saved->report.read_with_care) {
       if (note.text == some) continue;
-      const auto known = std::find_if(said.begin(), said.end(), [&](const auto& one) {
-        const bool cost = note.care == Care::kProfilerCost && one.first.care == note.care;
-        return cost || one.first.text == note.text;
+      const auto known = std::find_if(said.begin(), said.end(), [&](const SaidNote& one) {
+        return WithoutFigures(one.note.text) == WithoutFigures(note.text);
       });
       if (known == said.end()) {
-        said.emplace_back(note, 1);
+        said.push_back({note});
       } else {
-        ++known->second;
+        ++known->times;
+        known->alike = known->alike && known->note.text == note.text;
       }
     }
     for (const Diagnostic& d : part.saved->report.diagnostics) {
@@ -165,8 +179,14 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
     }
   }
   for (const std::string& note : of_run) report->read_with_care.push_back({Care::kOther, note});
-  for (auto& [note, times] : said) {
-    if (times != read) note.text += fmt::format(" (in {} of {} reports)", times, read);
+  for (auto& [note, times, alike] : said) {
+    const std::string where = times == read ? fmt::format("in all {} reports", read)
+                                            : fmt::format("in {} of {} reports", times, read);
+    if (!alike) {
+      note.text += fmt::format(" ({}; the figures are those of the first)", where);
+    } else if (times != read) {
+      note.text += fmt::format(" ({})", where);
+    }
     report->read_with_care.push_back(note);
   }
   for (const Diagnostic& d : diagnostics.list()) report->diagnostics.push_back(d);
