@@ -216,7 +216,7 @@ class WritingTest(Faults):
         long = os.path.join(self.work, "long")
         for form, shown in (("nsys", rb"reading: \d+ % of [\d.]+ (thousand|million) rows"), ("kineto", rb"reading: \d+ % of [\d.]+ MB")):
             subprocess.run(
-                [SIMULATE, SCENARIO, "--steps", "5000", "--format", form, "-o", long], check=True, stdout=subprocess.DEVNULL
+                [SIMULATE, SCENARIO, "--steps", "3000", "--format", form, "-o", long], check=True, stdout=subprocess.DEVNULL
             )
             ours, theirs = pty.openpty()
             running = subprocess.Popen([PROGRAM, long, "-o", "o"], cwd=self.work, stdout=subprocess.DEVNULL, stderr=theirs)
