@@ -102,6 +102,21 @@ void DeclareSequence(Catalog* catalog) {
            &Launches::sequence_breaks);
 }
 
+void DeclarePrograms(Catalog* catalog) {
+  auto& programs = catalog->Of(&Analysis::single_operations);
+  programs.Add("launch.programs.per_step", "count",
+               "Compiled programs (XLA modules) that the host calls, per step.",
+               &SingleOperations::programs_per_step);
+  programs.Add("launch.programs.single", "share",
+               "Share of the compiled programs that hold a single operation.",
+               &SingleOperations::single_share);
+  programs.AddLoss("launch.single", kOfGaps,
+                   {"compiled programs of a single operation, in series",
+                    "Idle time in series of compiled programs of a single operation.",
+                    "One call replaces each series of compiled programs."},
+                   &SingleOperations::loss);
+}
+
 void DeclareGraphs(Catalog* catalog) {
   auto& graphs = catalog->Of(&Analysis::graphs);
   graphs.Add("graph.launches", "count", "Launches of CUDA graphs in the window.",
@@ -135,6 +150,7 @@ void DeclareLaunchFacts(Catalog* catalog) {
   DeclareCosts(catalog);
   DeclareLosses(catalog);
   DeclareSequence(catalog);
+  DeclarePrograms(catalog);
   DeclareGraphs(catalog);
 }
 

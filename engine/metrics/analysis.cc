@@ -140,7 +140,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         mpi = FindMpi(shared);
         graphs = FindGraphs(shared);
       },
-      [&] { launches = FindLaunches(shared); },
+      [&] {
+        launches = FindLaunches(shared);
+        single_operations = FindSingleOperations(shared);
+      },
       [&] { families = FindFamilies(shared); },
       [&] { work = FindWork(shared, phases); },
       [&] { origins = FindOrigins(shared); },

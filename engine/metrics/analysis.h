@@ -31,6 +31,7 @@
 #include "engine/metrics/losses/number_formats.h"
 #include "engine/metrics/losses/replication.h"
 #include "engine/metrics/losses/serving.h"
+#include "engine/metrics/losses/single_operations.h"
 #include "engine/metrics/losses/stalls.h"
 #include "engine/metrics/losses/start_up.h"
 #include "engine/metrics/losses/step_stats.h"
@@ -100,6 +101,7 @@ struct Analysis {
   Copies copies;
   Syncs syncs;
   Launches launches;
+  SingleOperations single_operations;  // none but of JAX
   Kernels kernels;
   Input input;
   Host host;

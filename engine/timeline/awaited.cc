@@ -113,7 +113,7 @@ void Awaited::FindLoading() {
     const bool worker = role == Role::kLoaderWorker;
     has_workers_ |= worker;
     compiler_seen_ |= role == Role::kCompiler;
-    const bool feeds = run_.feeds[t] != 0;
+    const bool feeds = run_.loads[t] != 0;
     const bool launches = !feeds && std::binary_search(run_.launching_threads.begin(),
                                                        run_.launching_threads.end(), t);
     const std::uint32_t process = trace.threads[t].process;

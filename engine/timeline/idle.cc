@@ -308,7 +308,7 @@ class Explainer {
       }
       // It waited for a thread that does nothing but upload data, and computed that before.
       if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
-          run_.feeds[thread] != 0) {
+          run_.loads[thread] != 0) {
         cause = IdleCause::kDataLoading;
       }
       // What a child process made is loaded next: it was a compiler.

@@ -7,23 +7,27 @@ namespace advise {
 
 namespace {
 
-// `uploads`, `launches`: the threads that launch uploads, and anything else.
-void FindLaunchingThreads(const std::vector<std::uint8_t>& uploads,
+// By thread: the bytes of its largest upload, 0 for none; whether it launches anything else.
+void FindLaunchingThreads(const std::vector<std::int64_t>& uploads,
                           const std::vector<std::uint8_t>& launches, Run* run) {
   const Trace& trace = run->trace;
+  const auto value = static_cast<std::int64_t>(run->knowledge.Number("copy.tiny_bytes"));
   std::vector<std::uint8_t> of_process(trace.processes.size(), 0);
   for (std::uint32_t t = 0; t < launches.size(); ++t) {
     const std::uint32_t process = trace.threads[t].process;
     if (process != kNone && launches[t] != 0) of_process[process] = 1;
   }
   run->feeds.assign(launches.size(), 0);
+  run->loads.assign(launches.size(), 0);
   for (std::uint32_t t = 0; t < launches.size(); ++t) {
     const std::uint32_t process = trace.threads[t].process;
     const bool launches_beside = process != kNone && of_process[process] != 0;
     if (launches[t] != 0 || uploads[t] != 0) run->launching_threads.push_back(t);
     // The main thread runs the program, whatever it hands to others.
     const bool main = launches_beside && trace.threads[t].tid == trace.processes[process].pid;
-    if (launches[t] == 0 && uploads[t] != 0 && launches_beside && !main) run->feeds[t] = 1;
+    if (launches[t] != 0 || uploads[t] == 0 || !launches_beside || main) continue;
+    run->feeds[t] = 1;
+    if (uploads[t] > value) run->loads[t] = 1;
   }
 }
 
@@ -43,17 +47,21 @@ Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
   std::vector<std::size_t> ops(ops_of_device.size(), 0);
   for (const std::uint16_t device : trace.ops.device) ++ops[device];
   for (std::size_t d = 0; d < ops.size(); ++d) ops_of_device[d].reserve(ops[d]);
-  std::vector<std::uint8_t> uploads(trace.threads.size(), 0);
+  std::vector<std::int64_t> uploads(trace.threads.size(), 0);   // bytes of the largest
   std::vector<std::uint8_t> launches(trace.threads.size(), 0);  // anything else
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     ops_of_device[trace.ops.device[op]].push_back(op);
     const std::uint32_t call = trace.ops.call[op];
     if (call == kNone) continue;
     if (first_op_of_call[call] == kNone) first_op_of_call[call] = op;
-    const bool upload =
-        trace.ops.kind[op] == OpKind::kCopy &&
-        trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kHostToDevice;
-    (upload ? uploads : launches)[trace.calls.thread[call]] = 1;
+    const std::uint32_t thread = trace.calls.thread[call];
+    const std::uint32_t copy = trace.ops.detail[op];
+    if (trace.ops.kind[op] != OpKind::kCopy ||
+        trace.copies.direction[copy] != CopyDirection::kHostToDevice) {
+      launches[thread] = 1;
+      continue;
+    }
+    uploads[thread] = std::max({uploads[thread], std::int64_t{1}, trace.copies.bytes[copy]});
   }
   for (std::uint32_t d = 0; d < ops_of_device.size(); ++d) {
     if (!ops_of_device[d].empty()) active_devices.push_back(d);

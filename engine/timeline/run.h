@@ -75,6 +75,7 @@ struct Run {
   // By thread: it is no main thread, its only ops are uploads, and another thread of its process
   // launches what runs on them.
   std::vector<std::uint8_t> feeds;
+  std::vector<std::uint8_t> loads;  // and more than single values: batches
   Steps steps;
   Window window;
 

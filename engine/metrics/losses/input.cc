@@ -97,7 +97,7 @@ class InputFinder {
   void Loaders() {
     std::vector<Interval> busy;
     for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      const bool feeds = run_.feeds[t] != 0;
+      const bool feeds = run_.loads[t] != 0;
       if (!feeds &&
           std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
         continue;
@@ -234,7 +234,7 @@ class InputFinder {
           load.thread = thread;
           load.end = piece.end;
           load.lost += piece.Length();
-          const bool for_others = Waits(piece) || (thread != kNone && run_.feeds[thread] != 0) ||
+          const bool for_others = Waits(piece) || (thread != kNone && run_.loads[thread] != 0) ||
                                   (piece.activity == Activity::kFileIo && result_.workers > 0) ||
                                   WaitsForWorkers(piece, thread);
           (for_others ? load.waiting : load.own) += piece.Length();
@@ -342,7 +342,7 @@ class InputFinder {
     if (loads_.empty()) return;
     Nanos together = 0;
     for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      if (run_.feeds[t] == 0) continue;
+      if (run_.loads[t] == 0) continue;
       const Rests rests = RestsOf(run_, t);
       IntervalSet when = IntervalSet::Of({{run_.window.start, run_.window.end}});
       if (rests.Recorded())
