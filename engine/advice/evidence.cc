@@ -168,6 +168,7 @@ class EvidenceCollector {
         copies[{trace_.copies.direction[detail], HostSide(trace_.copies, detail)}] += length;
     };
     for (const auto& [op, factor] : remedy_.scaled_ops) tally(op);
+    for (const auto& [op, factor] : remedy_.lighter_ops) tally(op);
     for (const std::uint32_t op : remedy_.detached_ops) tally(op);
     const auto most = [](const auto& map) {
       return std::max_element(map.begin(), map.end(),

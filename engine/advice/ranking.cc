@@ -263,7 +263,8 @@ class TraceFixes : public FixList {
     const auto is_kernel = [&](std::uint32_t op) {
       return analysis_.run.trace.ops.kind[op] == OpKind::kKernel;
     };
-    const auto& scaled = remedy.scaled_ops;
+    auto scaled = remedy.scaled_ops;
+    scaled.insert(scaled.end(), remedy.lighter_ops.begin(), remedy.lighter_ops.end());
     const bool kernels = std::any_of(scaled.begin(), scaled.end(),
                                      [&](const auto& change) { return is_kernel(change.first); });
     const bool others = std::any_of(scaled.begin(), scaled.end(),

@@ -82,6 +82,11 @@ void DeclarePrecisionFacts(Catalog* catalog) {
                   {"double-precision matrix kernels", "Time of double-precision matrix kernels.",
                    "Double-precision matrix kernels take half of their time."},
                   &NumberFormats::fp64);
+  formats.AddLoss("precision.double", kOfKernels,
+                  {"kernels on double-precision tensors",
+                   "Time of PyTorch's kernels on double-precision tensors.",
+                   "Kernels on double-precision tensors move half the bytes."},
+                  &NumberFormats::doubles);
   formats.AddLoss("precision.bf16", kOfKernels,
                   {"bfloat16 matrix kernels that are not known to use tensor cores",
                    "Time of bfloat16 matrix kernels that are not known to use tensor cores.",

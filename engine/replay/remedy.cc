@@ -43,7 +43,8 @@ HostTime CutsByThread(const std::vector<Remedy::HostCut>& cuts) {
 
 std::int64_t Remedy::Extent() const {
   const std::size_t rows = unblocked_calls.size() + vanished_calls.size() + scaled_ops.size() +
-                           detached_ops.size() + freed_ops.size() + (data_ready ? 1 : 0);
+                           lighter_ops.size() + detached_ops.size() + freed_ops.size() +
+                           (data_ready ? 1 : 0);
   auto extent = static_cast<std::int64_t>(rows);
   for (const HostCut& cut : host_cuts) extent += cut.when.Total();
   return extent;
@@ -62,6 +63,7 @@ void Remedy::Join(const Remedy& other) {
   append(&unblocked_calls, other.unblocked_calls);
   append(&vanished_calls, other.vanished_calls);
   append(&scaled_ops, other.scaled_ops);
+  append(&lighter_ops, other.lighter_ops);
   append(&detached_ops, other.detached_ops);
   append(&freed_ops, other.freed_ops);
   append(&host_cuts, other.host_cuts);
@@ -81,12 +83,16 @@ Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
   std::vector<std::uint32_t> ops = made.detached_ops;
   // An op that is only faster has still to be taken out of its stream.
   std::vector<std::uint32_t> aside = made.detached_ops;
+  std::vector<std::uint32_t> lighter;
   for (const auto& [op, factor] : made.scaled_ops) {
     ops.push_back(op);
     if (factor == 0.0F) aside.push_back(op);
+    if (factor == 0.0F) lighter.push_back(op);
   }
+  for (const auto& [op, factor] : made.lighter_ops) lighter.push_back(op);
   std::vector<std::uint32_t> freed = made.freed_ops;
-  for (auto* rows : {&calls, &gone, &ops, &aside, &freed}) std::sort(rows->begin(), rows->end());
+  for (auto* rows : {&calls, &gone, &ops, &lighter, &aside, &freed})
+    std::sort(rows->begin(), rows->end());
   const auto in = [](const std::vector<std::uint32_t>& rows) {
     return [&rows](std::uint32_t row) { return std::binary_search(rows.begin(), rows.end(), row); };
   };
@@ -96,6 +102,7 @@ Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
   std::erase_if(left.vanished_calls, in(gone));
   std::erase_if(left.detached_ops, in(aside));
   std::erase_if(left.scaled_ops, [&](const auto& scaled) { return in(ops)(scaled.first); });
+  std::erase_if(left.lighter_ops, [&](const auto& op) { return in(lighter)(op.first); });
   std::erase_if(left.freed_ops, in(freed));
   const HostTime taken = HostTimeOf(made, run);
   // Code before a call that takes longer than launching it does would go with the call.

@@ -21,6 +21,8 @@ struct Remedy {
   std::vector<std::uint32_t> vanished_calls;
   // Ops that take `factor` of their time; 0 removes the op.
   std::vector<std::pair<std::uint32_t, float>> scaled_ops;
+  // Ops that have less data to work on: `factor` of their time, whatever else makes them faster.
+  std::vector<std::pair<std::uint32_t, float>> lighter_ops;
   // Ops that run beside the others of their stream: nothing waits for them but the link they use.
   std::vector<std::uint32_t> detached_ops;
   // Ops that no longer wait for other streams, only for their own.

@@ -37,8 +37,10 @@ Changes Spread(const Remedy& remedy, const RowIndex& call_index, const RowIndex&
   set(remedy.vanished_calls, call_index, &changes.vanished);
   set(remedy.detached_ops, op_index, &changes.detached);
   set(remedy.freed_ops, op_index, &changes.freed);
-  for (const auto& [row, factor] : remedy.scaled_ops) {
-    if (At(op_index, row) != kNone) changes.factor[op_index[row]] *= factor;
+  for (const auto* list : {&remedy.scaled_ops, &remedy.lighter_ops}) {
+    for (const auto& [row, factor] : *list) {
+      if (At(op_index, row) != kNone) changes.factor[op_index[row]] *= factor;
+    }
   }
   changes.cuts = CutsByThread(remedy.host_cuts);
   return changes;

@@ -213,5 +213,29 @@ TEST_CASE("formats of numbers: double precision, and sixteen and eight bits of p
   CHECK(run->number_formats.fp8_ns == 47e3);
 }
 
+TEST_CASE("kernels on double-precision tensors are told by what PyTorch calls them") {
+  const std::string vectorized = "void at::native::vectorized_elementwise_kernel<2, at::native::";
+  TraceBuilder story;
+  story.Kernel(vectorized + "CUDAFunctor_add<double>, std::array<char*, 3ul> >(int)",
+               {0_us, 10_us});
+  story.Kernel("void at::native::roll_cuda_kernel<c10::complex<double> >(long)", {10_us, 30_us});
+  // The learning rate is of type double, or a scalar, and the data are not; a program of its own.
+  story.Kernel(
+      "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
+      "at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4>, float const*, "
+      "double, double>(double)",
+      {30_us, 70_us});
+  story.Kernel(vectorized +
+                   "(anonymous namespace)::pow_tensor_scalar_kernel_impl<float, double>("
+                   "double)::{lambda(float)#1}, std::array<char*, 2ul> >(int)",
+               {70_us, 100_us});
+  story.Kernel("saxpy(double*, double*, double)", {100_us, 200_us});
+  const Analysed run(story);
+  CHECK(run->number_formats.doubles.count == 2);
+  CHECK(run->number_formats.doubles.lost->Total() == 30_us);
+  REQUIRE(run->number_formats.doubles.remedy->lighter_ops.size() == 2);
+  CHECK(run->number_formats.doubles.remedy->lighter_ops[0].second == 0.5F);
+}
+
 }  // namespace
 }  // namespace advise

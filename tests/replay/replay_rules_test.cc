@@ -246,5 +246,31 @@ TEST_CASE("a copy that another fix makes faster can still be taken out of its st
   CHECK(run->replay().Gain(both) > run->replay().Gain(faster) + run.Window() / 5);
 }
 
+// Twenty kernels that fill the GPU.
+TEST_CASE("what has less data to work on gets faster still by what makes it faster") {
+  TraceBuilder story;
+  for (int n = 0; n < 20; ++n) {
+    const Nanos at = n * 100_us;
+    story.Launch("work", {n * 5_us, n * 5_us + 3_us}, {at + 10_us, at + 110_us});
+  }
+  const Analysed run(story);
+  Remedy lighter;
+  Remedy faster;
+  Remedy gone;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
+    lighter.lighter_ops.emplace_back(op, 0.5F);
+    faster.scaled_ops.emplace_back(op, 0.5F);
+    gone.scaled_ops.emplace_back(op, 0.0F);
+  }
+  CHECK(Without(faster, lighter, run->run).scaled_ops.size() == 20);
+  CHECK(Without(lighter, faster, run->run).lighter_ops.size() == 20);
+  CHECK(Without(lighter, lighter, run->run).ChangesNothing());
+  CHECK(Without(lighter, gone, run->run).ChangesNothing());
+  CHECK(run->replay().Gain(lighter) == Approx(1_ms).margin(10e3));
+  Remedy both = lighter;
+  both.Join(Without(faster, lighter, run->run));
+  CHECK(run->replay().Gain(both) == Approx(1500_us).margin(10e3));
+}
+
 }  // namespace
 }  // namespace advise

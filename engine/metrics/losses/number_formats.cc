@@ -1,14 +1,29 @@
 #include "engine/metrics/losses/number_formats.h"
 
 namespace advise {
+namespace {
+
+// `known`: by shape, -1 until asked.
+bool OnDoubles(const Run& run, std::uint32_t shape, std::vector<std::int8_t>* known) {
+  std::int8_t& is = (*known)[shape];
+  if (is < 0) {
+    const std::string& name = run.trace.strings[run.trace.shapes[shape].name];
+    is = run.knowledge.IsOfFamily(FamilyKind::kKernel, "double", name) ? 1 : 0;
+  }
+  return is == 1;
+}
+
+}  // namespace
 
 NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
   const OpTable& ops = basis.run.trace.ops;
   NumberFormats result;
   LossBuilder fp64(basis);
+  LossBuilder doubles(basis);
   LossBuilder bf16(basis);
   const Names& names = basis.run.names;
-  const ShapeSet doubles = names.Shapes([](const KernelClass& c) { return c.precision == "fp64"; });
+  const ShapeSet fp64_products =
+      names.Shapes([](const KernelClass& c) { return c.precision == "fp64"; });
   const ShapeSet plain_bf16 = names.Shapes(
       [](const KernelClass& c) { return c.precision == "bf16" && c.tensor_core != 1; });
   const auto is_product = [](const KernelClass& c) {
@@ -20,6 +35,7 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
   const ShapeSet eighths = names.Shapes([&](const KernelClass& c) {
     return is_product(c) && (c.precision == "fp8" || c.precision == "fp4" || c.precision == "int8");
   });
+  std::vector<std::int8_t> on_doubles(basis.run.trace.shapes.size(), -1);
   // What the change wins depends on what binds each kernel: half their time is the assumption,
   // and said.
   const auto count = [&](std::uint32_t op, LossBuilder* loss) {
@@ -28,7 +44,12 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
     loss->remedy().scaled_ops.emplace_back(op, 0.5F);
   };
   for (const std::uint32_t op : kernels) {
-    if (doubles.Has(ops.detail[op])) count(op, &fp64);
+    if (fp64_products.Has(ops.detail[op])) count(op, &fp64);
+    if (OnDoubles(basis.run, ops.detail[op], &on_doubles)) {
+      doubles.Count(ops.start[op], 0, ops.end[op] - ops.start[op]);
+      doubles.AddOp(op);
+      doubles.remedy().lighter_ops.emplace_back(op, 0.5F);
+    }
     if (plain_bf16.Has(ops.detail[op])) count(op, &bf16);
     if (halves.Has(ops.detail[op]))
       result.half_ns += static_cast<double>(ops.end[op] - ops.start[op]);
@@ -36,6 +57,7 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
       result.fp8_ns += static_cast<double>(ops.end[op] - ops.start[op]);
   }
   result.fp64 = fp64.Build();
+  result.doubles = doubles.Build();
   result.bf16 = bf16.Build();
   return result;
 }

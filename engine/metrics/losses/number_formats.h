@@ -1,5 +1,5 @@
-// Number formats of matrix kernels: double precision, bfloat16 without tensor cores, and how far
-// short formats are used.
+// Number formats: double precision, bfloat16 products without tensor cores, and how far short
+// formats are used.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@ namespace advise {
 
 struct NumberFormats {
   Loss fp64;           // double-precision matrix kernels
+  Loss doubles;        // all kernels on double-precision tensors of PyTorch; fix: half the bytes
   Loss bf16;           // bfloat16 matrix kernels that are not known to use tensor cores
   double half_ns = 0;  // matrix and convolution time in 16-bit formats
   double fp8_ns = 0;   // and in 8-bit formats
