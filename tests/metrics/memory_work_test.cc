@@ -45,6 +45,31 @@ TEST_CASE("random numbers and constants are written, and not read") {
   CHECK_FALSE(WorkOf("aten::fill_", Given({{0, 5}}, kFp32)));
 }
 
+TEST_CASE("what is repeated along a dimension is read once and written often") {
+  CallHints elementwise;
+  elementwise.kernel_class = "elementwise";
+  const auto work = WorkOf("aten::sub", Given({{100, 1, 30}, {1, 7, 30}, {}}, kFp32), elementwise);
+  REQUIRE(work);
+  CHECK(work->bytes == 4.0 * (3000 + 7 * 30 + 100 * 7 * 30));
+  CHECK(work->flops == 100 * 7 * 30);
+  CHECK(work->shape == "[100, 7, 30]");
+  const auto column = WorkOf("aten::add", Given({{100, 1}, {30}}, kFp32), elementwise);
+  REQUIRE(column);
+  CHECK(column->bytes == 4.0 * (100 + 30 + 3000));
+  // Sizes that do not fit: it is told by its largest tensor.
+  const auto odd = WorkOf("aten::add", Given({{100, 3}, {30, 2}}, kFp32), elementwise);
+  REQUIRE(odd);
+  CHECK(odd->flops == 300);
+}
+
+TEST_CASE("dropout writes its result and a mask of bytes") {
+  CallHints random;
+  random.kernel_class = "random";
+  const auto work = WorkOf("aten::native_dropout", Given({{100, 30}, {}}, kBf16), random);
+  REQUIRE(work);
+  CHECK(work->bytes == 3000.0 * (2 + 2 + 1));
+}
+
 TEST_CASE("a copy reads one type and writes another") {
   const auto work =
       WorkOf("aten::copy_", Typed({{{100, 30}, kBf16}, {{100, 30}, kFp32}, {{}, {}}}));

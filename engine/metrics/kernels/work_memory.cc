@@ -147,12 +147,31 @@ ElementType TypeOfResult(const Call& call, int main) {
   return type;
 }
 
+// The sizes of what an operator of PyTorch makes of its tensors: dimensions are matched from the
+// last one on, and a size of 1 is repeated. Empty where they do not fit.
+Sizes BroadcastSizes(const Call& call) {
+  Sizes result;
+  for (int i = 0; i < call.tensors(); ++i) {
+    const Sizes& sizes = call.Tensor(i).sizes;
+    if (sizes.size() > result.size())
+      result.insert(result.begin(), sizes.size() - result.size(), 1);
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      std::int64_t& size = result[result.size() - sizes.size() + d];
+      if (size != sizes[d] && size != 1 && sizes[d] != 1) return {};
+      if (size == 1) size = sizes[d];
+    }
+  }
+  return result;
+}
+
 // Reads each tensor, writes a result of broadcast sizes. Operators of libraries are given their
 // results as arguments; in place, the first is read and written.
 std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
   int main = -1;
   const double elements = Largest(call, &main);
   if (main < 0) return {};
+  const Sizes sizes = call.name().starts_with("aten::") ? BroadcastSizes(call) : Sizes();
+  const double made = sizes.empty() ? elements : std::max(elements, Product(sizes));
   double bytes = 0;
   for (int i = 0; i < call.tensors(); ++i) {
     if (call.Tensor(i).sizes.empty() && call.Tensor(i).list_elements == 0) continue;
@@ -166,10 +185,12 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
   if (makes_result && Ends(call.name(), "_")) {
     bytes += call.Bytes(0);
   } else if (makes_result) {
-    bytes += elements * (IsComparison(call.name()) ? 1 : ElementBytes(TypeOfResult(call, main)));
+    bytes += made * (IsComparison(call.name()) ? 1 : ElementBytes(TypeOfResult(call, main)));
   }
-  auto work = Made(call, kind, main, elements, bytes);
+  if (call.name() == "aten::native_dropout") bytes += made;  // the mask, a byte for each element
+  auto work = Made(call, kind, main, made, bytes);
   if (work) work->trait = StrideTrait(call);
+  if (work && made > elements) work->shape = Words(sizes);
   return work;
 }
 
