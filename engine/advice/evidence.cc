@@ -134,7 +134,7 @@ class EvidenceCollector {
       const auto* headroom = CellOf<double>(rows.front(), "headroom");
       if (kernel.empty() || source.empty() || headroom == nullptr || *headroom < 0) continue;
       Evidence item;
-      item.what = "counters of " + KernelInWords(kernel);
+      item.what = fmt::format("counters of {} (headroom)", KernelInWords(kernel));
       item.value = *headroom;
       item.unit = "share";
       item.source = source;

@@ -55,7 +55,6 @@ std::string Names(const std::vector<CommandUsage>& commands, const char* between
 // ---- bash
 
 std::string BashAction(const OptionUsage& option) {
-  constexpr const char* kFiles = "$(compgen -f -- \"$word\")";
   if (!option.choices.empty()) {
     return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))",
                        fmt::join(option.choices, " "));
@@ -63,12 +62,11 @@ std::string BashAction(const OptionUsage& option) {
   if (HasList(option)) {
     const bool file_too = option.completion == Completion::kExercises;
     const bool goes_on = option.completion == Completion::kSettings;
-    return fmt::format("{}COMPREPLY=($(compgen -W \"$(_advise_list {})\" -- \"$word\"){})",
-                       goes_on ? "compopt -o nospace 2>/dev/null; " : "", ListOf(option.completion),
-                       file_too ? std::string(" ") + kFiles : "");
+    return fmt::format("{}{} {}{}", goes_on ? "compopt -o nospace 2>/dev/null; " : "",
+                       option.several ? "_advise_several" : "_advise_one",
+                       ListOf(option.completion), file_too ? "; _advise_files" : "");
   }
-  return option.completion == Completion::kNothing ? "COMPREPLY=()"
-                                                   : fmt::format("COMPREPLY=({})", kFiles);
+  return option.completion == Completion::kNothing ? "COMPREPLY=()" : "_advise_files";
 }
 
 // What completes the value of each option, as the arms of a `case` on the word before.
@@ -100,19 +98,32 @@ std::string BashArm(const CommandUsage& command, const std::string& words, int d
                        BashAction(option));
     break;  // what follows the first word are files
   }
-  return arm + "      else\n        COMPREPLY=($(compgen -f -- \"$word\"))\n      fi ;;\n";
+  return arm + "      else\n        _advise_files\n      fi ;;\n";
 }
 
 std::string Bash(const std::vector<CommandUsage>& usage) {
   std::string text = fmt::format(
       "# bash completion for advise; made by: advise completions bash\n"
       "_advise_list() {{\n  advise completions --list \"$1\" 2>/dev/null\n}}\n\n"
+      "_advise_one() {{\n"
+      "  COMPREPLY=($(compgen -W \"$(_advise_list \"$1\")\" -- \"$word\"))\n}}\n\n"
+      "# The last of words that commas separate.\n"
+      "_advise_several() {{\n  local first=''\n  [[ $word == *,* ]] && first=${{word%,*}},\n"
+      "  COMPREPLY=($(compgen -P \"$first\" -W \"$(_advise_list \"$1\")\" -- "
+      "\"${{word##*,}}\"))\n}}\n\n"
+      "# Only files are quoted, and go on where they are folders.\n"
+      "_advise_files() {{\n  local IFS=$'\\n'\n  compopt -o filenames 2>/dev/null\n"
+      "  COMPREPLY+=($(compgen -f -- \"$word\"))\n}}\n\n"
       "_advise() {{\n"
       "  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command=''\n"
-      "  compopt -o filenames 2>/dev/null\n"
+      "  COMPREPLY=()\n"
       "  if [[ $COMP_CWORD -eq 1 && $word != -* ]]; then\n"
-      "    COMPREPLY=($(compgen -W '{}' -- \"$word\") $(compgen -f -- \"$word\"))\n    return\n  "
-      "fi\n"
+      "    COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n    _advise_files\n    return\n  fi\n"
+      "  # --option=value comes as three words.\n"
+      "  if [[ $word == = && $before == --* ]]; then\n    word=''\n"
+      "  elif [[ $before == = && $COMP_CWORD -gt 2 && ${{COMP_WORDS[COMP_CWORD-2]}} == --* ]]; "
+      "then\n"
+      "    before=${{COMP_WORDS[COMP_CWORD-2]}}\n  fi\n"
       "  case \"${{COMP_WORDS[1]}}\" in\n    {}) command=${{COMP_WORDS[1]}} ;;\n  esac\n",
       Names(usage), Names(usage, "|"));
   for (const CommandUsage& command : usage) {
@@ -146,8 +157,11 @@ std::string ZshText(const std::string& text) {
 
 // An action that begins with a space is called with its own words only.
 std::string ZshAction(const OptionUsage& option) {
-  if (!option.choices.empty()) return fmt::format("({})", fmt::join(option.choices, " "));
+  if (!option.choices.empty())
+    return "(" + ZshText(fmt::format("{}", fmt::join(option.choices, " "))) + ")";
   if (option.completion == Completion::kExercises) return "_advise_exercises";
+  if (HasList(option) && option.several)
+    return fmt::format(" _advise_several {}", ListOf(option.completion));
   if (HasList(option)) return fmt::format(" _advise_list {}", ListOf(option.completion));
   return option.completion == Completion::kNothing && !option.positional ? " " : "_files";
 }
@@ -177,6 +191,7 @@ std::string Zsh(const std::vector<CommandUsage>& usage) {
       "_advise_list() {\n  local -a items ends\n  [[ $1 == settings ]] && ends=(-S '')\n"
       "  items=(${(f)\"$(advise completions --list $1 2>/dev/null)\"})\n"
       "  compadd \"${ends[@]}\" -a items\n}\n"
+      "_advise_several() {\n  compset -P '*,'\n  _advise_list $1\n}\n"
       "_advise_exercises() {\n  _advise_list exercises\n  _files\n}\n\n";
   text += "_advise() {\n  local -a commands\n  commands=(\n";
   for (const CommandUsage& command : usage) {
@@ -217,7 +232,8 @@ std::string FishOption(const OptionUsage& option, const std::string& condition) 
   if (!option.choices.empty()) {
     line += " -f -a " + Quoted(fmt::format("{}", fmt::join(option.choices, " ")));
   } else if (HasList(option)) {
-    line += fmt::format(" -f -a '(__advise_list {})'", ListOf(option.completion));
+    line += fmt::format(" -f -a '({} {})'", option.several ? "__advise_several" : "__advise_list",
+                        ListOf(option.completion));
   } else if (!option.value_name.empty()) {
     line += option.completion == Completion::kNothing ? " -f" : " -F";
   }
@@ -243,7 +259,11 @@ std::string FishOptions(const CommandUsage& command, const std::string& conditio
 std::string Fish(const std::vector<CommandUsage>& usage) {
   std::string text =
       "# fish completion for advise; made by: advise completions fish\n"
-      "function __advise_list\n  advise completions --list $argv[1] 2>/dev/null\nend\n";
+      "function __advise_list\n  advise completions --list $argv[1] 2>/dev/null\nend\n"
+      "function __advise_several\n"
+      "  set -l first (string replace -r '^--[a-z-]+=' '' -- (commandline -ct) | string match -r "
+      "'.*,')\n"
+      "  for word in (__advise_list $argv[1])\n    echo \"$first$word\"\n  end\nend\n";
   const std::string names = Names(usage);
   const std::string none = fmt::format("not __fish_seen_subcommand_from {}", names);
   for (const CommandUsage& command : usage) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/app/command.h"
+#include "engine/app/usage_model.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -28,11 +29,12 @@ class HelpCommand : public Command {
       for (const auto& command : AllCommands()) {
         if (!command->Name().empty()) names.push_back(command->Name());
       }
-      if (std::find(names.begin(), names.end(), words_.front()) == names.end()) {
-        const std::string near = DidYouMean(words_.front(), names);
-        return Complain({"there is no such command", words_.front(),
-                         near.empty() ? "all of them: advise help" : "did you mean " + near + "?"},
-                        kWrongUsage);
+      if (const int unknown = Known(words_.front(), names, "advise help"); unknown != kAnalysed)
+        return unknown;
+      const std::vector<std::string> jobs = JobsOf(words_.front());
+      if (words_.size() > 1 && !jobs.empty()) {
+        const int unknown = Known(words_[1], jobs, "advise help " + words_.front());
+        if (unknown != kAnalysed) return unknown;
       }
     }
     std::vector<const char*> arguments = {"advise"};
@@ -42,6 +44,24 @@ class HelpCommand : public Command {
   }
 
  private:
+  static int Known(const std::string& word, const std::vector<std::string>& names,
+                   const std::string& all) {
+    if (std::find(names.begin(), names.end(), word) != names.end()) return kAnalysed;
+    const std::string near = DidYouMean(word, names);
+    return Complain({"there is no such command", word,
+                     near.empty() ? "all of them: " + all : "did you mean " + near + "?"},
+                    kWrongUsage);
+  }
+
+  static std::vector<std::string> JobsOf(const std::string& command) {
+    std::vector<std::string> names;
+    for (const CommandUsage& usage : ReadUsage()) {
+      if (usage.name != command) continue;
+      for (const CommandUsage& job : usage.commands) names.push_back(job.name);
+    }
+    return names;
+  }
+
   std::vector<std::string> words_;
 };
 

@@ -49,7 +49,9 @@ class Slicer {
     }
     const FindingSlice& slice = seen.slice;
     if (slice.excerpt.rows.empty()) return fail(NoTime("take another one"));
-    return SliceText{RenderSlice(slice), slice.excerpt.rows.size(), slice.excerpt.left_out};
+    std::size_t events = 0;
+    for (const ExcerptRow& row : slice.excerpt.rows) events += row.events.size();
+    return SliceText{RenderSlice(slice), events, slice.excerpt.left_out};
   }
 
  private:

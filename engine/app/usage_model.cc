@@ -48,6 +48,9 @@ OptionUsage ReadOption(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) usage.names.push_back("-" + name);
   usage.text = option.get_description();
   usage.choices = ChoicesOf(option);
+  // An example: what is complete may be edited.
+  if (option.check_lname("fail-on")) usage.choices.emplace_back("slower:3%");
+  usage.several = option.get_delimiter() == ',';
   usage.repeatable = option.get_expected_max() > 1 || option.get_items_expected_max() > 1;
   if (usage.positional) {
     usage.value_name = option.get_name(true);

@@ -18,6 +18,7 @@ struct OptionUsage {
   Completion completion = Completion::kFiles;
   bool positional = false;
   bool repeatable = false;
+  bool several = false;  // values that commas separate
 };
 
 struct CommandUsage {

@@ -27,13 +27,19 @@ constexpr const char* kCompareStyle =
     "td{font-weight:600}\n"
     ".scroll{overflow-x:auto}.muted{color:var(--muted)}.good{color:var(--good)}.bad{color:var(--"
     "bad)}"
-    "\n.bars{display:grid;grid-template-columns:auto 1fr auto;gap:.3em .7em;align-items:center}"
+    "\n.run{display:flex;margin:0 0 .1em}.run b{flex:none;font-weight:400;width:4.2em}"
+    ".folders{flex:0 9999 auto;min-width:1.5em;overflow:hidden;text-overflow:ellipsis;"
+    "white-space:nowrap}.file{flex:0 1 auto;min-width:0}"
+    "\n.bars{margin-top:.7em;display:grid;grid-template-columns:auto 1fr auto;gap:.3em "
+    ".7em;align-items:center}"
     ".bar{display:flex;height:1.3em}.bar span{flex:none;width:calc(var(--share)*100%)}\n"
     ".compute{background:var(--compute)}.comm_exposed{background:var(--comm)}"
     ".copy_exposed{background:var(--copy)}.memset_exposed{background:var(--memset)}"
     ".idle{background:var(--idle)}\n"
     ".legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2em 1em;padding:0;color:var(--muted)}"
-    ".legend span{display:inline-block;width:.8em;height:.8em;margin-right:.35em}\n";
+    ".legend span{display:inline-block;width:.8em;height:.8em;margin-right:.35em}\n"
+    "@media(max-width:40em){th,td{padding:.25em .3em;font-size:.9em}.cause th{padding-left:.9em}"
+    "tbody th{overflow-wrap:anywhere}}\n";
 
 bool IsCause(const BudgetChange& item) { return item.name.starts_with("idle."); }
 
@@ -88,11 +94,24 @@ std::string CompareTable(const RunComparison& c) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string CompareFindings(const char* label, const char* css,
-                            const std::vector<FindingChange>& list) {
-  if (list.empty()) return "";
-  std::string html = fmt::format("<h3 class=\"{}\">{}</h3>\n<ul>\n", css, label);
-  for (const FindingChange& item : list) {
+const char* ClassOf(const FindingGroup& group) {
+  switch (group.kind) {
+    case FindingGroup::Kind::kBetter:
+      return "good";
+    case FindingGroup::Kind::kWorse:
+      return "bad";
+    case FindingGroup::Kind::kUnknown:
+      return "muted";
+    case FindingGroup::Kind::kSame:
+      break;
+  }
+  return "";
+}
+
+std::string CompareFindings(const FindingGroup& group) {
+  std::string html =
+      fmt::format("<h3 class=\"{}\">{}</h3>\n<ul>\n", ClassOf(group), HtmlText(group.title));
+  for (const FindingChange& item : group.findings) {
     const std::string along = WentAlong(item);
     html += fmt::format("<li>{} <span class=\"muted\">{}</span>{}</li>\n",
                         HtmlText(TitleWithTime(item)), HtmlText(item.rule),
@@ -107,17 +126,19 @@ std::string CompareParagraphs(const std::vector<std::string>& texts) {
   return html;
 }
 
+std::string CompareRun(const char* which, const std::string& path) {
+  return fmt::format("<p class=\"muted run\" title=\"{}\"><b>{}</b>{}</p>\n", HtmlText(path), which,
+                     HtmlPath(path));
+}
+
 std::string CompareFigures(const RunComparison& c) {
   std::string html = CompareBars(c);
   html +=
       fmt::format("<h2>Where the time went, per {}GPU</h2>\n", c.unit == "step" ? "step and " : "");
   html += CompareTable(c) + "<h2>Findings</h2>\n";
-  const std::string findings =
-      CompareFindings("Fixed", "good", c.fixed) +
-      CompareFindings("Gone without their own fix", "good", c.gone) +
-      CompareFindings("New", "bad", c.added) + CompareFindings("Left", "", c.left) +
-      CompareFindings("Unknown: AFTER was captured without the data", "muted", c.unknown);
-  html += findings.empty() ? "<p>None in either run.</p>\n" : findings;
+  const std::vector<FindingGroup> groups = FindingGroups(c);
+  if (groups.empty()) html += "<p>None in either run.</p>\n";
+  for (const FindingGroup& group : groups) html += CompareFindings(group);
   if (c.predicted_ns > 0 && !c.forced) {
     html += fmt::format("<p>Saved {} (predicted: {}).</p>\n", HtmlText(CompareTime(c.achieved_ns)),
                         HtmlText(CompareTime(c.predicted_ns)));
@@ -133,8 +154,7 @@ std::string CompareHtml(const RunComparison& c, const std::string& before,
                         const std::string& after) {
   const bool figures = c.comparable || c.forced;
   const std::string title = figures ? CompareVerdict(c) : "The runs cannot be compared.";
-  std::string body = fmt::format("<p class=\"muted\">Before: {}<br>After: {}</p>\n",
-                                 HtmlText(before), HtmlText(after));
+  std::string body = CompareRun("Before", before) + CompareRun("After", after);
   body += CompareParagraphs(c.reasons);
   if (figures) body += CompareFigures(c);
   if (!c.notes.empty()) body += "<h2>Notes</h2>\n" + CompareParagraphs(c.notes);

@@ -11,12 +11,27 @@
 namespace advise {
 namespace {
 
-void WriteFindings(Page& page, const char* label, const std::vector<FindingChange>& list, Ink ink) {
-  for (const FindingChange& item : list) {
+Ink InkOf(const FindingGroup& group) {
+  switch (group.kind) {
+    case FindingGroup::Kind::kBetter:
+      return Ink::kGreen;
+    case FindingGroup::Kind::kWorse:
+      return Ink::kRed;
+    case FindingGroup::Kind::kSame:
+      return Ink::kYellow;
+    case FindingGroup::Kind::kUnknown:
+      break;
+  }
+  return Ink::kDim;
+}
+
+void WriteFindings(Page& page, const FindingGroup& group) {
+  std::string label = group.label;
+  for (const FindingChange& item : group.findings) {
     const std::string along = WentAlong(item);
     page.Labelled(label, 1, 10,
                   item.rule + ": " + TitleWithTime(item) + (along.empty() ? "" : "; " + along),
-                  ink);
+                  InkOf(group));
     label = "";
   }
 }
@@ -89,14 +104,9 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
   WriteTable(page, {"state", "before>", "after>", "change>"}, rows, 1);
   page.Blank();
   page.Wrapped("Findings", 0, Ink::kBold);
-  if (c.fixed.empty() && c.gone.empty() && c.added.empty() && c.left.empty() && c.unknown.empty()) {
-    page.Wrapped("None in either run.", 1);
-  }
-  WriteFindings(page, "Fixed", c.fixed, Ink::kGreen);
-  WriteFindings(page, "Gone", c.gone, Ink::kGreen);
-  WriteFindings(page, "New", c.added, Ink::kRed);
-  WriteFindings(page, "Left", c.left, Ink::kYellow);
-  WriteFindings(page, "Unknown", c.unknown, Ink::kDim);
+  const std::vector<FindingGroup> groups = FindingGroups(c);
+  if (groups.empty()) page.Wrapped("None in either run.", 1);
+  for (const FindingGroup& group : groups) WriteFindings(page, group);
   if (!c.unknown.empty())
     page.Wrapped("Unknown: AFTER was captured without the data for it.", 10, Ink::kDim);
   if (c.predicted_ns > 0 && !c.forced) {
@@ -125,7 +135,9 @@ std::string CompareMarkdown(const RunComparison& c, const std::string& before,
   }
   const bool steps = c.unit == "step";
   text += fmt::format("| {} | before | after | change |\n|---|--:|--:|--:|\n",
-                      steps ? "per step and GPU" : "per GPU, for the same work");
+                      steps      ? "per step and GPU"
+                      : c.forced ? "per GPU and window"
+                                 : "per GPU, for the same work");
   const auto row = [&](const std::string& name, double was, double is) {
     text += fmt::format("| {} | {} | {} | {} |\n", name, CompareTime(was), CompareTime(is),
                         CompareChange(was, is));
@@ -135,19 +147,14 @@ std::string CompareMarkdown(const RunComparison& c, const std::string& before,
     row(indent + MarkdownText(StateInWords(item.name)), item.before_ns, item.after_ns);
   }
   row("**all**", c.before.ns, c.after.ns);
-  const auto list = [&](const std::string& label, const std::vector<FindingChange>& findings) {
-    if (!findings.empty()) text += "\n**" + label + "**\n";
-    for (const FindingChange& item : findings) {
+  for (const FindingGroup& group : FindingGroups(c)) {
+    text += "\n**" + group.title + "**\n";
+    for (const FindingChange& item : group.findings) {
       const std::string along = WentAlong(item);
       text += fmt::format("- {} ({}){}\n", MarkdownText(TitleWithTime(item)),
                           MarkdownCode(item.rule), along.empty() ? "" : "; " + MarkdownText(along));
     }
-  };
-  list("Fixed", c.fixed);
-  list("Gone without their own fix", c.gone);
-  list("New", c.added);
-  list("Left", c.left);
-  list("Unknown: AFTER was captured without the data", c.unknown);
+  }
   if (c.predicted_ns > 0 && !c.forced) {
     text += fmt::format("\nSaved {} (predicted: {}).\n", CompareTime(c.achieved_ns),
                         CompareTime(c.predicted_ns));

@@ -72,6 +72,27 @@ std::string WentAlong(const FindingChange& item) {
   return with + ": " + item.why;
 }
 
+std::vector<FindingGroup> FindingGroups(const RunComparison& c) {
+  using Kind = FindingGroup::Kind;
+  std::vector<FindingGroup> groups;
+  if (c.forced) {
+    std::vector<FindingChange> before = c.fixed;
+    before.insert(before.end(), c.gone.begin(), c.gone.end());
+    groups = {{Kind::kSame, "Before", "Only BEFORE", std::move(before)},
+              {Kind::kSame, "After", "Only AFTER", c.added},
+              {Kind::kSame, "Both", "Both runs", c.left}};
+  } else {
+    groups = {{Kind::kBetter, "Fixed", "Fixed", c.fixed},
+              {Kind::kBetter, "Gone", "Gone without their own fix", c.gone},
+              {Kind::kWorse, "New", "New", c.added},
+              {Kind::kSame, "Left", "Left", c.left}};
+  }
+  groups.push_back(
+      {Kind::kUnknown, "Unknown", "Unknown: AFTER was captured without the data", c.unknown});
+  std::erase_if(groups, [](const FindingGroup& group) { return group.findings.empty(); });
+  return groups;
+}
+
 std::vector<std::string> MatchedInWords(const RunComparison& comparison) {
   static const std::map<std::string, std::string> kLevels = {
       {"kernel", "kernel and size"},

@@ -18,6 +18,18 @@ std::string TitleWithTime(const FindingChange& item);
 // "probably went with input/no-workers: AFTER still launches as much work"; "" of what was fixed
 // itself.
 std::string WentAlong(const FindingChange& item);
+// What became of findings, as pages list it. Of runs of different work nothing was fixed, and
+// nothing is new.
+struct FindingGroup {
+  enum class Kind { kBetter, kWorse, kSame, kUnknown };
+  Kind kind;
+  std::string label;  // "Gone"
+  std::string title;  // "Gone without their own fix"
+  std::vector<FindingChange> findings;
+};
+// Those that hold any.
+std::vector<FindingGroup> FindingGroups(const RunComparison& comparison);
+
 // "kernel and size 40 % before, 35 % after", for each level that matched anything, and the rest.
 std::vector<std::string> MatchedInWords(const RunComparison& comparison);
 

@@ -19,6 +19,9 @@ namespace {
 // Of the parts of a budget, in their order.
 const char* const kStates[] = {"compute", "comm", "copy", "memset", "idle"};
 
+// Of more GPUs than these, each one shows when it is asked for.
+constexpr std::size_t kMostBudgets = 4;
+
 // Each "{{name}}" of the page is replaced once: what is put in is not searched again.
 std::string Fill(std::string_view page,
                  const std::map<std::string, std::string, std::less<>>& parts) {
@@ -57,19 +60,16 @@ std::string Chips(const Report& report) {
   return html;
 }
 
-std::string RunName(const Report& report) {
-  if (report.inputs.empty()) return "run";
-  const std::size_t more = report.inputs.size() - 1;
-  return report.inputs.front().path + (more == 0 ? "" : fmt::format(" and {} more", more));
+std::string RunPath(const Report& report) {
+  return report.inputs.empty() ? "run" : report.inputs.front().path;
 }
 
-// The path with its file apart: where room is short, the folders are cut, not the name.
-std::string RunPath(const std::string& name) {
-  const std::size_t file = name.rfind('/', name.find(" and ")) + 1;
-  if (file == 0) return "<span class=\"file\">" + HtmlText(name) + "</span>";
-  return fmt::format("<span class=\"folders\">{}</span><span class=\"file\">{}</span>",
-                     HtmlText(name.substr(0, file)), HtmlText(name.substr(file)));
+// " and 7 more", or "".
+std::string RunsBeside(const Report& report) {
+  return report.inputs.size() < 2 ? "" : fmt::format(" and {} more", report.inputs.size() - 1);
 }
+
+std::string RunName(const Report& report) { return RunPath(report) + RunsBeside(report); }
 
 std::string VerdictNotes(const Report& report) {
   std::string html;
@@ -136,15 +136,17 @@ std::string BudgetSection(const Report& report) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     html += fmt::format("<li><span class=\"swatch {}\"></span>{}</li>", kStates[i], parts[i].name);
   }
-  html += "</ul>\n<ul class=\"budgets\" tabindex=\"0\" aria-label=\"Time budget of each GPU\">\n";
+  html += "</ul>\n<ul class=\"budgets\" aria-label=\"Time budget of each GPU\">\n";
   if (report.devices.size() > 1) html += BudgetRow(report, "All GPUs", report.devices);
+  const bool many = report.devices.size() > kMostBudgets;
+  if (many) html += "</ul>\n<details><summary>Every GPU</summary>\n<ul class=\"budgets\">\n";
   for (const DeviceBudget& device : report.devices) {
     html += BudgetRow(report,
                       ranks ? fmt::format("Rank {}, GPU {}", device.rank, device.device)
                             : fmt::format("GPU {}", device.device),
                       {device});
   }
-  return html + "</ul>\n</section>\n";
+  return html + (many ? "</ul>\n</details>\n</section>\n" : "</ul>\n</section>\n");
 }
 
 struct Sorted {
@@ -217,7 +219,7 @@ std::string RenderHtml(const Report& report, const HtmlOptions& options) {
     scripts += HtmlAsset(name);
   }
   return Fill(HtmlAsset("page.html"), {{"title", HtmlText(RunName(report))},
-                                       {"path", RunPath(RunName(report))},
+                                       {"path", HtmlPath(RunPath(report), RunsBeside(report))},
                                        {"css", std::string(HtmlAsset("report.css"))},
                                        {"chips", Chips(report)},
                                        {"verdict", HtmlText(report.verdict)},

@@ -79,6 +79,11 @@ std::string NotCheckedSection(const Report& report) {
                 how);
 }
 
+// A moment of the trace.
+std::string MomentText(Nanos time) {
+  return fmt::format("{:.6f} s", static_cast<double>(time) / kNanosPerSecond);
+}
+
 std::string RunSection(const Report& report) {
   std::string html =
       "<section class=\"panel\" aria-labelledby=\"run-title\">\n"
@@ -88,10 +93,13 @@ std::string RunSection(const Report& report) {
                         HtmlText(input.kind), HtmlText(input.producer),
                         input.host.empty() ? "" : " on " + HtmlText(input.host));
   }
-  html += fmt::format(
-      "</ul>\n<p>Window: {}, {} ns to {} ns on the trace's clock. {} rules reached a "
-      "verdict.</p>\n",
-      HtmlText(report.window.mode), report.window.start_ns, report.window.end_ns, report.checked);
+  html += "</ul>\n<p>";
+  if (report.window.end_ns > report.window.start_ns) {
+    html += HtmlText(fmt::format("Analyzed: {} to {} on the trace's clock (window: {}). ",
+                                 MomentText(report.window.start_ns),
+                                 MomentText(report.window.end_ns), report.window.mode));
+  }
+  html += fmt::format("{} reached a verdict.</p>\n", Rules(report.checked));
   std::string notes;
   for (const Diagnostic& item : report.diagnostics) {
     if (item.level == Level::kInfo) continue;

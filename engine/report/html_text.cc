@@ -108,6 +108,17 @@ std::string HtmlLink(std::string_view address) {
   return fmt::format("<a href=\"{0}\" rel=\"noopener noreferrer\">{0}</a>", text);
 }
 
+std::string HtmlPath(const std::string& path, const std::string& more) {
+  // Of a folder the last part is its name.
+  const std::size_t end = path.find_last_not_of('/');
+  const std::size_t slash = end == std::string::npos ? end : path.rfind('/', end);
+  const std::size_t file = slash == std::string::npos ? 0 : slash + 1;
+  const std::string name =
+      fmt::format("<span class=\"file\">{}</span>", HtmlText(path.substr(file) + more));
+  if (file == 0) return name;
+  return fmt::format("<span class=\"folders\">{}</span>{}", HtmlText(path.substr(0, file)), name);
+}
+
 std::string HtmlPage(const std::string& title, const std::string& style, const std::string& body) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

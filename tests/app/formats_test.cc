@@ -47,6 +47,16 @@ TEST_CASE("bash completes commands, formats and rules") {
   CHECK_THAT(complete("advise rules s", 2), Contains("show"));
   CHECK_THAT(complete("advise run.sqlite adv", 2), Contains("advise.bash"));
   CHECK(complete("advise run.sqlite --fail-on h", 3) == "high\n");
+  CHECK(complete("advise compare a b --fail-on s", 5) == "slower:3%\n");
+  CHECK(complete("advise run.sqlite --format = h", 4) == "html\n");
+  CHECK(complete("advise run.sqlite --progress = ''", 4) == "auto\nalways\nnever\n");
+  CHECK(complete("advise run.sqlite --only sync,transfer/pag", 3) ==
+        "sync,transfer/pageable-copy\n");
+  CHECK(complete("advise whatif run.sqlite --fix input/no-w", 4) == "input/no-workers\n");
+  CHECK(complete("advise whatif a --fix input/no-workers,transfer/pag", 4) ==
+        "input/no-workers,transfer/pageable-copy\n");
+  folder.Write("two words.sqlite", "x");
+  CHECK(complete("advise two", 1) == "two words.sqlite\n");
   CHECK(complete("advise help comp", 2) == "compare\ncompletions\n");
   CHECK_THAT(complete("advise rules list --only trans", 4),
              Contains("transfer\n") && Contains("transfer/pageable-copy\n"));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "engine/report/compare_pages.h"
 #include "engine/report/html.h"
 #include "tests/app/program.h"
 #include "tests/report/sample_report.h"
@@ -35,7 +36,8 @@ void Replace(std::string* text, const std::string& from, const std::string& to) 
 
 // What the check inside the page found: {"problems": […], "facts": {…}}. The page is as wide as
 // said: it stands in a frame, because browsers open no windows as narrow as a phone.
-Json Inspect(std::string page, int width) {
+Json Inspect(std::string page, int width,
+             const std::string& check = ReadAll(ADVISE_SOURCE_DIR "/tests/app/html_selftest.js")) {
   const std::string browser = Browser();
   if (browser.empty()) return nullptr;
   const Folder folder;
@@ -46,8 +48,7 @@ Json Inspect(std::string page, int width) {
       "console.error = function (m) { adviseErrors.push(String(m)); };</script>");
   const std::size_t end = page.rfind("</body>");
   REQUIRE(end != std::string::npos);
-  page.insert(end,
-              "<script>" + ReadAll(ADVISE_SOURCE_DIR "/tests/app/html_selftest.js") + "</script>");
+  page.insert(end, "<script>" + check + "</script>");
   folder.Write("page.html", page);
   folder.Write(
       "frame.html",
@@ -111,6 +112,50 @@ TEST_CASE("a report on a phone does not scroll sideways") {
   if (seen.is_null()) return;
   CheckSound(seen);
   CHECK(seen["facts"]["overflow"] <= 0);
+}
+
+TEST_CASE("a file's name stands whole above the report, however short room is") {
+  const auto sample = MakeSampleReport();
+  const std::string file = "worker0_step_12.1694128201545_of_a_long_experiment.pt.trace.json";
+  sample->report.inputs.resize(1);
+  sample->report.inputs[0].path = "/work/traces/of/many/people/" + file;
+  const Json seen = Inspect(RenderHtml(sample->report, {}), GENERATE(390, 1300));
+  if (seen.is_null()) return;
+  CheckSound(seen);
+  CHECK(seen["facts"]["overflow"] <= 0);
+}
+
+TEST_CASE("a comparison on a phone shows its whole table, and the names of its files") {
+  RunComparison c;
+  c.comparable = true;
+  c.unit = "step";
+  c.before.ns = 1214e6;
+  c.after.ns = 1124e6;
+  c.budget = {{"compute", 1105e6, 1104e6},
+              {"comm_exposed", 1.1e6, 0},
+              {"idle", 107e6, 16e6},
+              {"idle.no_work_queued", 1105e6, 1.2e6},
+              {"idle.host_sync", 1400e3, 1200e3}};
+  std::string page = CompareHtml(c, "/work/traces/people/resnet50_workers_0__worker0.pt.trace.json",
+                                 "/work/traces/people/resnet50_workers_4__worker0.pt.trace.json");
+  // The page allows no scripts: but for the one that looks at it.
+  Replace(&page, "default-src 'none'", "default-src 'unsafe-inline'");
+  const Json seen = Inspect(page, 390, R"(var problems = [];
+    document.querySelectorAll("body *").forEach(function (node) {
+      if (node.closest(".folders, .bar") || getComputedStyle(node).overflowX === "visible") return;
+      if (node.scrollWidth > node.clientWidth + 1) problems.push("cut: " + node.outerHTML.slice(0, 90));
+    });
+    document.querySelectorAll(".file").forEach(function (node) {
+      if (node.getBoundingClientRect().right > innerWidth) problems.push("cut: " + node.textContent);
+    });
+    parent.postMessage(JSON.stringify({ problems: problems, facts: {
+      errors: window.adviseErrors, resources: performance.getEntriesByType("resource").length,
+      overflow: document.documentElement.scrollWidth - innerWidth,
+      folders: document.querySelectorAll(".folders").length } }), "*");)");
+  if (seen.is_null()) return;
+  CheckSound(seen);
+  CHECK(seen["facts"]["overflow"] <= 0);
+  CHECK(seen["facts"]["folders"] == 2);
 }
 
 TEST_CASE("five hundred findings and two thousand kernels stay usable") {

@@ -192,6 +192,11 @@ TEST_CASE("tools answer what commands print, in a few kilobytes") {
   REQUIRE(RunAdvise(folder, "slice " + before + " --finding 1 -o command.json").status == 0);
   CHECK(ReadAll(folder / "agent.json") == ReadAll(folder / "command.json"));
   CHECK(JsonOf(answers[11])["bytes"] == ReadAll(folder / "agent.json").size());
+  const Json slice = Json::parse(ReadAll(folder / "agent.json"));
+  std::size_t events = 0;
+  for (const Json& event : slice["traceEvents"])
+    events += event["ph"] == "X" && event["cat"] != "finding" ? 1 : 0;
+  CHECK(JsonOf(answers[11])["events"] == events);
   CHECK(JsonOf(answers[12])["total"] == JsonOf(answers[12])["sources"].size());
 }
 

@@ -35,6 +35,9 @@ TEST_CASE("help of a command is its --help") {
   const Ran misspelt = RunAdvise(folder, "help cmpare");
   CHECK(misspelt.status == 2);
   CHECK_THAT(misspelt.err, Contains("did you mean compare?"));
+  const Ran job = RunAdvise(folder, "help rules lst");
+  CHECK(job.status == 2);
+  CHECK_THAT(job.err, Contains("did you mean list?"));
 }
 
 TEST_CASE("wrong usage exits with 2 and one line that says what to do") {

@@ -170,6 +170,10 @@ TEST_CASE("the epilog for Slurm writes the fix list once, as the job's user, and
   CHECK_FALSE(fs::exists(folder / "advise-9/advise.txt"));
   fs::create_directory(folder / "advise-10");
   CHECK(epilog("10", "/no/such/program") == 0);
+  // Called by hand, or by a Slurm that says less.
+  CHECK(RunAdvise(folder, "-i /bin/sh " ADVISE_SOURCE_DIR "/docs/examples/slurm/epilog.sh",
+                  "/usr/bin/env")
+            .status == 0);
 }
 
 TEST_CASE("a rule that is off until a day is judged by the day of the capture") {

@@ -73,12 +73,23 @@ TEST_CASE("of runs of different work no page says which is faster") {
   c.forced = true;
   c.reasons = {"other GPUs: A before, B after"};
   c.predicted_ns = 5e6;
+  c.fixed = {{"input/no-workers", "Load data early", 5e6, 0, ""}};
+  c.gone = {{"launch/bound", "Reduce launch work", 5e6, 0, ""}};
+  c.added = {{"kernel/hot", "Speed up one kernel", 0, 5e6, ""}};
   for (const std::string& page : {CompareText(c, "a", "b", 80, false), CompareMarkdown(c, "a", "b"),
                                   CompareHtml(c, "a", "b")}) {
     CHECK_THAT(page, Contains("other GPUs") && Contains("Different work") &&
                          (Contains("40.0 ms") || Contains("40.0\u00A0ms")));
     CHECK_THAT(page, !Contains("times as fast") && !Contains("predicted"));
+    // Nothing was fixed: these are the findings of two programs.
+    CHECK_THAT(page, !Contains("Fixed") && !Contains("Gone") && !Contains("New"));
+    CHECK_THAT(page, Contains("input/no-workers") && Contains("launch/bound"));
   }
+  const std::vector<FindingGroup> groups = FindingGroups(c);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].title == "Only BEFORE");
+  CHECK(groups[0].findings.size() == 2);
+  CHECK(groups[1].title == "Only AFTER");
   c.forced = false;
   CHECK_THAT(CompareHtml(c, "a", "b"), Contains("other GPUs") && !Contains("40.0 ms"));
 }

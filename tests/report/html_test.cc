@@ -68,6 +68,35 @@ TEST_CASE("no line begins with a unit, and code is copied as it stands") {
   CHECK(HtmlCode("sleep 3 s") == "sleep 3 s");
 }
 
+TEST_CASE("a path is cut in its folders, not in its name") {
+  CHECK(HtmlPath("run.sqlite") == "<span class=\"file\">run.sqlite</span>");
+  CHECK(HtmlPath("/data/a&b/run.sqlite", " and 7 more") ==
+        "<span class=\"folders\">/data/a&amp;b/</span>"
+        "<span class=\"file\">run.sqlite and 7 more</span>");
+  CHECK(HtmlPath("traces/run/") ==
+        "<span class=\"folders\">traces/</span><span class=\"file\">run/</span>");
+}
+
+TEST_CASE("what was analyzed is told in seconds, where anything was") {
+  const auto sample = MakeSampleReport();
+  sample->report.window.start_ns = 373'067'193;
+  sample->report.window.end_ns = 1'559'985'826;
+  CHECK_THAT(HtmlPage(sample.get()),
+             Contains("Analyzed: 0.373067 s to 1.559986 s on the trace&#39;s clock (window: "));
+  sample->report.window.end_ns = sample->report.window.start_ns;
+  CHECK_THAT(HtmlPage(sample.get()), !Contains("on the trace"));
+}
+
+TEST_CASE("many GPUs are folded under their sum") {
+  const auto sample = MakeSampleReport();
+  const DeviceBudget one = sample->report.devices.front();
+  sample->report.devices.assign(4, one);
+  CHECK_THAT(HtmlPage(sample.get()), !Contains("Every GPU"));
+  sample->report.devices.assign(5, one);
+  CHECK_THAT(HtmlPage(sample.get()),
+             Contains("All GPUs") && Contains("<summary>Every GPU</summary>"));
+}
+
 TEST_CASE("the page names the finding that has the same fix") {
   const auto sample = MakeSampleReport();
   Finding again = sample->report.findings.front();

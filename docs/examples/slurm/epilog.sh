@@ -6,6 +6,7 @@ set -u
 folder=${SLURM_JOB_WORK_DIR:-}/advise-${SLURM_JOB_ID:-}
 advise=${ADVISE:-/usr/local/bin/advise} # root's PATH may not have it
 
+if [ -z "${SLURM_JOB_USER:-}" ]; then exit 0; fi
 as_user() { runuser -u "$SLURM_JOB_USER" -- "$@"; }
 
 cd / # no advise.toml of the job's folder

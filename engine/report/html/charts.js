@@ -33,6 +33,23 @@ function yAxis(svg, y, left, right, format, ticks) {
 function axisTitle(svg, x, y, text, anchor) {
   svg.append("text").attr("x", x).attr("y", y).attr("text-anchor", anchor || "start").text(text);
 }
+// Round numbers for an axis of decades, at most so many: 1, 2 and 5 of each decade, or else powers of ten.
+function logTicks(domain, most) {
+  var from = Math.floor(Math.log10(domain[0])), to = Math.ceil(Math.log10(domain[1]));
+  function marks(digits, every) {
+    var values = [];
+    for (var power = Math.ceil(from / every) * every; power <= to; power += every) {
+      digits.forEach(function (digit) { values.push(digit * Math.pow(10, power)); });
+    }
+    return values.filter(function (v) { return v >= domain[0] && v <= domain[1]; });
+  }
+  var fine = marks([1, 2, 5], 1);
+  if (fine.length <= most) return fine;
+  for (var every = 1; ; ++every) {
+    var powers = marks([1], every);
+    if (powers.length <= Math.max(2, most)) return powers;
+  }
+}
 
 // Of several reports, some charts show one of them only.
 function chartsOf() {
@@ -234,7 +251,8 @@ function drawRoofline(list) {
       var digit = Math.round(v / Math.pow(10, Math.floor(Math.log(v) / Math.LN10 + 1e-9)));
       return digit === 1 || (decades < 3 && (digit === 2 || digit === 5)) ? flopsText(v) : "";
     }, 4);
-    svg.append("g").attr("transform", "translate(0," + bottom + ")").call(d3.axisBottom(x).ticks(Math.max(2, width / 140), "~g"));
+    svg.append("g").attr("transform", "translate(0," + bottom + ")")
+      .call(d3.axisBottom(x).tickValues(logTicks(x.domain(), (right - left) / 60)).tickFormat(d3.format("~r")));
     axisTitle(svg, right, 312, "FLOP per byte of device memory", "end");
     roofs.forEach(function (r) {
       // The slope begins where it enters the picture.

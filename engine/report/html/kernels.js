@@ -11,7 +11,9 @@ function setUpKernels() {
   var rows = data.kernels;
   if (!rows.length) return false;
   var host = document.getElementById("kernel-table");
-  var order = { at: 4, down: true }, limit = 100, searched = rows.map(function (row) { return (row[0] + " " + row[1] + " " + row[2]).toLowerCase(); });
+  // A phone shows few rows: what stands below the table is reached all the same.
+  var first = window.matchMedia("(max-width: 40rem)").matches ? 12 : 100;
+  var order = { at: 4, down: true }, limit = first, searched = rows.map(function (row) { return (row[0] + " " + row[1] + " " + row[2]).toLowerCase(); });
 
   document.getElementById("kernels-title").textContent += chartsOf();
   var tools = element("div", { "class": "kernel-tools" });
@@ -43,7 +45,7 @@ function setUpKernels() {
   table.appendChild(body);
   scroll.appendChild(table);
   host.appendChild(scroll);
-  var more = element("button", { type: "button" }, "Show all");
+  var more = element("button", { type: "button" });
   host.appendChild(more);
 
   function rowOf(row) {
@@ -52,7 +54,9 @@ function setUpKernels() {
       var cell;
       if (column.at === 0) {
         cell = element("th", { scope: "row" });
-        cell.appendChild(element("span", { title: row[0] }, row[0] || "(no name)"));
+        var name = element("span", { title: row[0] }, row[0].replace(/^void /, "") || "(no name)");
+        name.addEventListener("click", function () { name.classList.toggle("whole"); });
+        cell.appendChild(name);
       } else if (column.at === 1) {
         cell = element("td", {}, (row[1] || "\u2013") + (row[2] ? ", " + row[2] : ""));
       } else {
@@ -93,9 +97,10 @@ function setUpKernels() {
     var shown = Math.min(limit, fits.length);
     status.textContent = (shown < fits.length ? countText(shown) + " of " : "") + countText(fits.length) + (fits.length === 1 ? " kernel" : " kernels") +
       (data.kernels_left_out ? "; " + countText(data.kernels_left_out) + " with least time are left out" : "");
+    more.textContent = "Show all " + countText(fits.length);
     more.hidden = shown >= fits.length;
   }
-  search.addEventListener("input", function () { limit = 100; show(); });
+  search.addEventListener("input", function () { limit = first; show(); });
   more.addEventListener("click", function () { limit = rows.length; show(); });
   window.addEventListener("beforeprint", function () { limit = Math.max(limit, 50); });
   show();
