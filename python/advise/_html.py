@@ -14,6 +14,8 @@ _STYLE = (
     ".advise .bar span{min-width:1px}.advise .dim{opacity:.7}"
     ".advise summary{cursor:pointer;margin:.3em 0}.advise summary b{margin-right:.6em}"
     ".advise details div{margin-left:1.2em}"
+    ".advise .facts{max-height:30em;overflow:auto}.advise .facts th,.advise .facts td{text-align:left}"
+    ".advise .facts td:last-child{overflow-wrap:anywhere}"
     ".advise pre{padding:.5em;overflow-x:auto;background:rgba(128,128,128,.12)}</style>"
 )
 _PARTS = (
@@ -32,6 +34,32 @@ def page(body: str) -> str:
 
 def _percent(share: float) -> str:
     return "{:.0f}\u00a0%".format(share * 100)
+
+
+def _scaled(value: float, step: float, units: Sequence[str]) -> str:
+    at = 0
+    while abs(value) >= step and at + 1 < len(units):
+        value /= step
+        at += 1
+    return "{:.3g}\u00a0{}".format(value, units[at]) if abs(value) < 999.5 else "{:,.0f}\u00a0{}".format(value, units[at])
+
+
+def _quantity(value: Union[float, str], unit: str) -> str:
+    """A value as a person reads it."""
+    if isinstance(value, str):
+        return value
+    if unit == "ns":
+        return "0\u00a0s" if value == 0 else _scaled(value, 1000, ("ns", "µs", "ms", "s"))
+    if unit in ("bytes", "bytes_per_s"):
+        return _scaled(value, 1000, ("B", "kB", "MB", "GB", "TB")) + ("/s" if unit == "bytes_per_s" else "")
+    if unit == "flop_per_s":
+        return _scaled(value, 1000, ("FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"))
+    if unit == "share":
+        return "{:.3g}\u00a0%".format(value * 100)
+    if unit == "flag":
+        return "yes" if value else "no"
+    number = "{:,.0f}".format(value) if value == int(value) else "{:,.4g}".format(value)
+    return number if unit in ("count", "num") else "{}\u00a0{}".format(number, unit)
 
 
 def _budget(budget: "Budget") -> str:
@@ -79,6 +107,16 @@ def finding(item: "Finding", audience: Sequence[str] = (), is_open: bool = False
     )
 
 
+def _plan(item: "Report") -> str:
+    plan = item.plan
+    if len(plan) < 2:
+        return ""
+    left = [item.window.seconds, *(step.after_seconds for step in plan)]
+    words = " → ".join(_quantity(seconds * 1e9, "ns") for seconds in left)
+    limit = "; then {} is the limit".format(plan[-1].next_bound) if plan[-1].next_bound else ""
+    return "<p>Fixed in this order: {}{}</p>".format(words, escape(limit))
+
+
 def report(item: "Report") -> str:
     """The verdict, where the time went, and the findings."""
     run = item.run
@@ -90,6 +128,7 @@ def report(item: "Report") -> str:
         parts.append(_budget(item.budget))
     # What another finding explains stands under it in the program's reports, and nowhere here, but for what it wins itself.
     findings = [one for one in item.findings if not one.explained_by or (one.saving.seconds > 0 and one.severity != "info")]
+    parts.append(_plan(item))
     parts += [finding(one, audience, one is findings[0]) for one in findings]
     names = ", ".join(one.path for one in item.inputs)
     parts.append("<p class='dim'>{}</p>".format(escape(names)))
@@ -97,9 +136,8 @@ def report(item: "Report") -> str:
 
 
 def facts(rows: Iterable[Tuple[str, Union[float, str], str]]) -> str:
-    """A table of facts."""
+    """A table of facts, with values as a person reads them."""
     cells = "".join(
-        "<tr><td>{}</td><td>{}</td><td>{}</td></tr>".format(escape(name), escape(str(value)), escape(unit))
-        for name, value, unit in rows
+        "<tr><td>{}</td><td>{}</td></tr>".format(escape(name), escape(_quantity(value, unit))) for name, value, unit in rows
     )
-    return "<table><thead><tr><th>fact</th><th>value</th><th>unit</th></tr></thead><tbody>{}</tbody></table>".format(cells)
+    return "<div class='facts'><table><thead><tr><th>fact</th><th>value</th></tr></thead><tbody>{}</tbody></table></div>".format(cells)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 from dataclasses import dataclass, field, fields
@@ -169,7 +170,7 @@ class Finding:
         return "{:2}  {}{}  [{}]".format(self.rank, self.title, gain, self.rule)
 
     def _repr_html_(self) -> str:
-        return _html.page(_html.finding(self))
+        return _html.page(_html.finding(self, is_open=True))
 
 
 class Findings(Tuple[Finding, ...]):
@@ -189,8 +190,14 @@ class Facts(Mapping[str, Value]):
         self._values = values
 
     def __getitem__(self, name: str) -> Value:
-        value: Value = self._values[name]["value"]
+        value: Value = self._named(name)["value"]
         return value
+
+    def _named(self, name: str) -> Mapping[str, Any]:
+        if name in self._values:
+            return self._values[name]
+        near = difflib.get_close_matches(name, self._values, 1)
+        raise KeyError(name + (" (did you mean {}?)".format(near[0]) if near else ""))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -200,7 +207,7 @@ class Facts(Mapping[str, Value]):
 
     def unit(self, name: str) -> str:
         """The unit of a fact: ns, bytes, count, share, flag, text …"""
-        return str(self._values[name]["unit"])
+        return str(self._named(name)["unit"])
 
     def __repr__(self) -> str:
         return "<{} facts>".format(len(self))
@@ -217,6 +224,7 @@ class PlanStep:
     after_seconds: float = 0
     unlocks: Sequence[str] = ()
     makes_needless: Sequence[str] = ()
+    next_bound: str = ""
 
 
 @dataclass(frozen=True)

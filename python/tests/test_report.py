@@ -53,7 +53,9 @@ class ReportTest(InFolder):
         self.assertNotIn("<script", page)
         self.assertIn("window.time", report.facts._repr_html_())
         self.assertIn("<details", report.findings._repr_html_())
-        self.assertIn("<details", report.findings[0]._repr_html_())
+        self.assertIn("<details open", report.findings[0]._repr_html_())
+        self.assertIn("Fixed in this order: 1.19\u00a0s → ", page)
+        self.assertIn("; then {} is the limit".format(report.plan[-1].next_bound.replace("'", "&#x27;")), page)
         for name, beginning in (("a.html", "<!"), ("a.json", "{"), ("a.md", "#"), ("a.txt", DEMO[:8]), ("a.sarif", "{")):
             report.save(name)
             with open(name, encoding="utf-8") as file:
@@ -79,6 +81,18 @@ class ReportTest(InFolder):
         report.json["run"]["new"] = report.json["findings"][0]["new"] = 1
         report.json["devices"][0]["budget"]["new_ns"] = 1
         self.assertTrue(report.run and report.findings and report.budget and report.devices)
+
+    def test_facts_are_read_by_people_and_programs(self):
+        facts = advise.read(DEMO).facts
+        page = facts._repr_html_()
+        self.assertIn("<td>window.time</td><td>1.19\u00a0s</td>", page)
+        self.assertIn("<td>run.trains</td><td>yes</td>", page)
+        self.assertIn("<td>steps.count</td><td>15</td>", page)
+        self.assertNotIn("1186918633", page)
+        with self.assertRaisesRegex(KeyError, "did you mean budget.idle"):
+            print(facts["budget.idel"])
+        self.assertIsNone(facts.get("budget.idel"))
+        self.assertNotIn("budget.idel", facts)
 
     def test_options_reach_the_program(self):
         report = advise.read(DEMO, options=["--only", "transfer"])
