@@ -49,6 +49,18 @@ if [ -e /usr/share/lmod/lmod/init/bash ]; then
   said=$(env -i HOME="$work" PATH=/usr/bin:/bin bash -c 'source /usr/share/lmod/lmod/init/bash
     module use "$1" && module load advise && command -v advise && advise --version' - "$root/share/advise/modulefiles" 2>&1)
   grep -qF "advise $version" <<<"$said" || fail "module load advise: $said"
+  # An unset variable stands for the folders of the system, which must be found as before.
+  # shellcheck disable=SC2016
+  said=$(env -i HOME="$work" PATH=/usr/bin:/bin bash -c 'source /usr/share/lmod/lmod/init/bash
+    module use "$1" && module load advise && echo "$XDG_DATA_DIRS ${MANPATH-none} ${FPATH-none}"' - "$root/share/advise/modulefiles" 2>&1)
+  [ "$said" = "$root/share:/usr/local/share:/usr/share none none" ] || fail "module load advise sets: $said"
+  if command -v zsh >/dev/null; then
+    # shellcheck disable=SC2016
+    said=$(env -i HOME="$work" PATH=/usr/bin:/bin zsh -f -c 'source /usr/share/lmod/lmod/init/zsh
+      before=$FPATH; module use "$1"; module load advise; [[ $FPATH = "$2:$before" ]] || echo "$FPATH"
+      module unload advise; [[ $FPATH = "$before" ]] || echo "$FPATH"' - "$root/share/advise/modulefiles" "$root/share/zsh/site-functions" 2>&1)
+    [ -z "$said" ] || fail "module load advise changes the folders of zsh: $said"
+  fi
 else
   echo "without Lmod: the module file was not tried" >&2
 fi
