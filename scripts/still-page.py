@@ -29,6 +29,8 @@ def still(page: str) -> str:
     page = re.sub(r"<button\b.*?</button>", "", page, flags=re.DOTALL)
     page = re.sub(r"<label\b[^>]*>[^<]*</label>\s*<input\b[^>]*>", "", page)
     page = re.sub(r"<label\b[^>]*>[^<]*<input\b[^>]*></label>", "", page)
+    # Pictures keep their shape on narrower screens: nothing draws them again.
+    page = re.sub(r'(<svg\b[^>]*?) height="[0-9.]+"', r"\1", page)
     page = re.sub(r"[ \t]+\n", "\n", page)
     return re.sub(r"\n{2,}", "\n", page).strip() + "\n"
 
