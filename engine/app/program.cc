@@ -1,4 +1,5 @@
 // Picks the command that the first word names, parses its options, runs it.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,6 +111,31 @@ const CLI::App& Innermost(const CLI::App& app) {
   return named.empty() ? app : Innermost(*named.front());
 }
 
+std::vector<std::string> JobsOf(const CLI::App& app) {
+  std::vector<std::string> jobs;
+  for (const CLI::App* job : app.get_subcommands([](const CLI::App*) { return true; }))
+    jobs.push_back(job->get_name());
+  return jobs;
+}
+
+// "advise rules test", as far as it was understood.
+std::string CallOf(const CLI::App& app) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  return app.get_name() + (named.empty() ? "" : " " + CallOf(*named.front()));
+}
+
+// What the parser says, in words of our own where it speaks of its own terms.
+Error ProblemOf(const CLI::App& app, const CLI::ParseError& problem, int argc,
+                const char* const* argv) {
+  const std::vector<std::string> jobs = JobsOf(Innermost(app));
+  if (jobs.empty() || dynamic_cast<const CLI::RequiredError*>(&problem) == nullptr)
+    return {problem.what(), "", ""};
+  for (int i = 1; i < argc; ++i) {
+    if (*argv[i] != '-') return {"there is no such command", argv[i], ""};
+  }
+  return {fmt::format("{} wants one of: {}", CallOf(app), fmt::join(jobs, ", ")), "", ""};
+}
+
 std::string Guess(const std::string& given, const std::vector<std::string>& names) {
   const std::string near = DidYouMean(given, names);
   return near.empty() || near == given ? "" : "did you mean " + near + "? ";
@@ -122,10 +148,7 @@ std::string Hint(const CLI::App& app, int argc, const char* const* argv) {
   for (const CLI::Option* option : innermost.get_options()) {
     for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
   }
-  std::vector<std::string> jobs;
-  for (const CLI::App* job : innermost.get_subcommands([](const CLI::App*) { return true; })) {
-    jobs.push_back(job->get_name());
-  }
+  const std::vector<std::string> jobs = JobsOf(innermost);
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool is_option = word.starts_with("--") && word.size() > 2;
@@ -155,7 +178,9 @@ int ParseAndRun(Command& command, const std::vector<std::unique_ptr<Command>>& a
     if (problem.get_exit_code() == 0) return app.exit(problem);
     const bool value = dynamic_cast<const CLI::ValidationError*>(&problem) != nullptr;
     const std::string hint = value ? "" : Hint(app, argc, argv);
-    return Complain({problem.what(), "", hint + "see: " + name + " --help"}, kWrongUsage);
+    Error error = ProblemOf(app, problem, argc, argv);
+    error.hint = hint + "see: " + CallOf(app) + " --help";
+    return Complain(error, kWrongUsage);
   }
   return command.Run();
 }

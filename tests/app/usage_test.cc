@@ -38,6 +38,10 @@ TEST_CASE("help of a command is its --help") {
   const Ran job = RunAdvise(folder, "help rules lst");
   CHECK(job.status == 2);
   CHECK_THAT(job.err, Contains("did you mean list?"));
+  CHECK_THAT(RunAdvise(folder, "rules lst").err,
+             StartsWith("advise: lst: there is no such command"));
+  CHECK_THAT(RunAdvise(folder, "rules").err, Contains("list, show, new, check, test, docs"));
+  CHECK_THAT(RunAdvise(folder, "rules test").err, Contains("see: advise rules test --help"));
 }
 
 TEST_CASE("wrong usage exits with 2 and one line that says what to do") {
