@@ -114,6 +114,20 @@ TEST_CASE("a report on a phone does not scroll sideways") {
   CHECK(seen["facts"]["overflow"] <= 0);
 }
 
+TEST_CASE("a phone shows some of many kernels, and all when asked") {
+  const auto sample = MakeSampleReport();
+  ReportViews views = *SampleViews();
+  for (int i = 1; i < 40; ++i) {
+    views.kernels.push_back(views.kernels[0]);
+    views.kernels.back().name = "void long_name::of::kernel<float, " + std::to_string(i) + ">";
+  }
+  sample->report.views = std::make_shared<const ReportViews>(std::move(views));
+  const Json seen = Inspect(RenderHtml(sample->report, {}), 390);
+  if (seen.is_null()) return;
+  CheckSound(seen);
+  CHECK(seen["facts"]["kernels"] == 40);
+}
+
 TEST_CASE("a file's name stands whole above the report, however short room is") {
   const auto sample = MakeSampleReport();
   const std::string file = "worker0_step_12.1694128201545_of_a_long_experiment.pt.trace.json";

@@ -12,7 +12,7 @@ function setUpKernels() {
   if (!rows.length) return false;
   var host = document.getElementById("kernel-table");
   // A phone shows few rows: what stands below the table is reached all the same.
-  var first = window.matchMedia("(max-width: 40rem)").matches ? 12 : 100;
+  var first = window.matchMedia("(max-width: 40rem)").matches && rows.length > 18 ? 12 : 100;
   var order = { at: 4, down: true }, limit = first, searched = rows.map(function (row) { return (row[0] + " " + row[1] + " " + row[2]).toLowerCase(); });
 
   document.getElementById("kernels-title").textContent += chartsOf();
