@@ -42,7 +42,7 @@ class BatchFinder {
       batches_[thread].push_back(end);
   }
 
-  // Waits for data that a GPU was seen to be idle in.
+  // Waits for data, and silent ones for requests, that a GPU was seen to be idle in.
   void FindSeen() {
     std::map<std::uint32_t, Nanos> last;
     for (const GapPiece piece : idle_.pieces) {
@@ -52,7 +52,9 @@ class BatchFinder {
                           piece.activity == Activity::kSleep ||
                           piece.activity == Activity::kNetwork || piece.activity == Activity::kLock;
       const std::uint32_t thread = idle_.ThreadOf(piece);
-      if (piece.cause != IdleCause::kDataLoading || !waited || thread == kNone) continue;
+      const bool for_data = piece.cause == IdleCause::kDataLoading ||
+                            (silent && piece.cause == IdleCause::kNoWorkQueued);  // a request
+      if (!for_data || !waited || thread == kNone) continue;
       if (!silent && 2 * waits_of_[thread].OverlapWith(piece.start, piece.end) < piece.Length())
         continue;
       Add(thread, piece.Length(), piece.end, &last);

@@ -188,6 +188,33 @@ void Awaited::FindRequests() {
     }
   }
   SortByEnd(&requests_);
+  FindSilentRequests();
+}
+
+void Awaited::FindSilentRequests() {
+  awaits_silently_.assign(run_.trace.threads.size(), 0);
+  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const CallTable& calls = run_.trace.calls;
+  for (const std::uint32_t thread : run_.launching_threads) {
+    const std::uint32_t process = run_.trace.threads[thread].process;
+    if (process == kNone || requests_[process].size() < least || ShowsWaits(thread)) continue;
+    std::size_t answered = 0;
+    const RowRange rows = run_.calls_of_thread[thread];
+    Nanos since = run_.window.start;
+    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+      const Nanos until = calls.start[c];
+      if (run_.InWindow(until) && until - since >= silent_least_ &&
+          EndsBehind(requests_[process], since, until))
+        ++answered;
+      since = std::max(since, calls.end[c]);
+    }
+    awaits_silently_[thread] = answered >= least ? 1 : 0;
+  }
+}
+
+bool Awaited::IsSilentForRequest(std::uint32_t thread, Nanos start, Nanos end) const {
+  return awaits_silently_[thread] != 0 && end - start >= silent_least_ &&
+         IsForRequest(thread, start, end);
 }
 
 void Awaited::FindInput() {

@@ -32,6 +32,11 @@ class Awaited {
   // before the thread goes on.
   bool IsForRequest(std::uint32_t thread, Nanos start, Nanos end) const;
 
+  // The same of a stretch in which the launching thread shows nothing at all: it may wait without a
+  // trace. True where no wait of it is recorded, and time after time such a stretch ends just
+  // behind a request.
+  bool IsSilentForRequest(std::uint32_t thread, Nanos start, Nanos end) const;
+
   // True when [start, end) of `thread`, one that launches, lies in an exchange with another
   // program: it sends something, waits, and receives something right behind the wait.
   bool IsForAnswer(std::uint32_t thread, Nanos start, Nanos end) const;
@@ -54,6 +59,7 @@ class Awaited {
   void FindHandedMemory();
   void FindLoading();
   void FindRequests();
+  void FindSilentRequests();
   void FindInput();
   void FindAnswers();
   IntervalSet RemoteCalls(std::uint32_t thread, std::size_t least) const;
@@ -82,6 +88,7 @@ class Awaited {
   std::vector<std::vector<Interval>>
       handed_to_others_;                         // per process: to those that launch nothing
   std::vector<std::vector<Interval>> requests_;  // per process: from waiting to received, by end
+  std::vector<std::uint8_t> awaits_silently_;    // per thread: see IsSilentForRequest
   std::vector<IntervalSet> input_;               // per thread: see IsForInput
   std::vector<IntervalSet> answers_;             // per thread: see IsForAnswer
   std::vector<IntervalSet> before_uploads_;      // per thread: see IsLoader

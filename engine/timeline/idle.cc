@@ -306,6 +306,11 @@ class Explainer {
         cause = IdleCause::kDataLoading;
         activity = Activity::kSilentWait;
       }
+      if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
+          awaited_.IsSilentForRequest(thread, piece.start, piece.end)) {
+        cause = IdleCause::kNoWorkQueued;
+        activity = Activity::kSilentWait;
+      }
       // It waited for a thread that does nothing but upload data, and computed that before.
       if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
           run_.loads[thread] != 0) {

@@ -103,6 +103,27 @@ TraceBuilder Passes(const char* kernel, int count, Nanos apart, Between between)
   return story;
 }
 
+TEST_CASE("a silent thread that goes on behind requests waits for them") {
+  const auto requests = [](int received, bool shows_waits) {
+    return Analysed(Passes("forward", 12, 2_ms, [=](TraceBuilder* story, int n, Interval gap) {
+      if (shows_waits) story->OsCall("pthread_cond_wait", {gap.start + 10_us, gap.start + 1_ms});
+      if (n >= received) return;
+      story->Thread("api_server").OsCall("epoll_wait", {gap.start - 500_us, gap.end - 60_us});
+      story->OsCall("recv", {gap.end - 50_us, gap.end - 40_us}).Thread("main");
+    }));
+  };
+  const Analysed server = requests(11, false);
+  CHECK(server.Idle(IdleCause::kNoWorkQueued) >= 11 * 1_ms);
+  CHECK(server.Idle(IdleCause::kHostCompute) == 0);
+  // Without its waits, the host would not get ahead of requests that have not come.
+  Remedy free;
+  free.unblocked_calls = server.Calls("cudaStreamSynchronize");
+  CHECK(server->replay().Gain(free) < 200_us);
+  // Two may be chance; and a thread whose waits were recorded did not wait where it shows none.
+  CHECK(requests(2, false).Idle(IdleCause::kNoWorkQueued) == 0);
+  CHECK(requests(11, true).Idle(IdleCause::kNoWorkQueued) == 0);
+}
+
 TEST_CASE("a thread that launches what its event loop receives waits for requests") {
   const auto received = [](TraceBuilder* story, int, Interval gap) {
     story->OsCall("epoll_wait", {gap.start + 10_us, gap.end - 50_us})
