@@ -165,7 +165,8 @@ TEST_CASE("moving data is held against the rate that copies reach") {
   CHECK(cached.row.attained == 1);
 }
 
-TEST_CASE("kernels that combine little data wait for three trips to memory, others for one") {
+TEST_CASE(
+    "kernels that combine values, or look up few, wait for three trips to memory, others for one") {
   const double start_s = ShippedKnowledge().Number("roofline.kernel_start") * 1e-9;
   const double small = ShippedKnowledge().Number("roofline.small_bytes");
   const double bytes_per_s = kA100Bandwidth * ShippedKnowledge().Number("reach.elementwise");
@@ -176,7 +177,12 @@ TEST_CASE("kernels that combine little data wait for three trips to memory, othe
   CHECK(good_ns(PutUnderRoof(SomeCopy(few, WorkKind::kReduction), 1e6)) ==
         Approx((few / bytes_per_s / reach + 3 * start_s) * 1e9));
   CHECK(good_ns(PutUnderRoof(SomeCopy(small, WorkKind::kReduction), 1e6)) ==
-        Approx((small / bytes_per_s / reach + start_s) * 1e9));
+        Approx((small / bytes_per_s / reach + 3 * start_s) * 1e9));
+  const double rows = ShippedKnowledge().Number("reach.index");
+  CHECK(good_ns(PutUnderRoof(SomeCopy(few, WorkKind::kIndex), 1e6)) ==
+        Approx((few / bytes_per_s / rows + 3 * start_s) * 1e9));
+  CHECK(good_ns(PutUnderRoof(SomeCopy(small, WorkKind::kIndex), 1e6)) ==
+        Approx((small / bytes_per_s / rows + start_s) * 1e9));
 }
 
 TEST_CASE("products overlap their arithmetic with memory, attention does not") {

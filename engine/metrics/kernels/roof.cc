@@ -109,10 +109,11 @@ void Roof::PlaceGood(const ShapeWork& work, const Peaks& peaks, bool cached, Sha
     row->reached = 1;
     return;
   }
-  // A kernel also starts, fills the GPU and drains it; those that combine or look up little data
-  // wait for one trip to memory after the other.
-  const bool waits = !arithmetic && work.kind != WorkKind::kElementwise &&
-                     row->bytes < knowledge_.Number("roofline.small_bytes");
+  // A kernel also starts, fills the GPU and drains it; those that combine values of all blocks, or
+  // look up little data, wait for one trip to memory after the other.
+  const bool combines = work.kind == WorkKind::kReduction || work.kind == WorkKind::kNormalization;
+  const bool waits = combines || (!arithmetic && work.kind != WorkKind::kElementwise &&
+                                  row->bytes < knowledge_.Number("roofline.small_bytes"));
   const double start_s =
       (waits ? 3 : 1) * knowledge_.Number("roofline.kernel_start") * row->kernels / kNanosPerSecond;
   // Blocks of attention load, multiply and store in turn: on short sequences little of it overlaps.
