@@ -46,8 +46,6 @@ class TraceFixes : public FixList {
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
         unprofiled_(analysis),
-        made_(unprofiled_.base()),
-        replayed_(unprofiled_.base_gain()),
         phases_(analysis),
         unlinked_(ShareWithoutCall(analysis.run.trace.ops)),
         specific_(analysis.times.size()),
@@ -98,16 +96,9 @@ class TraceFixes : public FixList {
     candidate->priced = true;
     claim->replayed = !saving.remedies.empty();
     for (const auto& part : saving.remedies) claim->remedy.Join(*part);
-    candidate->alone = claim->replayed ? GainAlone(claim) : Part(*claim, claim->longest);
+    candidate->alone = claim->replayed ? replay().Gain(claim->remedy, &claim->bound)
+                                       : Part(*claim, claim->longest);
     candidate->indirect = claim->remedy.makes_room || 2 * claim->longest < candidate->alone;
-  }
-
-  Nanos GainAlone(Claim* claim) const {
-    const Nanos gain = GainOf(unprofiled_.base(), *claim, &claim->bound) - unprofiled_.base_gain();
-    const Remedy& fix = claim->remedy;
-    if (fix.reach_ns == 0 || gain <= fix.reach_ns) return std::max<Nanos>(0, gain);
-    claim->bound = fix.reach_reason;
-    return fix.reach_ns;
   }
 
   static Nanos Part(const Claim& claim, Nanos of) {
@@ -121,7 +112,7 @@ class TraceFixes : public FixList {
       const std::int64_t before = claim.remedy.Extent();
       claim.remedy = Without(claim.remedy, made_specific_, analysis_.run);
       if (claim.remedy.ChangesNothing()) return 0;
-      if (claim.remedy.Extent() != before) own = GainAlone(&claim);
+      if (claim.remedy.Extent() != before) own = replay().Gain(claim.remedy, &claim.bound);
       made_specific_.Join(claim.remedy);
     } else {
       own = Part(claim, LongestWithout(claim.spans, specific_));
@@ -193,8 +184,8 @@ class TraceFixes : public FixList {
 
   // Who took which claims is kept.
   void Restart() override {
-    made_ = unprofiled_.base();
-    replayed_ = unprofiled_.base_gain();
+    made_ = {};
+    replayed_ = 0;
     taken_.assign(taken_.size(), {});
     unreplayed_.assign(unreplayed_.size(), {});
   }
@@ -385,13 +376,13 @@ class TraceFixes : public FixList {
 
   const Analysis& analysis_;
   Unprofiled unprofiled_;
-  Remedy made_;     // by the fixes in the plan so far, on top of the base
-  Nanos replayed_;  // what these win together
   const ClaimPhase phases_;
   const double unlinked_;              // the share of the GPU work whose launching call is missing
   std::vector<Claim> claims_;          // by candidate
   Remedy made_specific_;               // by the candidates that are more specific
   std::vector<IntervalSet> specific_;  // what they claim, by device
+  Remedy made_;                        // by the fixes in the plan so far
+  Nanos replayed_ = 0;                 // what these win together
   std::string next_bound_;             // what holds the run back after the last of them
   std::vector<IntervalSet> taken_;     // what the fixes in the plan have of their claims, by device
   std::vector<IntervalSet> unreplayed_;                     // of that, what is not replayed

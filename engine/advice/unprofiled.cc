@@ -10,12 +10,7 @@ Unprofiled::Unprofiled(const Analysis& analysis) : analysis_(analysis) {
   const ProfilerCost& cost = analysis.profiler_cost;
   if (cost.gone.ChangesNothing() || cost.time_ns < least) return;
   won_ = analysis.replay().Gain(cost.gone);
-  if (static_cast<double>(won_) >= least) {
-    window_ = recorded - static_cast<double>(won_);
-  } else {
-    base_ = cost.gone;
-    base_gain_ = won_;
-  }
+  if (static_cast<double>(won_) >= least) window_ = recorded - static_cast<double>(won_);
 }
 
 void Unprofiled::Take(std::size_t candidate, const Remedy& made) {

@@ -11,21 +11,10 @@ namespace advise {
 
 // The profiler slows the host, so that a program that it limits shows more idle time than it has,
 // and a fix seems to win more. The plan is replayed beside the recorded run without that cost.
-//
-// Where the host does as much beside a busy GPU, the run takes as long without the profiler, but a
-// fix that shortens the GPU's work seems to win less: the slowed host is the next limit. There the
-// cost is taken off before the first fix.
 class Unprofiled {
  public:
-  // Knows nothing where the profiler's cost is less than `care.profiler_cost` of the window, or
-  // adds less than that to it.
+  // Knows nothing where the profiler's cost adds less than `care.profiler_cost` to the window.
   explicit Unprofiled(const Analysis& analysis);
-
-  // What fixes come on top of: the run without the profiler where that is as long as the recorded
-  // one, else the recorded run. And what that wins already.
-  const Remedy& base() const { return base_; }
-  Nanos base_gain() const { return base_gain_; }
-  bool IsHidden() const { return !base_.ChangesNothing(); }  // beside a busy GPU
 
   // After the next fix of the plan, `made` being the changes of all fixes so far. Of a fix that was
   // taken before, nothing changes. One replay.
@@ -36,8 +25,6 @@ class Unprofiled {
 
  private:
   const Analysis& analysis_;
-  Remedy base_;
-  Nanos base_gain_ = 0;
   double window_ = 0;  // without it; 0: it does not matter
   Nanos won_ = 0;      // by the profiler's cost and the fixes so far
   std::map<std::size_t, double> shares_;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "engine/advice/unprofiled.h"
-#include "engine/advice/unprofiled.h"
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/kernel_table.h"
 #include "engine/pipeline/measure_command.h"
@@ -57,19 +55,9 @@ bool HostCodeMatters(const Analysis& analysis) {
 
 std::string Count(std::size_t n) { return FormatQuantity(static_cast<double>(n), "count"); }
 
-// What the profiler adds to the time for which GPUs wait for the host, or hides behind their work.
+// What the profiler adds to the time for which GPUs wait for the host.
 void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   const ProfilerCost& cost = analysis.profiler_cost;
-  const Steps& steps = analysis.run.steps;
-  const auto parts = steps.known() ? static_cast<double>(steps.steady_count()) : 1.0;
-  const std::string host_time = fmt::format("the profiler itself takes the host about {} {}",
-                                            FormatQuantity(cost.time_ns / parts, "ns"),
-                                            steps.known() ? "per step" : "in this window");
-  if (Unprofiled(analysis).IsHidden()) {
-    notes->push_back(
-        {Care::kOther, host_time + " while the GPU works: savings are told without that"});
-    return;
-  }
   Nanos waiting = 0;
   for (const auto& causes : analysis.idle.by_device) {
     waiting += causes[static_cast<std::size_t>(IdleCause::kHostCompute)] +
@@ -79,9 +67,14 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
                "care.profiler_cost")) {
     return;
   }
+  const Steps& steps = analysis.run.steps;
+  const auto parts = steps.known() ? static_cast<double>(steps.steady_count()) : 1.0;
   const Nanos length = analysis.run.window.Length() - analysis.replay().Gain(cost.gone);
   notes->push_back(
-      {Care::kOther, fmt::format("{}: without it, {} takes about {}", host_time,
+      {Care::kOther, fmt::format("the profiler itself takes the host about {} {}: without it, {} "
+                                 "takes about {}",
+                                 FormatQuantity(cost.time_ns / parts, "ns"),
+                                 steps.known() ? "per step" : "in this window",
                                  steps.known() ? "a step" : "the window",
                                  FormatQuantity(static_cast<double>(length) / parts, "ns"))});
 }

@@ -520,28 +520,6 @@ TEST_CASE("what wins only while somebody profiles is a note and no part of the p
   CHECK(findings[1].turn == 0);
 }
 
-TEST_CASE("what the profiler costs beside a busy GPU holds no fix back") {
-  // The host launches every 4 us, and half of that is the profiler's. Kernels of 4 us hide it. With
-  // kernels of half the time, the recorded host would be the next limit, and the real one is not.
-  TraceBuilder story;
-  for (int i = 0; i < 1000; ++i) {
-    const Nanos at = i * 4_us;
-    story.Launch("kernel", {at, at + 1_us}, {at + 2_us, at + 6_us});
-  }
-  const auto halved = [](const Analysed& run) {
-    auto faster = std::make_shared<Remedy>();
-    for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
-      faster->scaled_ops.emplace_back(op, 0.5F);
-    Verdicts verdicts;
-    verdicts.Add({.id = "a/faster", .claims = {Percent(run, 0, 100)}, .remedy = faster});
-    return verdicts.Rank(run).at(0);
-  };
-  const Finding hidden = halved(Analysed(story.RecordedBy("PyTorch profiler")));
-  CHECK(hidden.saving_share == Approx(0.5).margin(0.01));
-  CHECK(!hidden.unprofiled_share.has_value());
-  CHECK(halved(Analysed(story.RecordedBy("Nsight Systems"))).saving_share < 0.01);
-}
-
 TEST_CASE("a confidence says what it rests on, and what lowered it") {
   const Analysed run(HalfIdleSteps(), kAuto);
   const double recorded = ShippedKnowledge().Number("ranking.recorded_confidence");
