@@ -24,11 +24,11 @@ Severity SeverityOfShare(double share, const Knowledge& knowledge) {
 }
 
 Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge) {
+  if (finding.unprofiled_share) return SeverityOfShare(*finding.unprofiled_share, knowledge);
   const Severity in_plan = SeverityOfShare(finding.saving_share, knowledge);
-  if (finding.unprofiled_share)
-    return std::min(in_plan, SeverityOfShare(*finding.unprofiled_share, knowledge));
   if (in_plan != Severity::kInfo) return in_plan;
-  return std::min(Severity::kLow, SeverityOfShare(finding.alone_share, knowledge));
+  const double alone = finding.unprofiled_alone_share.value_or(finding.alone_share);
+  return std::min(Severity::kLow, SeverityOfShare(alone, knowledge));
 }
 
 void RaiseByRisk(const Knowledge& knowledge, Finding* finding) {

@@ -11,8 +11,8 @@ namespace advise {
 
 Severity SeverityOfShare(double share, const Knowledge& knowledge);
 
-// By what its fix adds to those before it; a fix that only these make needless is still worth a
-// line.
+// By what its fix adds to those before it, without the profiler where that is known; a fix that
+// only these make needless is still worth a line.
 Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge);
 
 // What may break is never a remark, whatever time it costs.

@@ -185,6 +185,7 @@ struct Finding {
   double alone_share = 0;       // the same if only this were fixed
   // In its turn, of a window that nobody profiles; nothing where the profiler changes little.
   std::optional<double> unprofiled_share;
+  std::optional<double> unprofiled_alone_share;  // the same if only this were fixed
   double touched_share =
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
   bool falls_short = false;    // the fix wins back far less than that

@@ -120,11 +120,13 @@ void FixList::RootsFirst() {
 void FixList::Plan() {
   struct Open {
     Candidate* candidate;
-    Nanos worth;
+    Nanos worth;   // of a run that nobody profiles: what the order rests on
+    Nanos saving;  // of the recording
   };
   std::vector<Open> open;  // from the most to the least specific
   for (Candidate& candidate : candidates_) {
-    if (candidate.priced) open.push_back({&candidate, candidate.own});
+    if (!candidate.priced) continue;
+    open.push_back({&candidate, Unprofiled(candidate, candidate.own), candidate.own});
   }
   // A setting before a change of code or design that wins little more and is no surer; a switch of
   // the environment also before what its rule explains, if that wins little more once the switch is
@@ -166,25 +168,33 @@ void FixList::Plan() {
     return easiest(cause ? direct : first(clear_lead, true));
   };
   Nanos left = window_;
+  const auto ask = [&](Open* one) {
+    one->saving = Worth(*one->candidate, left);
+    one->worth = Unprofiled(*one->candidate, one->saving);
+  };
   int turn = 0;
   bool asked = false;  // all that are open, since the last fix that matters
   while (!open.empty()) {
     auto next = best();
     if (!Matters(next->worth) && !asked) {
-      for (Open& one : open) one.worth = Worth(*one.candidate, left);
+      for (Open& one : open) ask(&one);
       asked = true;
       next = best();
     }
     // Notes make room for no finding: a fix that wins only once they are fixed is a note, too.
     const bool noted = asked && !Matters(next->worth);
-    const Nanos expected = next->worth;
-    next->worth = Worth(*next->candidate, left);
-    if (noted) next->worth = std::min(next->worth, expected);
-    if (next->worth < expected && best() != next) continue;
+    const Open expected = *next;
+    ask(&*next);
+    if (noted) {
+      next->worth = std::min(next->worth, expected.worth);
+      next->saving = std::min(next->saving, expected.saving);
+    }
+    if (next->worth < expected.worth && best() != next) continue;
     if (!noted) asked = false;
     Candidate& candidate = *next->candidate;
-    candidate.saving = next->worth;
-    if (candidate.saving > 0) {
+    candidate.saving = next->saving;
+    candidate.unprofiled = next->worth;
+    if (std::max(candidate.saving, candidate.unprofiled) > 0) {
       candidate.turn = ++turn;
       Take(candidate, candidate.saving);
       candidate.next_bound = NextBound();
@@ -201,9 +211,9 @@ void FixList::Plan() {
 void FixList::Explain() {
   for (Candidate& effect : candidates_) {
     for (Candidate& cause : candidates_) {
-      if (&cause == &effect || !Matters(cause.saving) || cause.rule->kind == RuleKind::kInfo)
+      if (&cause == &effect || !Matters(cause.unprofiled) || cause.rule->kind == RuleKind::kInfo)
         continue;
-      if (cause.saving < effect.saving) continue;
+      if (cause.unprofiled < effect.unprofiled) continue;
       const bool said = Holds(cause.rule->explains, effect.rule->id);
       if (!said && !LostTo(effect, cause)) continue;
       AddOnce(&effect.explained_by, cause.rule->id);
@@ -290,7 +300,7 @@ Effect FixList::EffectOn(const Candidate& candidate, Nanos worth) const {
 
 // Nothing of its own is left: it is told under its cause only.
 bool FixList::IsFolded(const Candidate& candidate) const {
-  return !candidate.explained_by.empty() && !Matters(candidate.saving);
+  return !candidate.explained_by.empty() && !Matters(candidate.unprofiled);
 }
 
 void FixList::Price(const Candidate& candidate, Finding* finding) const {

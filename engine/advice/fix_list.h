@@ -24,6 +24,7 @@ struct Candidate {
   bool indirect = false;
   Nanos own = 0;           // the same, of what no more specific fix changes as well
   Nanos saving = 0;        // what it wins beyond the fixes that come before it in the plan
+  Nanos unprofiled = 0;    // the same of a run that nobody profiles, in parts of the same window
   int turn = 0;            // its place in the plan, from 1; 0 when it wins nothing
   std::string next_bound;  // what holds the run back after its turn; "" unknown
   std::vector<std::string> explains, explained_by;
@@ -83,6 +84,9 @@ class FixList {
   virtual void OnSpecified() {}
   // What the fix would win beyond those taken so far, `left` at most.
   virtual Nanos Worth(const Candidate& candidate, Nanos left) = 0;
+  // Where it would win `worth` so: as large a part of the window as it would win of a run that
+  // nobody profiles.
+  virtual Nanos Unprofiled(const Candidate& /*candidate*/, Nanos worth) { return worth; }
   // What it would win beyond those taken so far and this one.
   virtual Nanos WorthAfter(const Candidate& first, const Candidate& candidate) = 0;
   // Makes it the next fix of the plan, which wins `saving`.
@@ -100,6 +104,7 @@ class FixList {
   }
   // What it would win if nothing else were fixed.
   virtual Nanos ByItself(const Candidate& candidate) const { return candidate.own; }
+  double Share(Nanos time) const;  // of the window
   // Whether the time is worth a finding.
   bool Matters(Nanos time) const;
   // Whether most of what the effect could have won went to the cause.
@@ -121,7 +126,6 @@ class FixList {
   Effect EffectOn(const Candidate& candidate, Nanos worth) const;
   bool IsFolded(const Candidate& candidate) const;
   void Price(const Candidate& candidate, Finding* finding) const;
-  double Share(Nanos time) const;
 
   Nanos window_;
   const Knowledge& knowledge_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "engine/advice/describe.h"
@@ -231,6 +232,13 @@ class JobFixes : public FixList {
     return Remaining(candidate, std::min(candidate.own, left));
   }
 
+  Nanos Unprofiled(const Candidate& candidate, Nanos worth) override {
+    if (ItemOf(candidate).found.empty()) return worth;
+    const Finding& part = *Worst(candidate);
+    const auto share = PartUnprofiled(part.unprofiled_share, part.saving_share, Share(worth));
+    return share ? static_cast<Nanos>(*share * static_cast<double>(window())) : worth;
+  }
+
   Nanos WorthAfter(const Candidate& first, const Candidate& candidate) override {
     const Item& before = ItemOf(first);
     const Item& item = ItemOf(candidate);
@@ -382,26 +390,35 @@ class JobFixes : public FixList {
     return finding;
   }
 
-  // Words and evidence are those of the part where it costs most.
-  Finding OfParts(const Candidate& candidate) const {
-    const Item& item = ItemOf(candidate);
-    // Effects on other ranks add to what the cause costs, and have words of their own.
+  // Effects on other ranks add to what the cause costs, and have words of their own.
+  const Finding* Worst(const Candidate& candidate) const {
     const auto rank = [&](const auto& found) {
       return std::pair(found.first->rule == candidate.rule, found.first->saving_share);
     };
-    const auto worst =
-        std::max_element(item.found.begin(), item.found.end(),
-                         [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-    Finding finding = *worst->first;
+    const auto& found = ItemOf(candidate).found;
+    return std::max_element(found.begin(), found.end(),
+                            [&](const auto& a, const auto& b) { return rank(a) < rank(b); })
+        ->first;
+  }
+
+  // Without the profiler the job wins as much less as the part does, or more; not more than the
+  // part, where that wins hardly anything with it.
+  static std::optional<double> PartUnprofiled(std::optional<double> unprofiled, double of_part,
+                                              double of_job) {
+    if (!unprofiled || of_part <= 0) return std::nullopt;
+    const double scaled = *unprofiled * of_job / of_part;
+    return std::min(scaled, std::max(of_job, *unprofiled));
+  }
+
+  // Words and evidence are those of the part where it costs most.
+  Finding OfParts(const Candidate& candidate) const {
+    const Item& item = ItemOf(candidate);
+    Finding finding = *Worst(candidate);
     finding.confidence = ConfidenceOf(candidate);
-    // The job wins as much less without the profiler as the part does.
-    if (finding.unprofiled_share && finding.saving_share > 0 && window() > 0) {
-      const double of_job = static_cast<double>(candidate.saving) / static_cast<double>(window());
-      finding.unprofiled_share =
-          std::min(1.0, *finding.unprofiled_share * of_job / finding.saving_share);
-    } else {
-      finding.unprofiled_share.reset();
-    }
+    finding.unprofiled_share =
+        PartUnprofiled(finding.unprofiled_share, finding.saving_share, Share(candidate.saving));
+    finding.unprofiled_alone_share = PartUnprofiled(
+        finding.unprofiled_alone_share, finding.alone_share, Share(ByItself(candidate)));
     if (item.ranks.size() == cluster_.ranks.size()) return finding;
     if (candidate.alone > 0 && 2 * candidate.saving < candidate.alone) {
       finding.basis += finding.basis.empty() ? "" : "; ";

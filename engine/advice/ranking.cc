@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "engine/advice/claim_phase.h"
@@ -21,12 +22,13 @@ namespace {
 // The time of a verdict, and what became of it.
 struct Claim {
   const Verdict* verdict = nullptr;
-  Remedy remedy;                   // of all its remedies what no more specific fix changes
-  bool replayed = false;           // else a part of the claimed time is won
-  std::string bound;               // what limits the run after the fix
-  std::vector<IntervalSet> spans;  // the claimed time, by device, within the window
-  Nanos claimed = 0;               // summed
-  Nanos longest = 0;               // of one device
+  Remedy remedy;                           // of all its remedies what no more specific fix changes
+  bool replayed = false;                   // else a part of the claimed time is won
+  std::string bound;                       // what limits the run after the fix
+  std::vector<IntervalSet> spans;          // the claimed time, by device, within the window
+  Nanos claimed = 0;                       // summed
+  Nanos longest = 0;                       // of one device
+  std::optional<double> unprofiled_alone;  // of a run that nobody profiles, if only this is fixed
 };
 
 void AddIf(bool changed, const char* what, std::vector<std::string>* changes) {
@@ -45,7 +47,7 @@ class TraceFixes : public FixList {
              const Knowledge& knowledge)
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
-        unprofiled_(analysis),
+        without_profiler_(analysis),
         phases_(analysis),
         unlinked_(ShareWithoutCall(analysis.run.trace.ops)),
         specific_(analysis.times.size()),
@@ -134,14 +136,28 @@ class TraceFixes : public FixList {
       const Nanos free = LongestWithout(claim.spans, taken_);
       return std::min({candidate.own, Part(claim, free), left});
     }
-    Nanos won = ReplayedWith(claim) - replayed_;
+    return std::clamp<Nanos>(ByFixItself(claim, ReplayedWith(claim) - replayed_), 0, left);
+  }
+
+  // Of what is won once its changes are made.
+  Nanos ByFixItself(const Claim& claim, Nanos won) const {
     if (claim.remedy.reach_ns > 0) won = std::min(won, claim.remedy.reach_ns);
     const Nanos free = SumWithout(claim.spans, unreplayed_);
     if (free < claim.claimed) {
       won = static_cast<Nanos>(static_cast<double>(won) * static_cast<double>(free) /
                                static_cast<double>(claim.claimed));
     }
-    return std::clamp<Nanos>(won, 0, left);
+    return won;
+  }
+
+  Nanos Unprofiled(const Candidate& candidate, Nanos worth) override {
+    Claim& claim = claims_[candidate.id];
+    if (!claim.replayed || !without_profiler_.Known()) return worth;
+    Remedy made = made_;
+    made.Join(claim.remedy);
+    const double share = without_profiler_.Share(ByFixItself(claim, without_profiler_.WonBy(made)));
+    if (made_.ChangesNothing()) claim.unprofiled_alone = share;
+    return static_cast<Nanos>(share * static_cast<double>(window()));
   }
 
   Nanos WorthAfter(const Candidate& first, const Candidate& candidate) override {
@@ -172,7 +188,10 @@ class TraceFixes : public FixList {
     if (claim.replayed) {
       replayed_ = std::max(replayed_, ReplayedWith(claim, &next_bound_));
       made_.Join(claim.remedy);
-      unprofiled_.Take(candidate.id, made_);
+      if (!without_profiler_.Took(candidate.id)) {
+        const Nanos won = without_profiler_.WonBy(made_);
+        without_profiler_.Take(candidate.id, won, ByFixItself(claim, won));
+      }
     }
     std::vector<IntervalSet> mine = WonOf(claim, taken_, saving);
     taken_ = Union(taken_, mine);
@@ -233,8 +252,9 @@ class TraceFixes : public FixList {
     finding.confidence = ConfidenceOf(candidate);
     finding.confidence_from = ConfidenceFrom(verdict);
     finding.basis = verdict.saving.basis;
-    finding.unprofiled_share = unprofiled_.ShareOf(candidate.id);
     const Claim& claim = ClaimOf(candidate);
+    finding.unprofiled_share = without_profiler_.ShareOf(candidate.id);
+    finding.unprofiled_alone_share = claim.unprofiled_alone;
     const std::string& bound = claim.bound;
     if (candidate.saving > 0 && !bound.empty()) {
       finding.bound_alone = bound;
@@ -375,7 +395,7 @@ class TraceFixes : public FixList {
   }
 
   const Analysis& analysis_;
-  Unprofiled unprofiled_;
+  advise::Unprofiled without_profiler_;
   const ClaimPhase phases_;
   const double unlinked_;              // the share of the GPU work whose launching call is missing
   std::vector<Claim> claims_;          // by candidate

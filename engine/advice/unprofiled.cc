@@ -13,14 +13,18 @@ Unprofiled::Unprofiled(const Analysis& analysis) : analysis_(analysis) {
   if (static_cast<double>(won_) >= least) window_ = recorded - static_cast<double>(won_);
 }
 
-void Unprofiled::Take(std::size_t candidate, const Remedy& made) {
-  if (window_ <= 0 || shares_.contains(candidate)) return;
+Nanos Unprofiled::WonBy(const Remedy& made) const {
+  if (!Known()) return 0;
   Remedy together = made;
   together.Join(analysis_.profiler_cost.gone);
-  together.reach_ns = 0;
-  const Nanos won = std::max(won_, analysis_.replay().Gain(together));
-  shares_[candidate] = static_cast<double>(won - won_) / window_;
-  won_ = won;
+  together.reach_ns = 0;  // judged fix by fix
+  return std::max<Nanos>(0, analysis_.replay().Gain(together) - won_);
+}
+
+void Unprofiled::Take(std::size_t candidate, Nanos won, Nanos own) {
+  if (!Known() || Took(candidate)) return;
+  shares_[candidate] = Share(own);
+  won_ += won;
 }
 
 std::optional<double> Unprofiled::ShareOf(std::size_t candidate) const {

@@ -16,11 +16,19 @@ class Unprofiled {
   // Knows nothing where the profiler's cost adds less than `care.profiler_cost` to the window.
   explicit Unprofiled(const Analysis& analysis);
 
-  // After the next fix of the plan, `made` being the changes of all fixes so far. Of a fix that was
-  // taken before, nothing changes. One replay.
-  void Take(std::size_t candidate, const Remedy& made);
+  bool Known() const { return window_ > 0; }
 
-  // What the fix wins in its turn, as a share of the window without the profiler's cost.
+  // What a fix wins as the next of the plan, `made` being the changes of all fixes so far and its
+  // own. One replay.
+  Nanos WonBy(const Remedy& made) const;
+  // It is the next, and wins so much, of which `own` is no more than the fix itself can. Of one
+  // that was taken before, nothing changes.
+  void Take(std::size_t candidate, Nanos won, Nanos own);
+  bool Took(std::size_t candidate) const { return shares_.contains(candidate); }
+
+  // As a share of the window without the profiler's cost.
+  double Share(Nanos won) const { return Known() ? static_cast<double>(won) / window_ : 0; }
+  // What the fix wins in its turn.
   std::optional<double> ShareOf(std::size_t candidate) const;
 
  private:

@@ -183,6 +183,10 @@ std::string SavingShares(const Finding& finding) {
 
 std::string SavingText(const Report& report, const Finding& finding) {
   const std::string alone = ByItself(finding);
+  const std::string unprofiled = Unprofiled(finding);
+  if (finding.saving_s <= 0 && !unprofiled.empty()) {
+    return "saves nothing of this recording; " + unprofiled;
+  }
   if (finding.saving_s <= 0) {
     return alone.empty() ? "saving unknown"
                          : "saves nothing more after the findings above; up to " + alone;
@@ -191,7 +195,6 @@ std::string SavingText(const Report& report, const Finding& finding) {
                                          SecondsText(report.window.Seconds()),
                                          FormatQuantity(finding.saving_share, "share"));
   const std::string turn = alone.empty() ? "" : " after the findings above; " + alone;
-  const std::string unprofiled = Unprofiled(finding);
   return saving + turn + (unprofiled.empty() ? "" : "; " + unprofiled);
 }
 

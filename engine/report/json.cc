@@ -125,6 +125,8 @@ Json FindingObject(const Report& report, const Finding& finding) {
                  {"alone", FiniteNumber(finding.alone_share)},
                  {"basis", JsonText(BasisText(finding))}};
   if (finding.unprofiled_share) saving["unprofiled"] = FiniteNumber(*finding.unprofiled_share);
+  if (finding.unprofiled_alone_share)
+    saving["unprofiled_alone"] = FiniteNumber(*finding.unprofiled_alone_share);
   return {{"rank", finding.rank},
           {"rule", JsonText(rule.id)},
           {"title", JsonText(finding.rule == nullptr ? "" : finding.Title())},
