@@ -9,8 +9,8 @@ Unprofiled::Unprofiled(const Analysis& analysis) : analysis_(analysis) {
   const double least = analysis.run.knowledge.Number("care.profiler_cost") * recorded;
   const ProfilerCost& cost = analysis.profiler_cost;
   if (cost.gone.ChangesNothing() || cost.time_ns < least) return;
-  won_ = analysis.replay().Gain(cost.gone);
-  if (static_cast<double>(won_) >= least) window_ = recorded - static_cast<double>(won_);
+  won_ = std::max<Nanos>(0, analysis.replay().Gain(cost.gone));
+  window_ = recorded - static_cast<double>(won_);
 }
 
 Nanos Unprofiled::WonBy(const Remedy& made) const {
