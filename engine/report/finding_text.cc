@@ -191,6 +191,10 @@ std::string SavingText(const Report& report, const Finding& finding) {
     return alone.empty() ? "saving unknown"
                          : "saves nothing more after the findings above; up to " + alone;
   }
+  if (!unprofiled.empty() && *finding.unprofiled_share > 2 * finding.saving_share) {
+    return fmt::format("saves up to {}; {} of this recording, in which its cost hides the rest",
+                       unprofiled, FormatQuantity(finding.saving_share, "share"));
+  }
   const std::string saving = fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
                                          SecondsText(report.window.Seconds()),
                                          FormatQuantity(finding.saving_share, "share"));

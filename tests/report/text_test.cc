@@ -200,6 +200,12 @@ TEST_CASE("the first of the plan has no findings above it") {
   CHECK_THAT(SavingText(sample->report, finding), !Contains("above"));
   finding.turn = 2;
   CHECK_THAT(SavingText(sample->report, finding), Contains("after the findings above"));
+  // Where the profiler's cost hides what is to be won, that comes first.
+  finding.saving_share = 0.002;
+  finding.unprofiled_share = 0.2;
+  CHECK(SavingText(sample->report, finding) ==
+        "saves up to 20 % without the profiler; 0.2 % of this recording, in which its cost hides "
+        "the rest");
 }
 
 TEST_CASE("the report opens with the run and its verdict") {
