@@ -130,8 +130,10 @@ void FixList::Plan() {
   }
   // A setting before a change of code or design that wins little more and is no surer; a switch of
   // the environment also before what its rule explains, if that wins little more once the switch is
-  // off: only then is it seen what is left.
+  // off: only then is it seen what is left. Or if that would make the switch needless: nobody would
+  // learn that it is on, and it holds up whatever is measured next.
   const double easier_lead = knowledge_.Number("ranking.easier_lead");
+  const double needless_part = knowledge_.Number("ranking.needless");
   const auto little_more = [&](Nanos than, Nanos worth) {
     return static_cast<double>(than) * easier_lead >= static_cast<double>(worth);
   };
@@ -142,9 +144,13 @@ void FixList::Plan() {
       if (rule.effort != "flag" || one.candidate->indirect || one.worth <= 0) return false;
       if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
       if (little_more(one.worth, chosen->worth)) return true;
-      return rule.topic == Topic::kSwitch && Matters(one.worth) &&
-             Holds(rule.explains, chosen->candidate->rule->id) &&
-             little_more(one.worth, WorthAfter(*one.candidate, *chosen->candidate));
+      if (rule.topic != Topic::kSwitch || !Matters(one.worth) ||
+          !Holds(rule.explains, chosen->candidate->rule->id)) {
+        return false;
+      }
+      const auto needless = static_cast<Nanos>(needless_part * static_cast<double>(one.worth));
+      return little_more(one.worth, WorthAfter(*one.candidate, *chosen->candidate)) ||
+             WorthAfter(*chosen->candidate, *one.candidate) < needless;
     });
     return setting != open.end() ? setting : chosen;
   };

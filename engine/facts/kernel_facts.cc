@@ -193,8 +193,17 @@ void DeclareTrains(Catalog* catalog) {
                   "Idle time between the kernels of runs of one small kernel.",
                   "The host launches each run of one small kernel once."},
                  &KernelTrains::repeats);
-  trains.Add("kernel.repeated.kernels", "count", "Kernels in runs of one small kernel, per step.",
+  trains.Add("kernel.repeated.kernels", "count",
+             "Kernels in runs of one small kernel, per step; per run, where steps are shorter.",
              &KernelTrains::repeat_kernels);
+  trains.AddLoss("kernel.pieces", kCount | kChange,
+                 {"runs of 64 or more launches of one small kernel with one grid of a few blocks",
+                  "Time of runs of one small kernel for a few SMs, and idle time between its "
+                  "launches.",
+                  "One launch takes the place of each such run, and its blocks run side by side."},
+                 &KernelTrains::pieces);
+  trains.Add("kernel.pieces.kernels", "count", "Kernels in one such run, on average.",
+             &KernelTrains::pieces_mean);
 }
 
 // The same kernel and grid at the same place of the step.

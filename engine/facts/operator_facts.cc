@@ -1,4 +1,5 @@
-// op.*: framework operators, and which of them waits come from.
+// op.*: framework operators, and which of them waits come from; convolution.trials, checks and
+// embedding.dense: what operators do that a program can do without.
 #include <algorithm>
 #include <map>
 
@@ -169,6 +170,52 @@ void DeclareCalls(Catalog* catalog) {
   calls("op.item", "aten::_local_scalar_dense", "a value is read");
 }
 
+// What operators do that a program can do without.
+void DeclareOperatorLosses(Catalog* catalog) {
+  auto& trials = catalog->Of(&Analysis::algorithm_trials);
+  trials.Needs(Recorded, kNotRecorded, "operators");
+  trials.AddLoss(
+      "convolution.trials", kOfCalls,
+      {"convolutions of the steady loop that try algorithms out, one after the other",
+       "Time of the trials of algorithms on the GPU, and idle time while they are prepared and "
+       "timed.",
+       "Convolutions try no algorithms out."},
+      &AlgorithmTrials::loss);
+  trials.Add("convolution.trials.tried", "count",
+             "Algorithms that such a convolution tries, on average.", &AlgorithmTrials::mean);
+  auto& checks = catalog->Of(&Analysis::value_checks);
+  checks.AddLoss(
+      "checks", kOfCalls,
+      {"checks for wrong values: kernels by name, or operators that test a tensor for NaN "
+       "or infinity and reduce the answer",
+       "Time of kernels that check for wrong values, and idle time while the host does.",
+       "There are no checks for wrong values."},
+      &ValueChecks::loss);
+  checks.Add("checks.reads", "count", "Checks whose answer the host reads, per step.",
+             &ValueChecks::reads);
+  checks.Add("checks.anomaly_mode", "flag",
+             "Whether the anomaly mode of autograd makes most of the checks.",
+             &ValueChecks::anomaly_mode);
+  checks.Add("checks.stack_traces", "ns",
+             "Summed host time of the stack traces that the anomaly mode of autograd keeps.",
+             &ValueChecks::stack_traces_ns);
+  auto& dense = catalog->Of(&Analysis::dense_gradients);
+  dense.Needs([](const Analysis& a) { return a.dense_gradients.recorded; },
+              "sizes of operators were not recorded", "shapes");
+  dense.AddLoss(
+      "embedding.dense", kOfCalls,
+      {"backward passes that make a dense gradient of a table of which few rows were looked up",
+       "Time of passes over whole tables for dense gradients of few rows, and idle time while the "
+       "host launches them.",
+       "Gradients of tables hold only the rows that were looked up."},
+      &DenseGradients::loss);
+  dense.Add("embedding.dense.rows", "count", "Rows of the largest such table.",
+            &DenseGradients::rows);
+  dense.Add("embedding.dense.lookups", "count",
+            "Rows of the largest such table that one backward pass adds to, at most.",
+            &DenseGradients::lookups);
+}
+
 }  // namespace
 
 void DeclareOperatorFacts(Catalog* catalog) {
@@ -176,6 +223,7 @@ void DeclareOperatorFacts(Catalog* catalog) {
   DeclareOperatorTotals(catalog);
   DeclareCpuOperator(catalog);
   DeclareCalls(catalog);
+  DeclareOperatorLosses(catalog);
 }
 
 }  // namespace advise::facts

@@ -162,7 +162,14 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         input = FindInput(shared, loading_beside_comm);
       },
       [&] { step_stats = FindStepStats(shared, phases); },
-      [&] { operators = FindOperators(shared); },
+      [&] {
+        operators = FindOperators(shared);
+        dense_gradients = FindDenseGradients(shared, operators);
+      },
+      [&] {
+        algorithm_trials = FindAlgorithmTrials(shared);
+        value_checks = FindValueChecks(shared);
+      },
       [&] { samples = FindSamples(shared); },
       [&] { profiler_cost = CostOfProfiler(run); },
       [&] { shapes = FindShapes(shared, hardware); },

@@ -12,10 +12,12 @@
 #include "engine/metrics/kernels/samples.h"
 #include "engine/metrics/kernels/shapes.h"
 #include "engine/metrics/losses/accumulation.h"
+#include "engine/metrics/losses/algorithm_trials.h"
 #include "engine/metrics/losses/block_shapes.h"
 #include "engine/metrics/losses/comm.h"
 #include "engine/metrics/losses/contention.h"
 #include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/dense_gradients.h"
 #include "engine/metrics/losses/engine_steps.h"
 #include "engine/metrics/losses/families.h"
 #include "engine/metrics/losses/graphs.h"
@@ -38,6 +40,7 @@
 #include "engine/metrics/losses/sync.h"
 #include "engine/metrics/losses/turns.h"
 #include "engine/metrics/losses/unseen_work.h"
+#include "engine/metrics/losses/value_checks.h"
 #include "engine/metrics/origins.h"
 #include "engine/metrics/system/monitor_summary.h"
 #include "engine/metrics/system/paths.h"
@@ -133,6 +136,9 @@ struct Analysis {
   Turns turns;
   UnseenWork unseen;
   Contention contention;
+  AlgorithmTrials algorithm_trials;
+  ValueChecks value_checks;
+  DenseGradients dense_gradients;  // empty unless sizes of operators were recorded
   Support support;
   RunKind kind;
   StartUp start_up;

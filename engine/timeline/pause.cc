@@ -34,6 +34,32 @@ std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time) {
   return next == last ? kNone : static_cast<std::uint32_t>(next - start.begin());
 }
 
+namespace {
+
+// Launches behind the first of one operator follow it as fast as a library makes them: they tell
+// nothing of what a framework needs between two launches. Where no operator of the thread was
+// recorded, each launch counts.
+class FirstOfOperator {
+ public:
+  FirstOfOperator(const Run& run, RowRange rows)
+      : operators_(run.trace.operators), rows_(rows), next_(rows.first) {}
+
+  // Calls come in time order.
+  bool Is(Nanos launch) {
+    if (rows_.empty()) return true;
+    const std::uint32_t before = next_;
+    while (next_ < rows_.last && operators_.start[next_] <= launch) ++next_;
+    return next_ > before;
+  }
+
+ private:
+  const OperatorTable& operators_;
+  RowRange rows_;
+  std::uint32_t next_;
+};
+
+}  // namespace
+
 std::vector<Nanos> LongPauses(const Run& run) {
   const auto longest = static_cast<Nanos>(run.knowledge.Number("launch.long_gap"));
   const auto shortest = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));
@@ -44,15 +70,18 @@ std::vector<Nanos> LongPauses(const Run& run) {
   const double least = run.knowledge.Number("launch.long_pause_least");
   std::vector<Nanos> limits(run.trace.threads.size(), longest);
   const CallTable& calls = run.trace.calls;
+  const std::vector<RowRange> operators =
+      RowsByThread(run.trace.operators.thread, run.trace.threads.size());
   for (const std::uint32_t thread : run.launching_threads) {
     std::vector<float> pauses;
+    FirstOfOperator first_of_operator(run, operators[thread]);
     const RowRange rows = run.calls_of_thread[thread];
     Nanos longest_since = 0;
     for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
       if (!run.InWindow(calls.start[c])) continue;
       longest_since = std::max(longest_since, calls.start[c] - calls.end[c - 1]);
       if (run.first_op_of_call[c] == kNone) continue;
-      pauses.push_back(static_cast<float>(longest_since));
+      if (first_of_operator.Is(calls.start[c])) pauses.push_back(static_cast<float>(longest_since));
       longest_since = 0;
     }
     if (pauses.empty()) continue;

@@ -1,4 +1,5 @@
--- Searches for NaN or infinity and device-side assertions: left over from debugging, or switched on by anomaly mode.
+-- Searches for NaN or infinity and device-side assertions: left over from debugging, or switched on by anomaly mode,
+-- which shows as checks inside the backward pass itself, and keeps a stack trace of each operator.
 return {
   id        = "kernel/debug-checks",
   title     = "Remove checks for NaN and infinity from the loop",
@@ -7,15 +8,16 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 62,
-  explains  = { "kernel/hot", "step/low-mfu" },
+  explains  = { "kernel/hot", "step/low-mfu", "sync/item-in-loop", "sync/backward-wait", "sync/optimizer-wait" },
   knowledge = { "K-H12", "K-A5" },
 
-  loss           = "family.checks",
-  not_applicable = "no kernels check for wrong values",
-  evidence       = { count = "per_step" },
+  loss           = "checks",
+  not_applicable = "nothing checks for wrong values",
+  evidence       = { count = "per_step", reads = "reads" },
+  needs          = { "checks.anomaly_mode" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Checks for NaN and infinity take {share:pct} of the time: {count:count} kernels {per:text}.",
+  symptom = "Checks for NaN and infinity take {share:pct} of the time: {count:count} {per:text}{reads_text:text}{mode_text:text}.",
   cause   = "Each check reads a whole tensor, and many of them copy the answer to the host and wait for it.",
   fixes   = {
     { action  = "Turn anomaly detection off after debugging",
@@ -30,22 +32,32 @@ return {
   false_positives = "The gradient scaler of mixed precision, which must check once per step.",
   references = { "pytorch/amp", "pytorch/tuning-guide" },
 
+  detect = function(f, t, e)
+    e.reads_text = e.reads > 0 and ", and the host reads " .. in_words(e.reads, "count") .. " answers" or ""
+    e.mode_text = f.checks.anomaly_mode and "; autograd makes most of them, since its anomaly mode is on" or ""
+    return e
+  end,
+
   saving = { confidence = 0.6, basis = "the checks are gone" },
 
   tests = {
     { name = "anomaly mode is on",
-      edges = { ["family.checks.lost"] = 2e7, ["family.checks.per_step"] = 4 },
-      facts = { window = { device_time = 1e9 }, family = { checks = { per_step = 40, lost = 6e7, remedy = true } } },
-      expect = { share = 0.06, count = 40 },
+      edges = { ["checks.lost"] = 2e7, ["checks.per_step"] = 4 },
+      facts = { window = { device_time = 1e9 }, checks = { per_step = 40, reads = 40, anomaly_mode = true, lost = 6e7, remedy = true } },
+      expect = { share = 0.06, count = 40, reads_text = ", and the host reads 40 answers",
+                 mode_text = "; autograd makes most of them, since its anomaly mode is on" },
       saving = { claims = 6e7, confidence = 0.6 } },
+    { name = "kernels that are known by their names",
+      facts = { window = { device_time = 1e9 }, checks = { per_step = 40, reads = 0, anomaly_mode = false, lost = 6e7, remedy = true } },
+      expect = { reads_text = "", mode_text = "" } },
     { name = "near miss: a cheap check of the loss",
-      facts = { window = { device_time = 1e9 }, family = { checks = { per_step = 40, lost = 5e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, checks = { per_step = 40, reads = 0, anomaly_mode = false, lost = 5e6, remedy = true } },
       expect = "silent" },
     { name = "near miss: one check a step",
-      facts = { window = { device_time = 1e9 }, family = { checks = { per_step = 2, lost = 6e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, checks = { per_step = 2, reads = 2, anomaly_mode = false, lost = 6e7, remedy = true } },
       expect = "silent" },
     { name = "nothing is checked",
-      facts = { window = { device_time = 1e9 }, family = { checks = { per_step = 0, lost = 0, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, checks = { per_step = 0, reads = 0, anomaly_mode = false, lost = 0, remedy = true } },
       expect = "not_applicable" },
     { name = "nothing was recorded",
       facts = {},

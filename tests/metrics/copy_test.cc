@@ -2,6 +2,7 @@
 #include "engine/metrics/losses/copy.h"
 
 #include "tests/support/analysed.h"
+#include "tests/support/loops.h"
 #include "tests/support/stories.h"
 
 namespace advise {
@@ -120,6 +121,41 @@ TEST_CASE("pinned copies on the kernels' own stream cannot hide behind them") {
                          .CopyToGpu(2_MiB, MemoryKind::kPinned, {6_us, 8_us}, {100_us, 200_us})
                          .Launch("gemm", {9_us, 12_us}, {200_us, 300_us}));
   CHECK(run->copies.serial.lost->Total() == 100_us);
+}
+
+// One buffer, in steps of 5 ms: 16 MiB go up from pageable memory, are computed on and come down
+// again; behind the wait the host goes on after `pause`.
+Analysed OneBuffer(Nanos pause) {
+  TraceBuilder story;
+  for (Nanos i = 0; i < 12; ++i) {
+    const Nanos at = i * (4600_us + pause);
+    story.CopyToGpu(16_MiB, MemoryKind::kPageable, {at, at + 2000_us}, {at + 100_us, at + 2010_us});
+    story.Launch("denoise", {at + 2002_us, at + 2006_us}, {at + 2015_us, at + 2500_us});
+    story.CopyFromGpu(16_MiB, MemoryKind::kPageable, {at + 2010_us, at + 4500_us},
+                      {at + 2510_us, at + 4480_us});
+    story.Sync({at + 4502_us, at + 4506_us}, "cudaDeviceSynchronize");
+  }
+  return Analysed(story, kAuto);
+}
+
+TEST_CASE("pageable copies on the kernels' stream could overlap with them once they are pinned") {
+  const Analysed run = OneBuffer(10_us);
+  const Copies& copies = run->copies;
+  const auto steps = static_cast<std::size_t>(run->run.steps.steady_count());
+  CHECK(copies.serial.remedy->detached_ops.size() >= 2 * steps - 2);
+  CHECK(copies.serial.remedy->unblocked_calls.size() >= steps - 2);  // the waits: nobody reads
+  const auto gain = [&](std::vector<const Remedy*> remedies) {
+    Remedy all;
+    for (const Remedy* one : remedies) all.Join(*one);
+    return static_cast<double>(run->replay().Gain(all)) / static_cast<double>(run.Window());
+  };
+  const double pinned = gain({copies.pageable.remedy.get()});
+  CHECK(gain({copies.pageable.remedy.get(), copies.serial.remedy.get()}) > pinned + 0.1);
+}
+
+TEST_CASE("a download that the host has time to read is waited for in any case") {
+  const Analysed run = OneBuffer(2000_us);
+  CHECK(run->copies.serial.remedy->unblocked_calls.empty());
 }
 
 TEST_CASE("a large pinned copy far below the rate of the link is slow") {

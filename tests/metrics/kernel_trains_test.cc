@@ -53,6 +53,43 @@ TEST_CASE("one small kernel with one grid eight times in a row is a loop over pi
   CHECK(run->kernel_trains.repeats.lost->Total() == 7 * 8_us);
 }
 
+// Kernels of 5 us, one every 7 us.
+TraceBuilder Pieces(int count, std::uint32_t blocks) {
+  TraceBuilder story;
+  Look look;
+  look.blocks = blocks;
+  for (Nanos k = 0; k < count; ++k) {
+    story.Launch(kElementwise, {k * 7_us, k * 7_us + 2_us}, {k * 7_us + 2_us, k * 7_us + 7_us},
+                 look);
+  }
+  return story;
+}
+
+TEST_CASE("many kernels of one block could run side by side") {
+  const Analysed run(Pieces(200, 1));  // on 100 SMs
+  const KernelTrains& trains = run->kernel_trains;
+  CHECK(trains.pieces.count == 1);
+  CHECK(trains.pieces_mean == 200);
+  REQUIRE(trains.pieces.remedy->scaled_ops.size() == 199);
+  CHECK(trains.pieces.remedy->scaled_ops[0].second == Approx(0.01));
+  CHECK(trains.pieces.lost->Total() == 199 * 7_us);
+  const auto left = static_cast<double>(run.Window() - run->replay().Gain(*trains.pieces.remedy));
+  CHECK(left == Approx(17e3).margin(3e3));  // one of 5 us, and a hundredth of the others
+}
+
+TEST_CASE("kernels of many blocks, and few of one block, are no such pieces") {
+  for (const TraceBuilder& story : {Pieces(200, 50), Pieces(20, 1)}) {
+    const Analysed run(story);
+    CHECK(run->kernel_trains.repeats.count == 1);
+    CHECK(run->kernel_trains.pieces.count == 0);
+  }
+}
+
+TEST_CASE("where each step is one piece, the run of them counts") {
+  const Analysed run(Pieces(200, 1), kAuto);
+  CHECK(run->kernel_trains.repeat_kernels >= 150);
+}
+
 TEST_CASE("blocks of 48 threads leave a quarter of their lanes empty") {
   Look look;
   look.threads = 48;

@@ -3,51 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/analysed.h"
+#include "tests/support/operator_story.h"
 
 namespace advise {
 namespace {
-
-// A story with operators and python frames beside it, all on its first thread.
-class OperatorStory {
- public:
-  struct Span {
-    std::string name;
-    Interval when;
-    std::int64_t sequence = -1;
-    std::uint32_t thread = 0;
-  };
-
-  TraceBuilder story;
-  std::vector<Span> operators;  // in the order of (thread, start, outer first)
-  std::vector<Span> frames;
-
-  // Analyses the whole trace.
-  Analysis& Analyse() {
-    trace_ = std::make_unique<Trace>(story.Build());
-    const auto fill = [&](const std::vector<Span>& spans, RangeTable* table) {
-      for (const Span& span : spans) {
-        table->start.push_back(span.when.start);
-        table->end.push_back(span.when.end);
-        table->thread.push_back(span.thread);
-        table->name.push_back(trace_->strings.Intern(span.name));
-        table->domain.push_back(0);
-        table->payload.push_back(span.sequence);
-      }
-    };
-    fill(operators, &trace_->operators);
-    fill(frames, &trace_->python_frames);
-    AnalysisOptions options;
-    options.window.mode = WindowRequest::Mode::kAll;
-    analysis_ = std::make_unique<Analysis>(*trace_, ShippedKnowledge(), options);
-    return *analysis_;
-  }
-  const Trace& trace() const { return *trace_; }
-
- private:
-  std::unique_ptr<Trace> trace_;
-  std::unique_ptr<Analysis> analysis_;
-};
 
 TEST_CASE("an operator's own time is what the operators inside it leave; GPU time goes up to all") {
   OperatorStory s;

@@ -225,9 +225,9 @@ TEST_CASE("copies to the host and back are no stall that could go on beside the 
 // Iterations of 10 ms, of which every third ends with twelve copies to the host. The steps, which
 // are known by what repeats, begin behind the fourth of them.
 TEST_CASE("the copies of a stall belong to one step where that begins among them") {
-  constexpr int kSteps = 30;
+  constexpr int kIterations = 30;
   TraceBuilder story;
-  Repeat(kSteps, 10_ms, [&](int n, Nanos at) {
+  Repeat(kIterations, 10_ms, [&](int n, Nanos at) {
     story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1_ms});
     for (int i = 0; n % 3 == 2 && i < 12; ++i) {
       const Nanos from = at + 4_ms + i * 500_us;
@@ -236,10 +236,10 @@ TEST_CASE("the copies of a stall belong to one step where that begins among them
   });
   const Trace trace = story.Build();
   Run run(trace, ShippedKnowledge());
-  for (int n = 0; n < kSteps; ++n)
+  for (int n = 0; n < kIterations; ++n)
     run.steps.all.push_back({.start = n * 10_ms - 4_ms, .end = n * 10_ms + 6_ms});
   const std::vector<CopyOfStep> extra = ExtraCopies(run);
-  REQUIRE(extra.size() == 12 * kSteps / 3 - 8);  // the last of them lie behind the last step
+  REQUIRE(extra.size() == 12 * kIterations / 3 - 8);  // the last of them lie behind the last step
   for (std::size_t i = 0; i + 4 < extra.size(); ++i) CHECK(extra[i].step == i / 12 * 3 + 3);
 }
 

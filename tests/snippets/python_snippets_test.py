@@ -229,6 +229,8 @@ OWN = {
     "comm/object-collectives": "loss = torch.tensor(1.0)",
     "host/tensor-conversions": "model = lambda x, table: x",
     "precision/repeated-cast": "class Model(nn.Linear):\n  def forward(self, x, table=None): return x\nmodel = Model(4, 4)",
+    "kernel/algorithm-trials": "x = torch.randn(1, 3, 70, 90)",
+    "kernel/dense-embedding-gradients": "rows, width, tables = 8, 4, []",
     "kernel/debug-checks": "loss = torch.tensor(1.0)",
     "kernel/layout-conversion": "model, x = nn.Conv2d(3, 4, 3), torch.randn(1, 3, 8, 8)",
     "kernel/naive-convolution": "model, x = nn.Conv2d(3, 4, 3), torch.randn(1, 3, 8, 8)",

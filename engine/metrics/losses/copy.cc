@@ -264,28 +264,43 @@ class CopyFinder {
     result_.slow = loss.Build();
   }
 
-  // Pinned asynchronous copies: on a stream that also runs kernels they cannot hide behind them. On
+  // Asynchronous copies: on a stream that also runs kernels they cannot hide behind them. On
   // streams of their own they do, as far as there is compute to hide behind: what then remains goes
-  // only with the copies themselves.
+  // only with the copies themselves. Pageable ones hide only once they are pinned.
   void Asynchronous() {
     LossBuilder serial(basis_);
     LossBuilder separate(basis_);
+    const double read_rate = run_.knowledge.Number("copy.read_rate");
     const std::vector<std::uint8_t> computes = StreamsThatCompute(run_);
     for (const std::uint32_t op : copies_) {
       const std::uint32_t stream = trace_.ops.stream[op];
       if (!IsHostDevice(Direction(op)) || stream == kNone) continue;
-      if (result_.kind_of_op[op] != CopyKind::kPlain || !Touches(op, MemoryKind::kPinned)) continue;
-      LossBuilder& loss = computes[stream] != 0 ? serial : separate;
+      const bool on_stream = computes[stream] != 0;
+      if (!(IsPinned(op) || (on_stream && MayBePinned(op)))) continue;
+      LossBuilder& loss = on_stream ? serial : separate;
       loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
       loss.AddExposed(op);
-      if (computes[stream] != 0) {
+      if (on_stream) {
         loss.remedy().detached_ops.push_back(op);
+        // With several buffers, nobody waits for this one before the next is filled.
+        const std::uint32_t wait = read_later_.WaitWithoutRead(op, read_rate);
+        if (wait != kNone) loss.remedy().unblocked_calls.push_back(wait);
       } else {
         loss.remedy().scaled_ops.emplace_back(op, 0.0F);
       }
     }
     result_.serial = serial.Build();
     result_.separate = separate.Build();
+  }
+  bool IsPinned(std::uint32_t op) const {
+    return result_.kind_of_op[op] == CopyKind::kPlain && Touches(op, MemoryKind::kPinned);
+  }
+  // A pageable copy of the loop that nothing but its memory holds.
+  bool MayBePinned(std::uint32_t op) {
+    if (result_.kind_of_op[op] != CopyKind::kPageable || Bytes(op) < large_bytes_) return false;
+    if (!run_.steps.known() || of_outliers_.contains(op) || !basis_.InLoop(trace_.ops.start[op]))
+      return false;
+    return Direction(op) == CopyDirection::kHostToDevice || read_later_.IsReadLater(op);
   }
 
   const Basis& basis_;

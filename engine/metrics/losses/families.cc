@@ -106,14 +106,7 @@ class FamilyFinder {
       std::map<std::uint32_t, IntervalSet> when;
       for (auto& [thread, intervals] : inside[f])
         when[thread] = IntervalSet::Of(std::move(intervals));
-      for (const GapPiece piece : basis_.idle.pieces) {
-        const auto at = when.find(basis_.idle.ThreadOf(piece));
-        if (at == when.end()) continue;
-        const IntervalSet part = at->second.Clip(piece.start, piece.end);
-        for (const Interval& i : part.intervals()) {
-          builders[f].AddSpan(piece.device, i.start, i.end);
-        }
-      }
+      builders[f].AddIdleInside(when);
       for (auto& [thread, set] : when) {
         builders[f].remedy().host_cuts.push_back({thread, std::move(set)});
       }

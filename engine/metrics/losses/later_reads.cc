@@ -50,4 +50,18 @@ bool LaterReads::IsReadLater(std::uint32_t op) {
   return awaited != kNone && ops.stream[awaited] == ops.stream[op];
 }
 
+std::uint32_t LaterReads::WaitWithoutRead(std::uint32_t op, double bytes_per_s) {
+  if (!IsReadLater(op)) return kNone;
+  const Trace& trace = run_.trace;
+  const std::uint32_t wait = next_[trace.ops.call[op]];
+  const std::uint32_t then = wait + 1;
+  if (run_.ClassOfCall(wait) == CallClass::kEventRecord || then >= trace.calls.size() ||
+      trace.calls.thread[then] != trace.calls.thread[wait]) {
+    return kNone;
+  }
+  const auto reading = static_cast<double>(trace.copies.bytes[trace.ops.detail[op]]) / bytes_per_s;
+  const auto pause = static_cast<double>(trace.calls.start[then] - trace.calls.end[wait]);
+  return pause < reading * kNanosPerSecond ? wait : kNone;
+}
+
 }  // namespace advise

@@ -19,6 +19,10 @@ class LaterReads {
   // question costs O(calls log calls), the others O(1).
   bool IsReadLater(std::uint32_t op);
 
+  // The call that waits for this download though its thread goes on at once: sooner than it could
+  // have read the data at `bytes_per_s`. It waits for the buffer, not for the data. kNone: none.
+  std::uint32_t WaitWithoutRead(std::uint32_t op, double bytes_per_s);
+
  private:
   void FindWaits();
 

@@ -66,6 +66,16 @@ void LossBuilder::AddExposed(std::uint32_t op) {
   for (const Interval& i : part.intervals()) AddSpan(ops.device[op], i.start, i.end);
 }
 
+void LossBuilder::AddIdleInside(const std::map<std::uint32_t, IntervalSet>& spans_of_thread) {
+  if (spans_of_thread.empty()) return;
+  for (const GapPiece piece : basis_.idle.pieces) {
+    const auto at = spans_of_thread.find(basis_.idle.ThreadOf(piece));
+    if (at == spans_of_thread.end()) continue;
+    const IntervalSet part = at->second.Clip(piece.start, piece.end);
+    for (const Interval& i : part.intervals()) AddSpan(piece.device, i.start, i.end);
+  }
+}
+
 void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
   if (std::find(calls.begin(), calls.end(), 1) == calls.end()) return;
   const Steps& steps = basis_.run.steps;

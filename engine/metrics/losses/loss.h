@@ -89,6 +89,8 @@ class LossBuilder {
   // Gaps whose blocking call is marked, less input, MPI, network, sleep, waits for other threads,
   // allocation and compile time; and the exposed part of uploads that it made late.
   void AddBlamed(const std::vector<std::uint8_t>& calls);
+  // Idle time for which a thread is responsible while it is inside these spans of its own.
+  void AddIdleInside(const std::map<std::uint32_t, IntervalSet>& spans_of_thread);
   // The fix takes this from what the thread does; nothing of no thread (kNone).
   void CutHost(std::uint32_t thread, Nanos start, Nanos end) {
     if (thread != kNone) host_cuts_[thread].push_back({start, end});

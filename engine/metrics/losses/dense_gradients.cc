@@ -1,0 +1,193 @@
+#include "engine/metrics/losses/dense_gradients.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace advise {
+namespace {
+
+// Operators that make the dense gradient of a table, and which argument is its number of rows.
+struct Backward {
+  std::string_view name;
+  std::size_t rows_at;
+};
+constexpr auto kBackward = std::to_array<Backward>(
+    {{"aten::embedding_dense_backward", 2}, {"aten::_embedding_bag_dense_backward", 5}});
+
+double Elements(const std::vector<std::int64_t>& sizes) {
+  double product = sizes.empty() ? 0 : 1;
+  for (const std::int64_t size : sizes) product *= static_cast<double>(size);
+  return product;
+}
+
+class DenseFinder {
+ public:
+  DenseFinder(const Basis& basis, const Operators& operators)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        table_(trace_.operators),
+        of_call_(operators.of_call),
+        loss_(basis),
+        left_(run_.knowledge.Number("embedding.sparse_left")) {}
+
+  DenseGradients Find() {
+    result_.recorded = !table_.inputs.empty();
+    if (result_.recorded) Read();
+    if (!sizes_.empty() && !of_call_.empty()) {
+      for (const auto& [rows, width] : sizes_) elements_ += static_cast<double>(rows * width);
+      const double tables = result_.tables = std::max(1.0, calls_.PerStep());
+      elements_ *= tables / static_cast<double>(sizes_.size());  // tables of one size are many
+      Host();
+      Ops();
+    }
+    result_.loss = loss_.Build();
+    return std::move(result_);
+  }
+
+ private:
+  using Size = std::pair<std::int64_t, std::int64_t>;  // rows, width
+
+  const OperatorInputs* InputsOf(std::uint32_t row) const {
+    const std::uint32_t at = table_.inputs[row];
+    return at == kNone ? nullptr : &trace_.operator_inputs[at];
+  }
+
+  static std::int64_t RowsOf(const OperatorInputs& inputs, std::size_t at) {
+    std::int64_t rows = 0;
+    if (at >= inputs.values.size()) return 0;
+    const std::string& text = inputs.values[at];
+    std::from_chars(text.data(), text.data() + text.size(), rows);
+    return rows;
+  }
+
+  // The tables, and the backward passes that belong to each.
+  void Read() {
+    const double most = run_.knowledge.Number("embedding.touched");
+    std::vector<std::pair<std::uint32_t, Size>> found;
+    std::set<Size> multiplied;  // by a product: tied to the last layer, whose gradient is dense
+    std::vector<std::int8_t> kind(trace_.strings.size(), -1);
+    for (std::uint32_t row = 0; row < table_.size(); ++row) {
+      std::int8_t& of = kind[table_.name[row]];
+      if (of < 0) of = KindOf(trace_.strings[table_.name[row]]);
+      if (of == kNothing || !basis_.InLoop(table_.start[row])) continue;
+      const OperatorInputs* inputs = InputsOf(row);
+      if (inputs == nullptr || inputs->tensors.size() < 2) continue;
+      if (of == kProduct) {
+        for (const OperatorTensor& tensor : inputs->tensors) {
+          if (tensor.sizes.size() != 2) continue;
+          multiplied.insert({tensor.sizes[0], tensor.sizes[1]});
+          multiplied.insert({tensor.sizes[1], tensor.sizes[0]});
+        }
+        continue;
+      }
+      const std::int64_t rows = RowsOf(*inputs, kBackward[static_cast<std::size_t>(of)].rows_at);
+      const double lookups = Elements(inputs->tensors[1].sizes);
+      if (inputs->tensors[0].sizes.empty() || lookups <= 0) continue;
+      if (lookups > most * static_cast<double>(rows)) continue;
+      found.push_back({row, {rows, inputs->tensors[0].sizes.back()}});
+    }
+    for (const auto& [row, size] : found) {
+      if (multiplied.contains(size)) continue;
+      sizes_.insert(size);
+      backward_.push_back(row);
+      calls_.Count(table_.start[row]);
+      if (static_cast<double>(size.first) < result_.rows) continue;
+      result_.rows = static_cast<double>(size.first);
+      result_.lookups = Elements(InputsOf(row)->tensors[1].sizes);
+    }
+  }
+
+  enum : std::int8_t { kProduct = 100, kNothing = 101 };  // else an index into kBackward
+  static std::int8_t KindOf(std::string_view name) {
+    for (std::size_t i = 0; i < kBackward.size(); ++i) {
+      if (kBackward[i].name == name) return static_cast<std::int8_t>(i);
+    }
+    static constexpr auto kProducts = std::to_array<std::string_view>(
+        {"aten::mm", "aten::addmm", "aten::linear", "aten::matmul", "aten::bmm"});
+    return std::find(kProducts.begin(), kProducts.end(), name) != kProducts.end() ? kProduct
+                                                                                  : kNothing;
+  }
+
+  // The rows that were looked up still have gradients: a part of the backward pass is left.
+  void Host() {
+    std::map<std::uint32_t, std::vector<Interval>> spans;
+    for (const std::uint32_t row : backward_) {
+      const Nanos start = table_.start[row];
+      const Nanos end = table_.end[row];
+      loss_.Count(start, 0, end - start);
+      const double left = left_ * static_cast<double>(end - start);
+      spans[table_.thread[row]].push_back({start + static_cast<Nanos>(left), end});
+    }
+    for (auto& [thread, list] : spans) when_[thread] = IntervalSet::Of(std::move(list));
+    for (const auto& [thread, gone] : when_) {
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        if (gone.Contains(trace_.calls.start[c])) loss_.remedy().vanished_calls.push_back(c);
+      }
+    }
+    loss_.AddIdleInside(when_);
+    for (const auto& [thread, gone] : when_) loss_.remedy().host_cuts.push_back({thread, gone});
+  }
+
+  // What of the op is no longer needed.
+  void Ops() {
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      const auto at = when_.find(trace_.calls.thread[call]);
+      double gone = 0;
+      if (at != when_.end() && at->second.Contains(trace_.calls.start[call])) {
+        gone = 1;
+      } else if (of_call_[call] != kNone) {
+        gone = OverTables(of_call_[call]);
+      }
+      if (gone <= 0) continue;
+      loss_.AddOp(op);
+      loss_.remedy().scaled_ops.emplace_back(op, static_cast<float>(1 - gone));
+    }
+  }
+
+  // Which part of what the operator does is a pass over whole tables: of lists of tensors, all know
+  // only how many elements they have.
+  double OverTables(std::uint32_t row) const {
+    const OperatorInputs* inputs = InputsOf(row);
+    if (inputs == nullptr || inputs->tensors.empty()) return 0;
+    const OperatorTensor& first = inputs->tensors.front();
+    if (first.list_elements > 0) {
+      const auto all = static_cast<double>(first.list_elements);
+      return all >= elements_ ? elements_ / all : 0;
+    }
+    if (first.sizes.size() != 2 || !sizes_.contains({first.sizes[0], first.sizes[1]})) return 0;
+    const std::string_view name = trace_.strings[table_.name[row]];
+    const bool looks_up = name == "aten::embedding" || name == "aten::index_select" ||
+                          name == "aten::gather" || name == "aten::_embedding_bag";
+    return looks_up ? 0 : 1;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const OperatorTable& table_;
+  const std::vector<std::uint32_t>& of_call_;
+  LossBuilder loss_;
+  double left_;
+  StepCounter calls_{run_};
+  std::set<Size> sizes_;                 // of the tables
+  std::vector<std::uint32_t> backward_;  // rows of operators
+  double elements_ = 0;                  // of all tables
+  std::map<std::uint32_t, IntervalSet> when_;
+  DenseGradients result_;
+};
+
+}  // namespace
+
+DenseGradients FindDenseGradients(const Basis& basis, const Operators& operators) {
+  return DenseFinder(basis, operators).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,55 @@
+-- A long series of one kernel with one grid of a few blocks, and nothing between: pieces of one job, launched one by
+-- one. Neither the host nor the GPU gets anywhere: launching a piece takes as long as computing it, on one SM.
+-- The timeline does not tell whether a piece needs the one before it, which lowers the confidence.
+return {
+  id        = "launch/tiny-pieces",
+  title     = "Launch all pieces at once, with a block for each",
+  status    = "stable",
+  since     = "0.1",
+  kind      = "root",
+  effort    = "code",
+  priority  = 62,
+  explains  = { "launch/loop-over-pieces", "launch/tiny-kernels", "launch/bound", "launch/graph-candidate",
+                "kernel/small-grid", "kernel/low-concurrency", "kernel/hot", "host/cpu-bound" },
+  knowledge = { "K-H6", "K-C3", "K-F2" },
+
+  loss           = "kernel.pieces",
+  not_applicable = "no kernel of a few blocks comes many times in a row",
+  evidence       = { "count", "kernels" },
+  thresholds     = { "min_share", "min_kernels" },
+
+  symptom = "One small kernel of a few blocks is launched {kernels:count} times in a row (on average), with the same grid. Such series take {share:pct} of the time.",
+  cause   = "Each launch costs the host microseconds, and the kernel uses a few SMs while the others are idle. One launch could do all pieces at once.",
+  fixes   = {
+    { action  = "Give the kernel a block for each piece, and launch it once",
+      snippet = "all_pieces<<<pieces, threads, 0, stream>>>(in, out);   // piece = blockIdx.x",
+      language = "cpp", ["for"] = { "c++" } },
+    { action = "Put the loop over pieces into the grid: one block for each piece", ["for"] = { "numba", "cupy" } },
+    { action  = "Work on all pieces with one batched operation",
+      snippet = "y = torch.vmap(f)(x)                       # instead of: for piece in x: f(piece)",
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "Where each piece needs the one before it, loop inside one kernel, or capture the series as a CUDA graph" },
+  },
+  false_positives = "Series in which each kernel needs the result of the one before it: then only the launches can be saved.",
+  references = { "cuda-best-practices/occupancy", "nvidia/gpu-background" },
+
+  saving = { confidence = 0.5, basis = "the pieces do not depend on each other, and each SM takes one block at a time" },
+
+  tests = {
+    { name = "thousands of systems, each with a kernel of one block",
+      edges = { ["kernel.pieces.lost"] = 5e7, ["kernel.pieces.kernels"] = 100 },
+      facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 4096, lost = 9e8, remedy = true } } },
+      expect = { share = 0.9, count = 3, kernels = 4096 },
+      saving = { claims = 9e8, confidence = 0.5 } },
+    { name = "near miss: a small part of the run",
+      facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 4096, lost = 2e7, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the steps of one algorithm",
+      facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 70, lost = 9e8, remedy = true } } },
+      expect = "silent" },
+    { name = "kernels fill the GPU",
+      facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 0, kernels = 0, lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "nothing was recorded", facts = {}, expect = "cannot_tell" },
+  },
+}

@@ -1,0 +1,59 @@
+// Stories with framework operators and python frames.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/analysed.h"
+
+namespace advise {
+
+// A story with operators and python frames beside it, all on its first thread.
+class OperatorStory {
+ public:
+  struct Span {
+    std::string name;
+    Interval when;
+    std::int64_t sequence = -1;
+    std::uint32_t thread = 0;
+    OperatorInputs inputs = {};
+  };
+
+  TraceBuilder story;
+  std::vector<Span> operators;  // in the order of (thread, start, outer first)
+  std::vector<Span> frames;
+
+  bool with_inputs = false;  // sizes of operators are recorded
+
+  // Analyses the whole trace.
+  Analysis& Analyse() {
+    trace_ = std::make_unique<Trace>(story.Build());
+    const auto fill = [&](const std::vector<Span>& spans, bool sized, RangeTable* table) {
+      for (const Span& span : spans) {
+        table->start.push_back(span.when.start);
+        table->end.push_back(span.when.end);
+        table->thread.push_back(span.thread);
+        table->name.push_back(trace_->strings.Intern(span.name));
+        table->domain.push_back(0);
+        table->payload.push_back(span.sequence);
+        if (!sized) continue;
+        table->inputs.push_back(static_cast<std::uint32_t>(trace_->operator_inputs.size()));
+        trace_->operator_inputs.push_back(span.inputs);
+      }
+    };
+    fill(operators, with_inputs, &trace_->operators);
+    fill(frames, false, &trace_->python_frames);
+    AnalysisOptions options;
+    options.window.mode = WindowRequest::Mode::kAll;
+    analysis_ = std::make_unique<Analysis>(*trace_, ShippedKnowledge(), options);
+    return *analysis_;
+  }
+  const Trace& trace() const { return *trace_; }
+
+ private:
+  std::unique_ptr<Trace> trace_;
+  std::unique_ptr<Analysis> analysis_;
+};
+
+}  // namespace advise
