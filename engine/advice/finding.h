@@ -207,12 +207,14 @@ struct Finding {
   std::vector<std::string> makes_needless;  // it is this one that takes most of what these win
   std::vector<std::string> unlocks;         // it is this one that makes these worthwhile
   std::string next_bound;                   // what holds it back after its turn in the plan
+  // What its fix wins in its turn, when nobody profiles where that is known.
+  double InTurn() const { return unprofiled_share.value_or(saving_share); }
   // Told under the finding that explains it, and not beside it; unless its fix still wins much, or
   // half of the time that it speaks of: then the cause explains the smaller part.
   bool UnderCause() const {
     if (explained_by.empty()) return false;
-    if (severity == Severity::kInfo || saving_share <= 0) return true;
-    return severity < Severity::kHigh && 2 * saving_share < touched_share;
+    if (severity == Severity::kInfo || InTurn() <= 0) return true;
+    return severity < Severity::kHigh && 2 * InTurn() < touched_share;
   }
   // What its fix changes, where that was replayed: "launches", "waits", "kernels", "copies",
   // "host-code", "data".

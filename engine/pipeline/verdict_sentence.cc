@@ -311,7 +311,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     std::string straggler = StragglerSentence(report, *ranks);
     if (!straggler.empty()) return straggler;
   }
-  const bool has_advice = !report.findings.empty() && report.findings.front().saving_s > 0 &&
+  const bool has_advice = !report.findings.empty() && report.findings.front().InTurn() > 0 &&
                           report.findings.front().severity != Severity::kInfo;
   const bool busy = time.compute >= knowledge.Number("verdict.busy_compute") * time.all;
   // Copies and communication that nothing hides are no computing.

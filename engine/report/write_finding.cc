@@ -295,6 +295,7 @@ class FewLines {
     if (!finding.cause.empty()) why_ = Sentences(finding.cause).front();
     says_why_ = room.cause;
     if (says_why_ && finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
+    if (says_why_ && Written().rows() > room_.rows) TryFirstClause(&FewLines::says_why_);
     // What matters most first.
     if (IsFarBelow(finding)) KeepWhereItFits(&FewLines::says_won_);
     KeepWhereItFits(&FewLines::code_);

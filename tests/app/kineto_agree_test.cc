@@ -1,5 +1,5 @@
-// One simulated run, written as an Nsight Systems export and as a PyTorch trace: the program must
-// say the same of both.
+// One simulated run, written as an Nsight Systems export and as a PyTorch trace, at no cost of the
+// profiler: the program must say the same of both.
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
@@ -46,7 +46,7 @@ Json ReportOf(const Folder& folder, const std::string& scenario, const std::stri
   const std::string file = format == "kineto" ? "run.pt.trace.json" : "run.sqlite";
   const Ran made = RunAdvise(folder,
                              ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o " +
-                                 file + " --format " + format,
+                                 file + " --event-us 0 --format " + format,
                              ADVISE_SIM_PROGRAM);
   INFO(made.err);
   REQUIRE(made.status == 0);
@@ -98,10 +98,11 @@ TEST_CASE("ranks of a job give the same in both formats") {
     std::array<Json, 2> reports;
     for (std::size_t i = 0; i < 2; ++i) {
       const std::string format = i == 0 ? "nsys" : "kineto";
-      const Ran made = RunAdvise(folder,
-                                 ADVISE_SOURCE_DIR "/fixtures/scenarios/" + std::string(scenario) +
-                                     ".toml --per-rank " + format + " --format " + format,
-                                 ADVISE_SIM_PROGRAM);
+      const Ran made =
+          RunAdvise(folder,
+                    ADVISE_SOURCE_DIR "/fixtures/scenarios/" + std::string(scenario) +
+                        ".toml --event-us 0 --per-rank " + format + " --format " + format,
+                    ADVISE_SIM_PROGRAM);
       REQUIRE(made.status == 0);
       const Ran ran = RunAdvise(folder, format + " --format json --facts");
       INFO(ran.err);

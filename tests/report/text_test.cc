@@ -208,6 +208,16 @@ TEST_CASE("the first of the plan has no findings above it") {
         "the rest");
 }
 
+TEST_CASE("what a fix wins only without the profiler is told") {
+  const auto sample = MakeSampleReport();
+  Finding finding = sample->report.findings.front();
+  finding.saving_s = 0;
+  finding.saving_share = 0;
+  finding.unprofiled_share = 0.2;
+  CHECK(SavingText(sample->report, finding) ==
+        "saves nothing of this recording; 20 % without the profiler");
+}
+
 TEST_CASE("the report opens with the run and its verdict") {
   const auto sample = MakeSampleReport();
   const std::vector<std::string> lines = Lines(RenderText(sample->report, {}));
