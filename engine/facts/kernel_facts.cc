@@ -200,7 +200,7 @@ void DeclareTrains(Catalog* catalog) {
                  {"runs of 64 or more launches of one small kernel with one grid of a few blocks",
                   "Time of runs of one small kernel for a few SMs, and idle time between its "
                   "launches.",
-                  "One launch takes the place of each such run, and its blocks run side by side."},
+                  "One launch takes the place of each such run, and its blocks run in parallel."},
                  &KernelTrains::pieces);
   trains.Add("kernel.pieces.kernels", "count", "Kernels in one such run, on average.",
              &KernelTrains::pieces_mean);

@@ -201,7 +201,7 @@ void DeclareOperatorLosses(Catalog* catalog) {
              &ValueChecks::stack_traces_ns);
   auto& dense = catalog->Of(&Analysis::dense_gradients);
   dense.Needs([](const Analysis& a) { return a.dense_gradients.recorded; },
-              "sizes of operators were not recorded", "shapes");
+              "sizes of operators' tensors were not recorded (record_shapes=True)", "shapes");
   dense.AddLoss(
       "embedding.dense", kOfCalls,
       {"backward passes that make a dense gradient of a table of which few rows were looked up",

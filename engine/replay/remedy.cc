@@ -65,6 +65,7 @@ void Remedy::Join(const Remedy& other) {
   append(&scaled_ops, other.scaled_ops);
   append(&lighter_ops, other.lighter_ops);
   append(&detached_ops, other.detached_ops);
+  append(&detached_if_unblocked, other.detached_if_unblocked);
   append(&freed_ops, other.freed_ops);
   append(&host_cuts, other.host_cuts);
   data_ready = data_ready || other.data_ready;

@@ -25,6 +25,9 @@ struct Remedy {
   std::vector<std::pair<std::uint32_t, float>> lighter_ops;
   // Ops that run beside the others of their stream: nothing waits for them but the link they use.
   std::vector<std::uint32_t> detached_ops;
+  // Of these, the ones that do so only once their call returns at once: copies that the driver
+  // stages.
+  std::vector<std::uint32_t> detached_if_unblocked;
   // Ops that no longer wait for other streams, only for their own.
   std::vector<std::uint32_t> freed_ops;
   // Work that a host thread no longer does (it is done elsewhere, or not at all).

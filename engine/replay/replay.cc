@@ -94,7 +94,7 @@ class Replay::Pass {
 
   const Replay& graph_;
   const Remedy& remedy_;
-  const Changes changes_;
+  Changes changes_;
   std::vector<Nanos> call_start_, call_end_, op_start_, op_end_;
   std::vector<Nanos> chain_end_;  // when the op's stream is free after it
   std::vector<Nanos> arrival_;
@@ -129,7 +129,14 @@ Replay::Pass::Pass(const Replay& graph, const Remedy& remedy)
       launches_(graph.queue_depth_.size(), 0),
       begun_(graph.queue_depth_.size()),
       wide_busy_(graph.device_count_, 0),
-      end_(graph.from_) {}
+      end_(graph.from_) {
+  for (const std::uint32_t row : remedy.detached_if_unblocked) {
+    const std::uint32_t op = At(graph.op_index_, row);
+    if (op == kNone) continue;
+    const std::uint32_t call = graph.ops_[op].call;
+    if (call != kNone && changes_.unblocked[call] == 0) changes_.detached[op] = 0;
+  }
+}
 
 Replay::Result Replay::Pass::Run() {
   for (const Node& node : graph_.order_) {

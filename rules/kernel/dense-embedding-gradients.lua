@@ -23,10 +23,10 @@ return {
   fixes   = {
     { action  = "Ask for sparse gradients, and give the tables an optimizer that takes them",
       snippet = "table = nn.Embedding(rows, width, sparse=True)\nopt = torch.optim.SparseAdam(list(table.parameters()))   # or SGD, Adagrad",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Use tables whose backward pass updates the rows at once (FBGEMM, TorchRec)",
       snippet = "ebc = EmbeddingBagCollection(tables=tables, device=\"cuda\")",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Update only the rows that a step has looked up" },
   },
   false_positives = "Optimizers that must move every row in every step: weight decay and momentum on rows without a gradient.",

@@ -21,8 +21,8 @@ return {
   symptom = "One small kernel of a few blocks is launched {kernels:count} times in a row (on average), with the same grid. Such series take {share:pct} of the time.",
   cause   = "Each launch costs the host microseconds, and the kernel uses a few SMs while the others are idle. One launch could do all pieces at once.",
   fixes   = {
-    { action  = "Give the kernel a block for each piece, and launch it once",
-      snippet = "all_pieces<<<pieces, threads, 0, stream>>>(in, out);   // piece = blockIdx.x",
+    { action  = "Give the kernel one block per piece, and launch it once",
+      snippet = "kernel<<<n, 128, 0, stream>>>(data, n);   // n pieces: each block does that of its blockIdx.x",
       language = "cpp", ["for"] = { "c++" } },
     { action = "Put the loop over pieces into the grid: one block for each piece", ["for"] = { "numba", "cupy" } },
     { action  = "Work on all pieces with one batched operation",

@@ -282,6 +282,7 @@ class CopyFinder {
       loss.AddExposed(op);
       if (on_stream) {
         loss.remedy().detached_ops.push_back(op);
+        if (!IsPinned(op)) loss.remedy().detached_if_unblocked.push_back(op);
         // With several buffers, nobody waits for this one before the next is filled.
         const std::uint32_t wait = read_later_.WaitWithoutRead(op, read_rate);
         if (wait != kNone) loss.remedy().unblocked_calls.push_back(wait);
