@@ -15,8 +15,9 @@ std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time);
 // By thread: pauses longer than this are no code between two launches, since they stand out against
 // the pauses before the thread's launches in the window. Before a launch the longest pause counts:
 // a framework asks the driver a few things right before it launches, and the code of its operator
-// lies before that. Of the launches of one operator the first counts. Never longer than `launch.long_gap`; shorter than `launch.long_pause` only
-// where launches follow each other so fast that no framework makes them. O(calls).
+// lies before that. Of the launches of one operator the first counts. Never longer than
+// `launch.long_gap`; shorter than `launch.long_pause` only where launches follow each other so fast
+// that no framework makes them. O(calls).
 std::vector<Nanos> LongPauses(const Run& run);
 
 // By thread: when it compiled. It made no recorded call for long (see LongPauses), and then loaded
