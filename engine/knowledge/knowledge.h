@@ -55,7 +55,7 @@ struct HardwareFact {
 
 struct HardwareEntry {
   std::string id;  // "a100-80-sxm"
-  std::vector<std::string> match;
+  std::vector<NamePattern> match;
   std::string compute_capability;
   std::string architecture;
   std::map<std::string, HardwareFact, std::less<>> facts;

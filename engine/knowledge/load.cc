@@ -163,7 +163,9 @@ std::optional<HardwareEntry> SliceOf(const HardwareEntry& gpu, const std::string
   if (of_sms <= 0 || of_sms > 1 || of_memory <= 0) return std::nullopt;
   HardwareEntry slice = gpu;
   slice.id = gpu.id + "-" + profile;
-  for (std::string& pattern : slice.match) pattern += "*MIG " + profile + "*";
+  for (NamePattern& pattern : slice.match) {
+    pattern = NamePattern(pattern.glob() + "*MIG " + profile + "*");
+  }
   std::erase_if(slice.facts, [](const auto& fact) {
     return fact.first.starts_with("nvlink") || fact.first == "board_power_w";
   });
@@ -193,7 +195,7 @@ void KnowledgeLoader::ReadHardware(TomlReader& reader, const TomlNode& root,
     reader.Problem(root, fmt::format("field \"id\": wanted \"{}\" (the file's name), got \"{}\"",
                                      Stem(reader.path()), made.id));
   }
-  made.match = reader.Texts(root, "match");
+  for (std::string& glob : reader.Texts(root, "match")) made.match.emplace_back(std::move(glob));
   if (made.match.empty()) reader.Problem(root, "field \"match\" is empty");
   made.compute_capability = reader.Text(root, "compute_capability");
   made.architecture = reader.Text(root, "architecture");

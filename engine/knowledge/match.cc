@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "engine/base/glob.h"
 #include "engine/knowledge/knowledge.h"
 
 namespace advise {
@@ -134,7 +135,7 @@ std::optional<StepSize> Knowledge::StepSizeOf(std::string_view range) const {
 }
 
 std::string HardwareEntry::DisplayName() const {
-  const std::string& pattern = match.empty() ? id : match.front();
+  const std::string& pattern = match.empty() ? id : match.front().glob();
   std::string name;
   for (const char c : pattern)
     if (c != '*' && c != '?') name += c;
@@ -148,9 +149,8 @@ const HardwareEntry* Knowledge::FindHardware(std::string_view device_name) const
   const HardwareEntry* best = nullptr;
   std::size_t best_length = 0;
   for (const HardwareEntry& entry : hardware_) {
-    if (NamePattern(entry.id).Matches(key)) return &entry;
-    for (const std::string& glob : entry.match) {
-      const NamePattern pattern(glob);
+    if (MatchesGlob(device_name, entry.id)) return &entry;
+    for (const NamePattern& pattern : entry.match) {
       const bool longer = pattern.LiteralLength() > best_length ||
                           (!entry.set_by.empty() && pattern.LiteralLength() == best_length);
       if (longer && pattern.Matches(key)) {

@@ -39,18 +39,14 @@ NamePattern::NamePattern(std::string glob) : glob_(std::move(glob)) {
     const auto part = plain.begin() + static_cast<std::ptrdiff_t>(i);
     if (std::none_of(part, part + kGram, IsWild)) grams_.push_back(GramAt(plain, i));
   }
+  literal_length_ = static_cast<std::size_t>(
+      std::count_if(plain.begin(), plain.end(), [](char c) { return !IsWild(c); }));
 }
 
 bool NamePattern::Matches(const NameKey& key) const {
   return std::all_of(grams_.begin(), grams_.end(),
                      [&](std::uint16_t gram) { return key.MayHave(gram); }) &&
          MatchesGlob(key.name(), glob_);
-}
-
-std::size_t NamePattern::LiteralLength() const {
-  const std::string plain = Plain(glob_);
-  return static_cast<std::size_t>(
-      std::count_if(plain.begin(), plain.end(), [](char c) { return !IsWild(c); }));
 }
 
 bool NameRule::Matches(const NameKey& key) const {

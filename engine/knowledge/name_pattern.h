@@ -28,12 +28,13 @@ class NamePattern {
   bool Matches(const NameKey& key) const;
   const std::string& glob() const { return glob_; }
   // Characters that are not wildcards: how specific the pattern is.
-  std::size_t LiteralLength() const;
+  std::size_t LiteralLength() const { return literal_length_; }
 
  private:
   std::string glob_;
   std::vector<std::uint16_t>
       grams_;  // of the literal parts: a name without one of them cannot match
+  std::size_t literal_length_ = 0;
 };
 
 // An ordered list's entry: some of `any` and none of `none` must match.
