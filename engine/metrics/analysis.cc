@@ -165,8 +165,6 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] {
         operators = FindOperators(shared);
         dense_gradients = FindDenseGradients(shared, operators);
-      },
-      [&] {
         algorithm_trials = FindAlgorithmTrials(shared);
         value_checks = FindValueChecks(shared);
       },

@@ -22,7 +22,7 @@ return {
   cause   = "The backward pass clears and sorts for a gradient as large as the table, and the optimizer reads and writes every row. All but a few rows of the gradient are zeros.",
   fixes   = {
     { action  = "Ask for sparse gradients, and give the tables an optimizer that takes them",
-      snippet = "table = nn.Embedding(rows, width, sparse=True)\nopt = torch.optim.SparseAdam(list(table.parameters()))   # or SGD, Adagrad",
+      snippet = "table = nn.Embedding(rows, dim, sparse=True)\nopt = torch.optim.SparseAdam(list(table.parameters()))   # or SGD, Adagrad",
       language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Use tables whose backward pass updates the rows at once (FBGEMM, TorchRec)",
       snippet = "ebc = EmbeddingBagCollection(tables=tables, device=\"cuda\")",

@@ -1,4 +1,4 @@
--- JAX compiles each operation outside jax.jit as a program of its own, and Python calls these programs one by one. In one
+-- JAX compiles each operation outside jax.jit as a separate program, and Python calls these programs one by one. In one
 -- compiled function XLA fuses them, and the host makes one call.
 return {
   id        = "launch/outside-jit",
@@ -20,14 +20,14 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "The host calls {programs:count} compiled programs {per:text}, and {single:pct} of them hold a single operation. Between these the GPU is idle for {share:pct} of the time.",
-  cause   = "JAX compiles each operation outside jax.jit as a program of its own, and Python calls them one by one.",
+  cause   = "JAX compiles each operation outside jax.jit as a separate program, and Python calls them one by one.",
   fixes   = {
     { action  = "Put the whole step into one function under jax.jit: gradient, optimizer, and update",
-      snippet = [[@functools.partial(jax.jit, donate_argnums=(0, 1))
-def train_step(params, state, batch):
+      snippet = [[def train_step(params, state, batch):
     loss, grads = jax.value_and_grad(loss_fn)(params, batch)
     updates, state = optimizer.update(grads, state, params)
-    return optax.apply_updates(params, updates), state, loss]],
+    return jax.tree.map(lambda p, u: p + u, params, updates), state, loss
+train_step = jax.jit(train_step, donate_argnums=(0, 1))]],
       language = "python", ["for"] = { "jax", "training" } },
     { action  = "Put the whole step into one function under jax.jit",
       snippet = "step = jax.jit(step, donate_argnums=0)   # all of its operations become one program",
