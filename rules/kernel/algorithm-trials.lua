@@ -1,10 +1,10 @@
 -- cuDNN in benchmark mode runs each of its algorithms for a convolution of a new size, and waits for each. With sizes
--- that change from batch to batch it never ends. Told from the waits inside one operator.
+-- that change from batch to batch it never ends. Recognized by the waits inside one operator.
 return {
   id        = "kernel/algorithm-trials",
   title     = "Turn cudnn.benchmark off, or use few sizes",
-  status    = "stable",
-  since     = "0.1",
+  status    = "experimental",
+  since     = "0.2",
   kind      = "root",
   effort    = "flag",
   priority  = 92,

@@ -1,10 +1,10 @@
--- Gradients of large tables as dense tensors: a step looks up thousands of rows, and clears and updates millions. Told
--- from the recorded sizes: rows of the table against rows that were looked up.
+-- Gradients of large tables as dense tensors: a step looks up thousands of rows, and clears and updates millions.
+-- Recognized by the recorded sizes: rows of the table against rows that were looked up.
 return {
   id        = "kernel/dense-embedding-gradients",
   title     = "Use sparse gradients for embedding tables",
-  status    = "stable",
-  since     = "0.1",
+  status    = "experimental",
+  since     = "0.2",
   kind      = "root",
   effort    = "code",
   priority  = 72,

@@ -4,8 +4,8 @@
 return {
   id        = "launch/tiny-pieces",
   title     = "Launch all pieces at once, with a block for each",
-  status    = "stable",
-  since     = "0.1",
+  status    = "experimental",
+  since     = "0.2",
   kind      = "root",
   effort    = "code",
   priority  = 62,
