@@ -13,8 +13,9 @@ namespace advise {
 // and a fix seems to win more. The plan is replayed beside the recorded run without that cost.
 class Unprofiled {
  public:
-  // Knows nothing where the profiler takes less than `care.profiler_cost` of the window on the host.
-  // What it takes may add little to the window, and more once a fix has let the host run ahead.
+  // Knows nothing where the profiler takes less than `care.profiler_cost` of the window on the
+  // host. What it takes may add little to the window, and more once a fix has let the host run
+  // ahead.
   explicit Unprofiled(const Analysis& analysis);
 
   bool Known() const { return window_ > 0; }

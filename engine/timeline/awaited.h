@@ -56,6 +56,8 @@ class Awaited {
   bool CompilerSeen() const { return compiler_seen_; }
 
  private:
+  bool SaysTraining() const;  // a kernel or a range says that weights are updated
+  static void SortByEnd(std::vector<std::vector<Interval>>* lists);
   void FindHandedMemory();
   void FindLoading();
   void FindRequests();

@@ -19,7 +19,7 @@ return {
   thresholds     = { "min_share", "min_kernels" },
 
   symptom = "One small kernel of a few blocks is launched {kernels:count} times in a row (on average), with the same grid. Such series take {share:pct} of the time.",
-  cause   = "Each launch costs the host microseconds, and the kernel uses a few SMs while the others are idle. One launch could do all pieces at once.",
+  cause   = "Each launch costs the host microseconds, and the kernel uses a few SMs while the others are idle. One launch could do all pieces at once, if none needs the result of another.",
   fixes   = {
     { action  = "Give the kernel one block per piece, and launch it once",
       snippet = "kernel<<<n, 128, 0, stream>>>(data, n);   // n pieces: each block does that of its blockIdx.x",

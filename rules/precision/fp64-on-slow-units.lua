@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 84,
-  explains  = { "kernel/hot", "step/low-mfu" },
+  explains  = { "precision/double-by-default", "kernel/hot", "step/low-mfu" },
   knowledge = { "K-K13", "K-H1" },
 
   loss       = "precision.fp64",

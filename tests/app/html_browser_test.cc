@@ -132,7 +132,7 @@ TEST_CASE("a file's name stands whole above the report, however short room is") 
   const auto sample = MakeSampleReport();
   const std::string file = "worker0_step_12.1694128201545_of_a_long_experiment.pt.trace.json";
   sample->report.inputs.resize(1);
-  sample->report.inputs[0].path = "/work/traces/of/many/people/" + file;
+  sample->report.inputs[0].path = "/data/traces/of/many/people/" + file;
   const Json seen = Inspect(RenderHtml(sample->report, {}), GENERATE(390, 1300));
   if (seen.is_null()) return;
   CheckSound(seen);
@@ -150,8 +150,8 @@ TEST_CASE("a comparison on a phone shows its whole table, and the names of its f
               {"idle", 107e6, 16e6},
               {"idle.no_work_queued", 1105e6, 1.2e6},
               {"idle.host_sync", 1400e3, 1200e3}};
-  std::string page = CompareHtml(c, "/work/traces/people/resnet50_workers_0__worker0.pt.trace.json",
-                                 "/work/traces/people/resnet50_workers_4__worker0.pt.trace.json");
+  std::string page = CompareHtml(c, "/data/traces/people/resnet50_workers_0__worker0.pt.trace.json",
+                                 "/data/traces/people/resnet50_workers_4__worker0.pt.trace.json");
   // The page allows no scripts: but for the one that looks at it.
   Replace(&page, "default-src 'none'", "default-src 'unsafe-inline'");
   const Json seen = Inspect(page, 390, R"(var problems = [];

@@ -43,12 +43,16 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
     loss->AddOp(op);
     loss->remedy().scaled_ops.emplace_back(op, 0.5F);
   };
+  // Shorter numbers are one change, whichever of the two asks for it: nobody wins it twice.
+  const auto halve = [&](std::uint32_t op, LossBuilder* loss) {
+    loss->Count(ops.start[op], 0, ops.end[op] - ops.start[op]);
+    loss->AddOp(op);
+    loss->remedy().lighter_ops.emplace_back(op, 0.5F);
+  };
   for (const std::uint32_t op : kernels) {
-    if (fp64_products.Has(ops.detail[op])) count(op, &fp64);
+    if (fp64_products.Has(ops.detail[op])) halve(op, &fp64);
     if (OnDoubles(basis.run, ops.detail[op], &on_doubles)) {
-      doubles.Count(ops.start[op], 0, ops.end[op] - ops.start[op]);
-      doubles.AddOp(op);
-      doubles.remedy().lighter_ops.emplace_back(op, 0.5F);
+      halve(op, &doubles);
     }
     if (plain_bf16.Has(ops.detail[op])) count(op, &bf16);
     if (halves.Has(ops.detail[op]))

@@ -1,0 +1,189 @@
+// Waits for what comes from outside the program: requests, and answers of other programs.
+#include <algorithm>
+#include <unordered_map>
+
+#include "engine/timeline/awaited.h"
+
+namespace advise {
+namespace {
+
+// The ranges of one thread that come in each step; finds whether one of them holds an interval.
+class StepRanges {
+ public:
+  StepRanges(const Run& run, std::uint32_t thread, std::size_t least) {
+    const RangeTable& ranges = run.trace.ranges;
+    const RowRange rows = run.ranges_of_thread[thread];
+    std::unordered_map<StringId, std::size_t> count;
+    for (std::uint32_t r = rows.first; r < rows.last; ++r) ++count[ranges.name[r]];
+    const std::size_t often = std::max(least, run.steps.all.size() / 2);
+    for (std::uint32_t r = rows.first; r < rows.last; ++r) {
+      if (count[ranges.name[r]] < often && !run.names.IsStepRange(ranges.name[r])) continue;
+      const Nanos reached = ends_.empty() ? 0 : ends_.back();
+      starts_.push_back(ranges.start[r]);
+      ends_.push_back(std::max(reached, ranges.end[r]));
+    }
+  }
+
+  bool Hold(const Interval& when) const {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), when.start);
+    if (next == starts_.begin()) return false;
+    return ends_[static_cast<std::size_t>(next - starts_.begin()) - 1] >= when.end;
+  }
+
+ private:
+  std::vector<Nanos> starts_;  // in order
+  std::vector<Nanos> ends_;    // the latest of this one and all before it
+};
+
+}  // namespace
+
+void Awaited::FindRequests() {
+  const OsCallTable& os = run_.trace.os_calls;
+  requests_.resize(run_.trace.processes.size());
+  for (std::uint32_t t = 0; t < run_.trace.threads.size(); ++t) {
+    const Role role = run_.names.ThreadRole(t);
+    const std::uint32_t process = run_.trace.threads[t].process;
+    if (process == kNone || role == Role::kCommunication || role == Role::kLoaderWorker ||
+        role == Role::kPinMemory || !handed_[t].empty() ||
+        std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
+      continue;
+    Interval waited;
+    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+      const OsClass what = run_.names.Os(os.name[i]);
+      if (what == OsClass::kWait) waited = {os.start[i], os.end[i]};
+      // Right behind the wait: what arrived ended it.
+      const bool follows = static_cast<double>(os.end[i] - waited.end) <=
+                           behind_share_ * static_cast<double>(waited.Length());
+      if (what == OsClass::kNetwork && waited.Length() > 0 && follows)
+        requests_[process].push_back({waited.start, os.end[i]});
+    }
+  }
+  SortByEnd(&requests_);
+  FindSilentRequests();
+}
+
+void Awaited::FindSilentRequests() {
+  awaits_silently_.assign(run_.trace.threads.size(), 0);
+  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const CallTable& calls = run_.trace.calls;
+  for (const std::uint32_t thread : run_.launching_threads) {
+    const std::uint32_t process = run_.trace.threads[thread].process;
+    if (process == kNone || requests_[process].size() < least || ShowsWaits(thread)) continue;
+    std::size_t answered = 0;
+    const RowRange rows = run_.calls_of_thread[thread];
+    Nanos since = run_.window.start;
+    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+      const Nanos until = calls.start[c];
+      if (run_.InWindow(until) && until - since >= silent_least_ &&
+          EndsBehind(requests_[process], since, until))
+        ++answered;
+      since = std::max(since, calls.end[c]);
+    }
+    awaits_silently_[thread] = answered >= least ? 1 : 0;
+  }
+}
+
+bool Awaited::IsSilentForRequest(std::uint32_t thread, Nanos start, Nanos end) const {
+  return awaits_silently_[thread] != 0 && end - start >= silent_least_ &&
+         IsForRequest(thread, start, end);
+}
+
+void Awaited::FindInput() {
+  const OsCallTable& os = run_.trace.os_calls;
+  input_.resize(run_.trace.threads.size());
+  std::vector<std::uint8_t> loops(run_.trace.strings.size(), 0);  // 1: an event loop, 2: is none
+  const auto is_event_loop = [&](StringId name) {
+    if (loops[name] == 0) {
+      const std::string& text = run_.trace.strings[name];
+      loops[name] = run_.knowledge.IsOfFamily(FamilyKind::kOs, "event_loop", text) ? 1 : 2;
+    }
+    return loops[name] == 1;
+  };
+  const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
+  const double rare = run_.knowledge.Number("input.rare");
+  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  // What a program sends before or after its loop are no answers to requests: logs, downloads.
+  const std::vector<Step>& steps = run_.steps.all;
+  const Interval loop = run_.steps.known() ? Interval{steps.front().start, steps.back().end}
+                                           : Interval{run_.window.start, run_.window.end};
+  for (const std::uint32_t t : run_.launching_threads) {
+    if (!run_.mpi_of_thread[t].empty()) continue;  // MPI waits for its messages in the same way
+    std::vector<Interval> received;
+    std::vector<Interval> as_long_as_people;
+    std::size_t messages = 0;
+    const IntervalSet calls = RemoteCalls(t, least);
+    const RowRange rows = run_.os_of_thread[t];
+    for (std::uint32_t i = rows.first; i < rows.last; ++i) {
+      const Interval wait{os.start[i], os.end[i]};
+      if (!calls.empty() && calls.OverlapWith(wait.start, wait.end) == wait.Length()) continue;
+      const bool in_loop = wait.start >= loop.start && wait.end <= loop.end;
+      if (in_loop && run_.names.Os(os.name[i]) == OsClass::kNetwork) ++messages;
+      if (wait.Length() < silent_least_ || !is_event_loop(os.name[i])) continue;
+      if (wait.Length() >= as_people) as_long_as_people.push_back(wait);
+      if (i + 1 == rows.last) continue;
+      const OsClass next = run_.names.Os(os.name[i + 1]);
+      const bool follows = static_cast<double>(os.start[i + 1] - wait.end) <=
+                           behind_share_ * static_cast<double>(wait.Length());
+      if (follows && (next == OsClass::kNetwork || next == OsClass::kFileIo))
+        received.push_back(wait);
+    }
+    const bool talks = messages >= std::max(least, steps.size());
+    if ((received.size() >= least || talks) && !SaysTraining()) {
+      serves_ = true;
+      input_[t] = IntervalSet::Of(std::move(received));
+    } else if (static_cast<double>(as_long_as_people.size()) <=
+                   rare * static_cast<double>(run_.steps.all.size()) ||
+               !run_.steps.known()) {
+      input_[t] = IntervalSet::Of(std::move(as_long_as_people));
+    }
+  }
+}
+
+void Awaited::FindAnswers() {
+  const OsCallTable& os = run_.trace.os_calls;
+  answers_.resize(run_.trace.threads.size());
+  for (const std::uint32_t t : run_.launching_threads) {
+    std::vector<Interval> waits;
+    const RowRange rows = run_.os_of_thread[t];
+    for (std::uint32_t i = rows.first + 1; i + 1 < rows.last; ++i) {
+      if (run_.names.Os(os.name[i]) != OsClass::kWait) continue;
+      const Interval wait{os.start[i], os.end[i]};
+      const double near = behind_share_ * static_cast<double>(wait.Length());
+      if (static_cast<double>(wait.start - os.end[i - 1]) <= near &&
+          static_cast<double>(os.start[i + 1] - wait.end) <= near &&
+          IsOfFamily("sends", os.name[i - 1]) && IsOfFamily("receives", os.name[i + 1]))
+        waits.push_back({os.start[i - 1], os.end[i + 1]});
+    }
+    answers_[t] = IntervalSet::Of(std::move(waits));
+  }
+}
+
+// Those exchanges of the thread that lie within one of the ranges that come in each step.
+IntervalSet Awaited::RemoteCalls(std::uint32_t thread, std::size_t least) const {
+  std::vector<Interval> calls;
+  const StepRanges steps(run_, thread, least);
+  for (const Interval& exchange : answers_[thread].intervals())
+    if (steps.Hold(exchange)) calls.push_back(exchange);
+  return IntervalSet::Of(std::move(calls));
+}
+
+bool Awaited::IsOfFamily(const char* family, StringId os_call) const {
+  return run_.names.Os(os_call) == OsClass::kNetwork &&
+         run_.knowledge.IsOfFamily(FamilyKind::kOs, family, run_.trace.strings[os_call]);
+}
+
+bool Awaited::IsForAnswer(std::uint32_t thread, Nanos start, Nanos end) const {
+  return !answers_[thread].empty() && answers_[thread].OverlapWith(start, end) == end - start;
+}
+
+bool Awaited::IsForInput(std::uint32_t thread, Nanos start, Nanos end) const {
+  return !input_[thread].empty() && input_[thread].OverlapWith(start, end) == end - start;
+}
+
+bool Awaited::IsForRequest(std::uint32_t thread, Nanos start, Nanos end) const {
+  const std::uint32_t process = run_.trace.threads[thread].process;
+  if (process == kNone) return false;
+  return EndsBehind(requests_[process], start, end);
+}
+
+}  // namespace advise
