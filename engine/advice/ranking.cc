@@ -155,7 +155,8 @@ class TraceFixes : public FixList {
     if (!claim.replayed || !without_profiler_.Known()) return worth;
     Remedy made = made_;
     made.Join(claim.remedy);
-    const double share = without_profiler_.Share(ByFixItself(claim, without_profiler_.WonBy(made)));
+    const Nanos won = asked_[candidate.id] = without_profiler_.WonBy(made);
+    const double share = without_profiler_.Share(ByFixItself(claim, won));
     if (made_.ChangesNothing()) claim.unprofiled_alone = share;
     return static_cast<Nanos>(share * static_cast<double>(window()));
   }
@@ -189,9 +190,11 @@ class TraceFixes : public FixList {
       replayed_ = std::max(replayed_, ReplayedWith(claim, &next_bound_));
       made_.Join(claim.remedy);
       if (!without_profiler_.Took(candidate.id)) {
-        const Nanos won = without_profiler_.WonBy(made_);
+        const auto asked = asked_.find(candidate.id);
+        const Nanos won = asked != asked_.end() ? asked->second : without_profiler_.WonBy(made_);
         without_profiler_.Take(candidate.id, won, ByFixItself(claim, won));
       }
+      asked_.clear();
     }
     std::vector<IntervalSet> mine = WonOf(claim, taken_, saving);
     taken_ = Union(taken_, mine);
@@ -396,6 +399,7 @@ class TraceFixes : public FixList {
 
   const Analysis& analysis_;
   advise::Unprofiled without_profiler_;
+  std::map<std::size_t, Nanos> asked_;  // what candidates would win as the next, without it
   const ClaimPhase phases_;
   const double unlinked_;              // the share of the GPU work whose launching call is missing
   std::vector<Claim> claims_;          // by candidate

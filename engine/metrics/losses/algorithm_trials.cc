@@ -93,14 +93,6 @@ class TrialFinder {
 
   // The trials, on the host and on the GPU.
   void Gone() {
-    for (const auto& [thread, cuts] : when_) {
-      const RowRange calls = run_.calls_of_thread[thread];
-      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
-        if (!cuts.Contains(trace_.calls.start[c])) continue;
-        loss_.remedy().unblocked_calls.push_back(c);
-        loss_.remedy().vanished_calls.push_back(c);
-      }
-    }
     for (std::uint32_t op = 0; op < trace_.ops.size() && !when_.empty(); ++op) {
       const std::uint32_t call = trace_.ops.call[op];
       if (call == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
@@ -109,10 +101,7 @@ class TrialFinder {
       loss_.AddOp(op);
       loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
     }
-    loss_.AddIdleInside(when_);
-    for (const auto& [thread, cuts] : when_) {
-      loss_.remedy().host_cuts.push_back({thread, cuts});
-    }
+    loss_.RemoveFromHost(when_);
   }
 
   const Basis& basis_;

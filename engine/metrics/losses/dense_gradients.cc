@@ -124,14 +124,7 @@ class DenseFinder {
       spans[table_.thread[row]].push_back({start + static_cast<Nanos>(left), end});
     }
     for (auto& [thread, list] : spans) when_[thread] = IntervalSet::Of(std::move(list));
-    for (const auto& [thread, gone] : when_) {
-      const RowRange calls = run_.calls_of_thread[thread];
-      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
-        if (gone.Contains(trace_.calls.start[c])) loss_.remedy().vanished_calls.push_back(c);
-      }
-    }
-    loss_.AddIdleInside(when_);
-    for (const auto& [thread, gone] : when_) loss_.remedy().host_cuts.push_back({thread, gone});
+    loss_.RemoveFromHost(when_);
   }
 
   // What of the op is no longer needed.

@@ -76,6 +76,19 @@ void LossBuilder::AddIdleInside(const std::map<std::uint32_t, IntervalSet>& span
   }
 }
 
+void LossBuilder::RemoveFromHost(const std::map<std::uint32_t, IntervalSet>& spans_of_thread) {
+  for (const auto& [thread, spans] : spans_of_thread) {
+    const RowRange calls = basis_.run.calls_of_thread[thread];
+    for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+      if (!spans.Contains(basis_.run.trace.calls.start[c])) continue;
+      remedy().unblocked_calls.push_back(c);
+      remedy().vanished_calls.push_back(c);
+    }
+    remedy().host_cuts.push_back({thread, spans});
+  }
+  AddIdleInside(spans_of_thread);
+}
+
 void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
   if (std::find(calls.begin(), calls.end(), 1) == calls.end()) return;
   const Steps& steps = basis_.run.steps;

@@ -91,6 +91,9 @@ class LossBuilder {
   void AddBlamed(const std::vector<std::uint8_t>& calls);
   // Idle time for which a thread is responsible while it is inside these spans of its own.
   void AddIdleInside(const std::map<std::uint32_t, IntervalSet>& spans_of_thread);
+  // What threads do in these spans is gone: their code, their calls and waits, and the idle time
+  // for which they are responsible meanwhile. O(calls of the threads + idle pieces).
+  void RemoveFromHost(const std::map<std::uint32_t, IntervalSet>& spans_of_thread);
   // The fix takes this from what the thread does; nothing of no thread (kNone).
   void CutHost(std::uint32_t thread, Nanos start, Nanos end) {
     if (thread != kNone) host_cuts_[thread].push_back({start, end});

@@ -137,14 +137,6 @@ class CheckFinder {
   }
 
   void Gone(const std::map<std::uint32_t, IntervalSet>& when) {
-    for (const auto& [thread, spans] : when) {
-      const RowRange calls = run_.calls_of_thread[thread];
-      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
-        if (!spans.Contains(trace_.calls.start[c])) continue;
-        loss_.remedy().unblocked_calls.push_back(c);
-        loss_.remedy().vanished_calls.push_back(c);
-      }
-    }
     std::vector<std::int8_t> by_name(trace_.strings.size(), -1);
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (!basis_.InWindow(trace_.ops.start[op])) continue;
@@ -160,8 +152,7 @@ class CheckFinder {
       }
       loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
     }
-    loss_.AddIdleInside(when);
-    for (const auto& [thread, spans] : when) loss_.remedy().host_cuts.push_back({thread, spans});
+    loss_.RemoveFromHost(when);
   }
 
   bool InSpans(const std::map<std::uint32_t, IntervalSet>& when, std::uint32_t call) const {
