@@ -106,6 +106,7 @@ class Replay::Pass {
   std::vector<std::size_t> launches_;              // per stream: so far
   std::vector<std::vector<std::uint32_t>> begun_;  // per stream: the ops of these, in order
   std::vector<double> wide_busy_;
+  std::vector<std::uint32_t> last_wide_;  // per device: the last kernel so far that fills it
   Nanos waited_for_data_ = 0;
   Nanos end_;  // of the GPU's work
 };
@@ -129,6 +130,7 @@ Replay::Pass::Pass(const Replay& graph, const Remedy& remedy)
       launches_(graph.queue_depth_.size(), 0),
       begun_(graph.queue_depth_.size()),
       wide_busy_(graph.device_count_, 0),
+      last_wide_(graph.device_count_, kNone),
       end_(graph.from_) {
   for (const std::uint32_t row : remedy.detached_if_unblocked) {
     const std::uint32_t op = At(graph.op_index_, row);
@@ -305,7 +307,12 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
       op.call != kNone && changes_.vanished[op.call] != 0 && changes_.factor[i] < 1.0F;
   const Nanos spacing = joined ? std::min<Nanos>(op.spacing, 0) : op.spacing;
   if (op.previous != kNone) begin = std::max(begin, chain_end_[op.previous] + spacing);
-  if (changes_.freed[i] != 0) return begin;
+  // Beside a kernel that fills the GPU it would win nothing.
+  if (changes_.freed[i] != 0) {
+    const std::uint32_t wide = last_wide_[op.device];
+    const bool behind = wide != kNone && graph_.ops_[wide].end <= op.start;
+    return behind ? std::max(begin, op_end_[wide]) : begin;
+  }
   if (op.awaited != kNone && changes_.detached[op.awaited] == 0)
     begin = std::max(begin, op_end_[op.awaited] + since_end_of(op.awaited));
   if (op.event != kNone && changes_.detached[op.event] == 0)
@@ -334,7 +341,10 @@ void Replay::Pass::StartOp(std::uint32_t i) {
     return;
   }
   device_busy_[op.device] += DurationOf(i);
-  if (op.wide) wide_busy_[op.device] += static_cast<double>(DurationOf(i));
+  if (op.wide) {
+    wide_busy_[op.device] += static_cast<double>(DurationOf(i));
+    last_wide_[op.device] = i;
+  }
   reached_[op.device] = std::max(reached_[op.device], op_end_[i]);
   if (op.group == kNone && changes_.factor[i] > 0.0F) end_ = std::max(end_, op_end_[i]);
 }

@@ -18,5 +18,32 @@ TEST_CASE("removing a wait does not let kernels that fill the GPU run side by si
   remedy.unblocked_calls = run.Calls("cudaStreamSynchronize");
   CHECK(run->replay().With(remedy).length_ns >= run->times[0].ComputeNs());
 }
+
+TEST_CASE("small kernels freed from each other still follow the kernel that fills the GPU") {
+  // A kernel of 1000 blocks, then four small ones that take turns on two other streams: the first
+  // of both streams follow the large kernel, which the chain between them hides.
+  TraceBuilder story;
+  Nanos called = 0;
+  Nanos start = 30_us;
+  const auto launch = [&](std::int64_t stream, std::uint32_t blocks, Nanos length) {
+    story.OnStream(stream).Launch("kernel", {called, called + 4_us}, {start, start + length},
+                                  {.blocks = blocks});
+    called += 5_us;
+    start += length;
+  };
+  for (int i = 0; i < 10; ++i) {
+    launch(7, 1000, 200_us);
+    for (int k = 0; k < 4; ++k) launch(8 + k % 2, 10, 50_us);
+  }
+  const Analysed run(story);
+  Remedy remedy;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
+    if (op % 5 >= 2) remedy.freed_ops.push_back(op);
+  }
+  // Of each 400 us, 200 remain for the large kernel and 100 for two pairs of small ones.
+  const Nanos length = run->replay().With(remedy).length_ns;
+  CHECK(length >= 10 * 300_us);
+  CHECK(length <= 10 * 300_us + 100_us);
+}
 }  // namespace
 }  // namespace advise
