@@ -44,7 +44,7 @@ void Replace(const std::vector<std::uint32_t>& places, std::vector<std::uint32_t
 }
 
 // Whose processes without GPU work are, as far as it shows: a worker rests when a batch is ready,
-// and at once the process that waited for it goes on.
+// and at that moment the process that waited for it goes on.
 class Helpers {
  public:
   Helpers(const Trace& trace, const Rows& working) : trace_(trace) {
@@ -57,10 +57,8 @@ class Helpers {
     for (std::uint32_t row = 0; row < os.size() && !goes_on_.empty(); ++row) {
       const std::uint32_t process = ProcessOf(row);
       if (!IsRest(row) || Contains(working, process)) continue;
-      const auto next = std::lower_bound(goes_on_.begin(), goes_on_.end(),
-                                         std::pair(os.start[row], std::uint32_t{0}));
-      if (next != goes_on_.end() && next->first - os.start[row] <= kAtOnce)
-        ++votes_[process][next->second];
+      const std::uint32_t owner = GoesOnClosestTo(os.start[row]);
+      if (owner != kNone) ++votes_[process][owner];
     }
   }
 
@@ -83,6 +81,16 @@ class Helpers {
   static constexpr Nanos kAtOnce = 1'000'000;  // waking up takes less
   static constexpr std::size_t kLeastTimes = 3;
   static constexpr double kClearly = 0.6;
+
+  // Whichever of both hands over the batch may be recorded first.
+  std::uint32_t GoesOnClosestTo(Nanos rest) const {
+    const auto next =
+        std::lower_bound(goes_on_.begin(), goes_on_.end(), std::pair(rest, std::uint32_t{0}));
+    const Nanos after = next == goes_on_.end() ? kAtOnce + 1 : next->first - rest;
+    const Nanos before = next == goes_on_.begin() ? kAtOnce + 1 : rest - std::prev(next)->first;
+    if (std::min(before, after) > kAtOnce) return kNone;
+    return before < after ? std::prev(next)->second : next->second;
+  }
 
   bool IsRest(std::uint32_t row) const {
     return trace_.os_calls.end[row] - trace_.os_calls.start[row] >= kRest &&

@@ -135,6 +135,20 @@ TEST_CASE("parts hold everything once") {
   CHECK(ranges == 1);
 }
 
+// Each rank has the two workers named after it.
+void CheckWorkersOfRanks(const Trace& whole) {
+  for (const RankPlace& place : Processes(whole)) {
+    const Trace part = PartOf(whole, Processes(whole), place);
+    std::set<std::string> workers;
+    for (const std::uint32_t thread : part.os_calls.thread) {
+      const std::string& name = part.processes[part.threads[thread].process].name;
+      if (name != "python") workers.insert(name);
+    }
+    const std::string rank = std::to_string(whole.processes[place.process].rank);
+    CHECK(workers == std::set<std::string>{"worker " + rank + "0", "worker " + rank + "1"});
+  }
+}
+
 // Two ranks that wait for a batch in turn, each with two workers: a worker reads for 2 ms, and then
 // rests until it is asked again.
 TEST_CASE("workers belong to the rank that goes on when they have a batch") {
@@ -155,17 +169,28 @@ TEST_CASE("workers belong to the rank that goes on when they have a batch") {
       story.OsCall("poll", {ready, asked + 20_ms - 1_us});
     }
   }
-  const Trace whole = story.Build();
-  for (const RankPlace& place : Processes(whole)) {
-    const Trace part = PartOf(whole, Processes(whole), place);
-    std::set<std::string> workers;
-    for (const std::uint32_t thread : part.os_calls.thread) {
-      const std::string& name = part.processes[part.threads[thread].process].name;
-      if (name != "python") workers.insert(name);
-    }
-    const std::string rank = std::to_string(whole.processes[place.process].rank);
-    CHECK(workers == std::set<std::string>{"worker " + rank + "0", "worker " + rank + "1"});
+  CheckWorkersOfRanks(story.Build());
+}
+
+// Four ranks that wait at nearly the same time, as collectives make them: the thread that gets a
+// batch goes on a moment before its worker rests.
+TEST_CASE("workers of ranks at one pace belong to the rank that goes on closest to their rest") {
+  TraceBuilder story;
+  for (int rank = 0; rank < 4; ++rank) {
+    story.Process("python", rank).Thread("main").OnDevice(rank);
+    story.Launch("gemm", {0_us, 5_us}, {10_us, 50_us});
   }
+  for (int n = 0; n < 8; ++n) {
+    for (int rank = 0; rank < 4; ++rank) {
+      const Nanos asked = n * 10_ms + (3 * n + 5 * rank) % 8 * 12_us;
+      const Nanos ready = asked + 2_ms;
+      story.Process("python", rank).Thread("main").OsCall("poll", {asked, ready - 2_us});
+      const std::string worker = std::to_string(rank) + std::to_string(n % 2);
+      story.Process("worker " + worker).Thread("pt_data_worker");
+      story.OsCall("poll", {ready, ready + 17_ms});
+    }
+  }
+  CheckWorkersOfRanks(story.Build());
 }
 
 }  // namespace
