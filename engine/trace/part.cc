@@ -62,25 +62,27 @@ class Helpers {
     }
   }
 
-  // The process of `working` that most often goes on behind this one; kNone where that is not
-  // clear.
+  // The process of `working` that goes on with this one far more often than any other; kNone where
+  // none does.
   std::uint32_t OwnerOf(std::uint32_t process) const {
     const auto found = votes_.find(process);
     if (found == votes_.end()) return kNone;
-    std::size_t all = 0;
-    for (const auto& [owner, votes] : found->second) all += votes;
-    for (const auto& [owner, votes] : found->second) {
-      if (votes >= kLeastTimes && static_cast<double>(votes) > kClearly * static_cast<double>(all))
-        return owner;
+    std::uint32_t owner = kNone;
+    std::size_t most = 0;
+    std::size_t second = 0;
+    for (const auto& [working, votes] : found->second) {
+      if (votes > most) owner = working;
+      second = std::max(second, std::min(most, votes));
+      most = std::max(most, votes);
     }
-    return kNone;
+    return most >= kLeastTimes && most >= kFarMore * second ? owner : kNone;
   }
 
  private:
   static constexpr Nanos kRest = 500'000;      // no shorter call is a wait for a batch, or for work
   static constexpr Nanos kAtOnce = 1'000'000;  // waking up takes less
   static constexpr std::size_t kLeastTimes = 3;
-  static constexpr double kClearly = 0.6;
+  static constexpr std::size_t kFarMore = 2;
 
   // Whichever of both hands over the batch may be recorded first.
   std::uint32_t GoesOnClosestTo(Nanos rest) const {
@@ -139,16 +141,9 @@ class Cutter {
     for (const RankPlace& one : all) {
       if (!Contains(working, one.process)) working.push_back(one.process);
     }
-    std::vector<std::uint8_t> own(from_.processes.size(), 0);
-    const Helpers helpers(from_, working);
-    std::size_t turn = 0;
-    for (std::uint32_t p = 0; p < own.size(); ++p) {
-      std::uint32_t owner = Contains(working, p) ? p : helpers.OwnerOf(p);
-      if (owner == kNone) owner = working[turn++ % working.size()];
-      own[p] = owner == place_.process;
-    }
+    const std::vector<std::uint32_t> owners = OwnersOfProcesses(working);
     for (const Thread& thread : from_.threads) {
-      own_thread_.push_back(thread.process != kNone && own[thread.process] != 0);
+      own_thread_.push_back(thread.process != kNone && owners[thread.process] == place_.process);
     }
     if (place_.device == kNone) return;
     // Threads that launch on other GPUs alone are those of other ranks.
@@ -164,6 +159,35 @@ class Cutter {
       own_thread_[t] = 0;
       to_.part_without.push_back(from_.threads[t].global_tid);
     }
+  }
+
+  // By process: which of `working` it belongs to. Ranks are started alike: one that shows no owner
+  // goes to whoever has the fewest, those with the most calls first.
+  std::vector<std::uint32_t> OwnersOfProcesses(const Rows& working) const {
+    const Helpers helpers(from_, working);
+    std::vector<std::uint32_t> owners(from_.processes.size(), kNone);
+    std::vector<std::size_t> calls(owners.size(), 0);
+    for (const std::uint32_t thread : from_.os_calls.thread) {
+      const std::uint32_t process = thread == kNone ? kNone : from_.threads[thread].process;
+      if (process != kNone) ++calls[process];
+    }
+    std::map<std::uint32_t, std::size_t> count;
+    Rows open;
+    for (std::uint32_t p = 0; p < owners.size(); ++p) {
+      owners[p] = Contains(working, p) ? p : helpers.OwnerOf(p);
+      if (owners[p] == kNone) {
+        open.push_back(p);
+      } else {
+        ++count[owners[p]];
+      }
+    }
+    std::stable_sort(open.begin(), open.end(), [&](auto a, auto b) { return calls[a] > calls[b]; });
+    for (const std::uint32_t p : open) {
+      owners[p] = *std::min_element(working.begin(), working.end(),
+                                    [&](auto a, auto b) { return count[a] < count[b]; });
+      ++count[owners[p]];
+    }
+    return owners;
   }
 
   bool OwnThread(std::uint32_t thread) const {

@@ -22,8 +22,8 @@ std::vector<std::uint32_t> OwnersOfGpus(const Trace& trace);
 // strings, shapes, streams, threads and processes keep their numbers. A thread that launches on
 // some of its process's GPUs is in the parts of these, one that launches nothing in all of them: it
 // may hold up any GPU. Processes without GPU work (workers that load data) belong to the process
-// that goes on at the moment they rest, or else to each in turn. What has no process (NIC metrics, counters,
-// monitors, logs) is in each part. O(rows).
+// that goes on at the moment they rest, or else to whoever has the fewest. What has no process (NIC
+// metrics, counters, monitors, logs) is in each part. O(rows).
 Trace PartOf(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place);
 
 }  // namespace advise
