@@ -64,6 +64,7 @@ std::vector<Finding> FixList::Rank() {
   OnSpecified();
   Plan();
   Explain();
+  PartAlternatives();
   std::vector<Finding> findings;
   for (const Candidate& candidate : candidates_) {
     if (IsFolded(candidate)) continue;
@@ -225,6 +226,28 @@ void FixList::Explain() {
       AddOnce(&effect.explained_by, cause.rule->id);
       AddOnce(&cause.explains, effect.rule->id);
     }
+  }
+}
+
+// Three causes may each hold up the host for a third of the time: once two are fixed, the third
+// wins nothing. None of them explains another, and whoever finds the third easiest to fix should
+// know that it is as good.
+void FixList::PartAlternatives() {
+  const double part = knowledge_.Number("ranking.alternative");
+  Restart();
+  for (Candidate& effect : candidates_) {
+    const auto alone = static_cast<double>(ByItself(effect));
+    if (effect.explained_by.empty() || Matters(effect.unprofiled) || !Matters(ByItself(effect)))
+      continue;
+    const bool alternative =
+        std::all_of(candidates_.begin(), candidates_.end(), [&](const Candidate& cause) {
+          if (!Holds(effect.explained_by, cause.rule->id)) return true;
+          return alone >= part * static_cast<double>(cause.unprofiled) &&
+                 EffectOn(effect, WorthAfter(cause, effect)) != Effect::kNeedless;
+        });
+    if (!alternative) continue;
+    effect.explained_by.clear();
+    for (Candidate& cause : candidates_) std::erase(cause.explains, effect.rule->id);
   }
 }
 

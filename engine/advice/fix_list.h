@@ -65,7 +65,7 @@ class FixList {
   // so savings never overlap. Of those that win the same, one comes first that wins the time it was
   // seen to lose; a setting comes before a change of code that wins little more and is no surer, a
   // switch of the environment also before what its rule explains and wins little more after it.
-  // What is listed under its cause only, since nothing of its own is left, is no finding. Each fix
+  // What a cause alone makes needless is listed under that cause only, and is no finding. Each fix
   // of the plan names what it makes needless or worthwhile. What wins only while a profiler slows
   // the host is a note. O(candidates^2).
   std::vector<Finding> Rank();
@@ -120,6 +120,7 @@ class FixList {
   void RootsFirst();
   void Plan();
   void Explain();
+  void PartAlternatives();
   void TellEffects(std::vector<Finding>* findings);
   void FindCauses(const std::vector<PlannedFix>& plan, std::vector<AffectedFix>* affected);
   std::vector<std::string> OfNoCandidate(std::vector<std::string> rules) const;

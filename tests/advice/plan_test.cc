@@ -166,5 +166,46 @@ TEST_CASE("what is explained and keeps time of its own is not needless") {
   CHECK(report.plan[0].makes_needless.empty());
 }
 
+TEST_CASE("a fix that only two others together make needless is listed beside them") {
+  // In each step the host runs three pieces of code, 100 us each but for the last one, while a
+  // kernel takes 120 us.
+  Verdicts of_little, of_much;
+  const auto findings_of = [](Nanos last, Verdicts* verdicts) {
+    TraceBuilder story;
+    std::vector<Interval> code[3];
+    std::vector<Interval> gaps;
+    Nanos at = 0;
+    for (int i = 0; i < 50; ++i) {
+      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 130_us});
+      const Nanos next = at + 205_us + last;
+      gaps.push_back({at + 130_us, next + 10_us});
+      code[0].push_back({at + 5_us, at + 105_us});
+      code[1].push_back({at + 105_us, at + 205_us});
+      code[2].push_back({at + 205_us, next});
+      at = next;
+    }
+    gaps.pop_back();
+    const Analysed run(story);
+    for (const int n : {0, 1, 2}) {
+      verdicts->Add({.id = std::string("a/code-") + std::to_string(n),
+                     .priority = 80 - n,
+                     .claims = {gaps},
+                     .remedy = Cut(code[n]),
+                     .explains = n < 2 ? Rules{"a/code-2"} : Rules{}});
+    }
+    return verdicts->Rank(run);
+  };
+  const std::vector<Finding> alike = findings_of(95_us, &of_much);
+  REQUIRE(alike.size() == 3);
+  CHECK(alike[2].rule->id == "a/code-2");
+  CHECK(alike[2].saving_share < 0.01);
+  CHECK(alike[2].alone_share == Approx(0.31).margin(0.02));
+  CHECK(alike[2].explained_by.empty());
+  CHECK(alike[0].explains.empty());
+  CHECK(alike[1].makes_needless == Rules{"a/code-2"});
+  // Little code is told under what makes it needless.
+  CHECK(findings_of(20_us, &of_little).size() == 2);
+}
+
 }  // namespace
 }  // namespace advise
