@@ -13,6 +13,12 @@ double ClaimedInSteps(const Finding& finding) {
   return claimed;
 }
 
+// The part of a saving that is communication: of what the finding claims, not of what it wins
+// because the host gets ahead.
+double OfCommunication(const Finding& finding, double share) {
+  return std::min(share, finding.touched_share) * finding.comm_share;
+}
+
 // Time that both would take off the same rank and step.
 Nanos SharedPart(const RankCuts& a, const RankCuts& b) {
   Nanos shared = 0;
@@ -54,25 +60,32 @@ RankCuts CutsOfJob::WaitsForData() const {
   return waits;
 }
 
+void CutsOfJob::AddCommunication(const Finding& finding, std::size_t r, double share,
+                                 Cuts* cuts) const {
+  const double communication = OfCommunication(finding, share);
+  if (communication <= 0) return;
+  const Job& job = cluster_.job;
+  double exposed = 0;
+  double length = 0;
+  for (std::size_t s = 0; s < job.steps; ++s) {
+    exposed +=
+        static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(*finding.rule, r, s));
+    length += static_cast<double>(job.length[r * job.steps + s]);
+  }
+  const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
+  if (most > 0) cuts->comm[r] = Spread(finding, std::min(communication, most), 0, r);
+}
+
 void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* cuts) const {
   if (share <= 0) return;
-  const RuleInfo& rule = *finding.rule;
-  const Job& job = cluster_.job;
-  double communication = share * finding.comm_share;
-  const double other = std::max(0.0, share - communication);
-  if (communication > 0) {
-    double exposed = 0;
-    double length = 0;
-    for (std::size_t s = 0; s < job.steps; ++s) {
-      exposed += static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(rule, r, s));
-      length += static_cast<double>(job.length[r * job.steps + s]);
-    }
-    const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
-    communication = std::min(communication, most);
-  }
-  if (communication > 0) cuts->comm[r] = Spread(finding, communication, 0, r);
+  AddCommunication(finding, r, share, cuts);
+  const double communication = OfCommunication(finding, share);
+  const double other = share - communication;
   if (other <= 0) return;
-  const double idle = std::min(1.0, finding.idle_share / (1 - finding.comm_share));
+  // What it wins beyond its claims is idle time.
+  const double busy =
+      std::min(share, finding.touched_share) * (1 - finding.comm_share - finding.idle_share);
+  const double idle = std::clamp(1 - busy / other, 0.0, 1.0);
   (finding.batches_ready ? cuts->data : cuts->other)[r] = Spread(finding, other, idle, r);
 }
 

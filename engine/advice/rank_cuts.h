@@ -27,6 +27,9 @@ class CutsOfJob {
   // its to win, nor is what shared layers need at once. O(steps log steps).
   void Add(const Finding& finding, std::size_t rank, double share, Cuts* cuts) const;
 
+  // Of that the communication alone. Cost as above.
+  void AddCommunication(const Finding& finding, std::size_t rank, double share, Cuts* cuts) const;
+
   // What ranks wait for their data beside the collectives, in which others make them wait.
   RankCuts WaitsForData() const;
 

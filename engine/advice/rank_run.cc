@@ -195,6 +195,7 @@ class JobFixes : public FixList {
         cuts_.Add(*finding, r, finding->alone_share, &item->by_itself);
       }
     }
+    AddSharedCollectives(item);
     if (!BatchesReady(*item)) return;
     // Ranks run one program: batches that are ready on one rank are ready on all.
     const RankCuts waits = cuts_.WaitsForData();
@@ -203,6 +204,25 @@ class JobFixes : public FixList {
     }
     cuts_.Join(&item->cuts.data, waits);
     cuts_.Join(&item->by_itself.data, waits);
+  }
+
+  // A collective is one operation of all its ranks. One that waits in it for the others sees it
+  // take longer than it does, and finds nothing; what shortens it on another rank shortens it here.
+  void AddSharedCollectives(Item* item) const {
+    const Finding* most = nullptr;
+    for (const auto& [finding, report] : item->found) {
+      const bool shortens = finding->rule->topic != Topic::kCollectives && finding->comm_share > 0;
+      if (shortens && (most == nullptr || most->saving_share < finding->saving_share))
+        most = finding;
+    }
+    if (most == nullptr) return;
+    Finding shared = *most;
+    shared.step_parts.clear();  // which tell steps by the clock of their rank
+    for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
+      if (item->ranks.contains(r)) continue;
+      cuts_.AddCommunication(shared, r, shared.saving_share, &item->cuts);
+      cuts_.AddCommunication(shared, r, shared.alone_share, &item->by_itself);
+    }
   }
 
   // A report that holds several ranks says of which it found something.

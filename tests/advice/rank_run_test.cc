@@ -54,7 +54,7 @@ RuleInfo Rule(const std::string& id) {
 Finding Saves(const RuleInfo& rule, double share, double comm_share) {
   Finding finding;
   finding.rule = &rule;
-  finding.saving_share = share;
+  finding.saving_share = finding.touched_share = share;
   finding.comm_share = comm_share;
   return finding;
 }
@@ -112,6 +112,35 @@ TEST_CASE("what is fixed on one rank saves only until the next-latest rank decid
   reports[1].findings.front().saving_share = 0.1;
   const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
   CHECK(ShareOf(findings, "kernel/slow") == Approx(0.1));
+}
+
+TEST_CASE("collectives that one rank can shorten get shorter on those that wait in them") {
+  // Rank 0 computes for 20 us and communicates for 20; its host takes the rest of each step. Rank 1
+  // waits for it in the collectives, and finds nothing.
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    for (RankStep& step : ranks[r].steps) {
+      step.time.compute = 20_us;
+      step.time.comm_exposed = r == 0 ? 20_us : 80_us;
+      step.time.idle = r == 0 ? 60_us : 0;
+    }
+  }
+  Cluster cluster(std::move(ranks), ShippedKnowledge());
+  // As its collectives would show.
+  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[kSteps + s] = 60_us;
+  const RuleInfo small = Rule("comm/small");
+  // Most of what it wins are gaps that it does not claim: the host has fewer to launch.
+  Finding finding = Saves(small, 0.7, 0.9);
+  finding.touched_share = 0.2;
+  finding.idle_share = 0.1;
+  const auto findings = RankRun({}, {{{finding}, {0}}}, cluster, ShippedKnowledge());
+  CHECK(ShareOf(findings, "comm/small") == Approx(0.7).epsilon(0.01));
+  // What hides communication behind other work is each rank's own matter.
+  RuleInfo hide = Rule("comm/hide");
+  hide.topic = Topic::kCollectives;
+  finding.rule = &hide;
+  const auto hidden = RankRun({}, {{{finding}, {0}}}, cluster, ShippedKnowledge());
+  CHECK(ShareOf(hidden, "comm/hide") == Approx(0.6).epsilon(0.01));
 }
 
 TEST_CASE("slow steps of different ranks add up: each holds up the others") {
