@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace advise {
@@ -190,6 +191,25 @@ Cuts CutsOfJob::Joined(const Cuts& a, const Cuts& b) const {
   }
   Bound(&both);
   return both;
+}
+
+Cuts CutsOfJob::Larger(const Cuts& a, const Cuts& b) const {
+  const auto all = [](const Cuts& cuts, std::size_t r) {
+    Nanos sum = 0;
+    for (const RankCuts* part : {&cuts.comm, &cuts.data, &cuts.other}) {
+      if (r < part->size()) sum = std::accumulate((*part)[r].begin(), (*part)[r].end(), sum);
+    }
+    return sum;
+  };
+  Cuts larger = a;
+  Size(&larger);
+  for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
+    if (all(b, r) <= all(a, r)) continue;
+    larger.comm[r] = b.comm[r];
+    larger.data[r] = b.data[r];
+    larger.other[r] = b.other[r];
+  }
+  return larger;
 }
 
 Nanos CutsOfJob::Shared(const Cuts& a, const Cuts& b) {

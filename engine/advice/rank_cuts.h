@@ -40,6 +40,9 @@ class CutsOfJob {
   // What both take: within the bounds, and of waits for data the longer of the two.
   Cuts Joined(const Cuts& a, const Cuts& b) const;
 
+  // Of each rank, whichever takes more in all.
+  Cuts Larger(const Cuts& a, const Cuts& b) const;
+
   // What the job wins by cuts within these bounds.
   Nanos GainOf(const Cuts& cuts) const;
 

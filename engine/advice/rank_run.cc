@@ -27,6 +27,12 @@ struct Item {
   std::set<std::size_t> ranks;
 };
 
+// What several fixes take off the ranks.
+struct Taken {
+  Cuts planned;  // each as much as in the plan of its rank
+  Cuts largest;  // of each rank, what the one of them takes that takes most by itself
+};
+
 void AddNew(const std::vector<std::string>& more, std::vector<std::string>* list) {
   for (const std::string& one : more) {
     if (std::find(list->begin(), list->end(), one) == list->end()) list->push_back(one);
@@ -66,7 +72,8 @@ class JobFixes : public FixList {
       if (item.verdict == nullptr) AddCuts(&item);
       cuts_.Bound(&item.cuts);
       cuts_.Bound(&item.by_itself);
-      const Nanos alone = item.fixed ? item.limit : std::min(item.limit, cuts_.GainOf(item.cuts));
+      if (item.verdict != nullptr) item.by_itself = item.cuts;
+      const Nanos alone = item.fixed ? item.limit : std::min(item.limit, GainOf(With({}, item)));
       candidate.alone = std::clamp<Nanos>(alone, 0, window());
       candidate.priced = candidate.alone > 0;
     }
@@ -232,14 +239,23 @@ class JobFixes : public FixList {
     return std::find(named.begin(), named.end(), cluster_.Number(rank)) != named.end();
   }
 
+  // Ranks may plan the same fixes in another order, in which the first of them wins what both
+  // would: of two fixes a rank wins as much as in its plan, and no less than by one of them.
+  Taken With(const Taken& taken, const Item& item) const {
+    return {cuts_.Joined(taken.planned, item.cuts), cuts_.Larger(taken.largest, item.by_itself)};
+  }
+  Nanos GainOf(const Taken& taken) const {
+    return cuts_.GainOf(cuts_.Larger(taken.planned, taken.largest));
+  }
+
   // What of several fixes changes the same is not known: a less specific one has what is left.
   Nanos Own(const Candidate& candidate) override {
     const Item& item = ItemOf(candidate);
     if (item.fixed) return item.limit;
-    const Cuts with = cuts_.Joined(specific_, item.cuts);
-    const Nanos together = cuts_.GainOf(with);
+    Taken with = With(specific_, item);
+    const Nanos together = GainOf(with);
     const Nanos own = std::clamp<Nanos>(together - won_by_specific_, 0, item.limit);
-    specific_ = with;
+    specific_ = std::move(with);
     won_by_specific_ = together;
     return own;
   }
@@ -263,8 +279,8 @@ class JobFixes : public FixList {
     const Item& before = ItemOf(first);
     const Item& item = ItemOf(candidate);
     if (before.fixed || item.fixed) return Worth(candidate, window());
-    const Cuts with = cuts_.Joined(taken_, before.cuts);
-    return cuts_.GainOf(cuts_.Joined(with, item.cuts)) - cuts_.GainOf(with);
+    const Taken with = With(taken_, before);
+    return GainOf(With(with, item)) - GainOf(with);
   }
 
   // In the plan of its report it wins more than by itself, since another fix stands before it that
@@ -281,8 +297,8 @@ class JobFixes : public FixList {
     const Item& item = ItemOf(candidate);
     taken_ids_.insert(candidate.id);
     if (item.fixed) return;
-    taken_ = cuts_.Joined(taken_, item.cuts);
-    won_ = cuts_.GainOf(taken_);
+    taken_ = With(taken_, item);
+    won_ = GainOf(taken_);
   }
 
   void Restart() override {
@@ -294,7 +310,7 @@ class JobFixes : public FixList {
   Nanos Remaining(const Candidate& candidate, Nanos left) override {
     const Item& item = ItemOf(candidate);
     if (item.fixed) return std::min(item.limit, left);
-    const Nanos more = cuts_.GainOf(cuts_.Joined(taken_, item.cuts)) - won_;
+    const Nanos more = GainOf(With(taken_, item)) - won_;
     return std::clamp<Nanos>(more, 0, std::min(item.limit, left));
   }
 
@@ -452,9 +468,9 @@ class JobFixes : public FixList {
   const Cluster& cluster_;
   const CutsOfJob cuts_;
   std::vector<Item> items_;  // by candidate
-  Cuts specific_;            // by the more specific candidates
+  Taken specific_;           // by the more specific candidates
   Nanos won_by_specific_ = 0;
-  Cuts taken_;  // by the fixes in the plan so far
+  Taken taken_;  // by the fixes in the plan so far
   std::set<std::size_t> taken_ids_;
   Nanos won_ = 0;  // by all of these
 };

@@ -366,7 +366,26 @@ TEST_CASE("what costs all ranks the same time is named alike on all of them") {
     return ShareOf(RankRun({}, reports, cluster, ShippedKnowledge()), "sync/wait");
   };
   CHECK(saved(0.19) == Approx(0.19).epsilon(0.01));
-  CHECK(saved(0.4) == 0);  // something else
+  // Something else: of the wait, rank 1 wins no more than what it would by itself.
+  CHECK(saved(0.4) == Approx(0.1).epsilon(0.01));
+}
+
+TEST_CASE("ranks that plan two fixes in another order do not win less by them") {
+  const Cluster cluster = TwoRanks();
+  const RuleInfo outlier = Rule("step/outlier");
+  const RuleInfo sleeps = Rule("host/sleeping");
+  // Either wins 30 %, and both 40 %: the first of each rank's plan has all that it wins by itself.
+  const auto saves = [](const RuleInfo& rule, double share) {
+    Finding finding = Saves(rule, share, 0);
+    finding.alone_share = 0.3;
+    return finding;
+  };
+  const std::vector<ReportFindings> reports = {{{saves(outlier, 0.3), saves(sleeps, 0.1)}, {0}},
+                                               {{saves(sleeps, 0.3), saves(outlier, 0.1)}, {1}}};
+  const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].saving_share == Approx(0.3).epsilon(0.01));
+  CHECK(findings[1].saving_share == Approx(0.1).epsilon(0.01));
 }
 
 TEST_CASE("ranks that wait for their data beside the collectives would wait for it without them") {
