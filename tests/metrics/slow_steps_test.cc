@@ -66,6 +66,30 @@ TEST_CASE("a step as slow as the regular ones, but out of turn, does not break t
   CHECK(run->step_stats.outlier_excess_ns == Approx(60e6).epsilon(0.05));
 }
 
+TEST_CASE("many slow steps at no distance do not break the rhythm of every fourth") {
+  // Two of five others are slow as well, half as much.
+  const Analysed run(Steps(45,
+                           [](int n) {
+                             if (n % 4 == 3) return 24_ms;
+                             return n > 5 && (n % 7 == 1 || n % 7 == 5) ? 12_ms : Nanos{0};
+                           }),
+                     kAuto);
+  CHECK(run->step_stats.stall_every == 4);
+  CHECK(run->step_stats.stall_excess_ns == Approx(11 * 24e6).epsilon(0.05));
+}
+
+TEST_CASE("slow steps of which a part happens to keep a turn are no rhythm") {
+  // Of the turn 8, 17, 26, 35, 44 four are among them.
+  const Analysed run(Steps(45,
+                           [](int n) {
+                             const bool slow = n == 2 || n == 5 || n == 8 || n == 17 || n == 21 ||
+                                               n == 26 || n == 30 || n == 33 || n == 35 || n == 39;
+                             return slow ? 24_ms : Nanos{0};
+                           }),
+                     kAuto);
+  CHECK(run->step_stats.stall_every == 0);
+}
+
 // Every 16th step pauses for 20 ms; four steps behind it, and in single other ones, the rank waits
 // as long for ranks that pause longer.
 TEST_CASE("steps that wait for other ranks do not break the rhythm of the slow ones") {

@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/rhythm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "engine/base/median.h"
@@ -21,7 +22,8 @@ class RhythmFinder {
         end_(end),
         single_factor_(knowledge.Number("step.single_factor")),
         least_seen_(knowledge.Number("step.periodic_seen")),
-        least_even_(knowledge.Number("step.periodic_share")) {}
+        least_even_(knowledge.Number("step.periodic_share")),
+        chance_(knowledge.Number("step.periodic_chance")) {}
 
   Rhythm Find(const std::vector<SlowStep>& slow) const {
     if (slow.empty()) return {};
@@ -41,7 +43,7 @@ class RhythmFinder {
     const std::vector<SlowStep> alike = with(0, single_factor_ * middle);
     const std::vector<SlowStep> all = alike.size() + 1 == slow.size() ? alike : slow;
     for (const std::vector<SlowStep>& some :
-         {alike, with(largest / single_factor_, largest), all, WithoutIntruder(slow)}) {
+         {alike, with(largest / single_factor_, largest), all, InTurn(slow)}) {
       Rhythm rhythm{DistanceOf(some), {}};
       if (rhythm.every == 0) continue;
       for (const SlowStep& one : some) rhythm.steps.push_back(one.step);
@@ -73,35 +75,45 @@ class RhythmFinder {
     return even >= least_even_ * static_cast<double>(apart.size()) ? every : 0;
   }
 
-  // Without the one slow step that comes out of turn, where at least four others are evenly apart,
-  // which is no chance; none where that is not so.
-  std::vector<SlowStep> WithoutIntruder(const std::vector<SlowStep>& slow) const {
-    if (slow.size() < 5) return {};
-    // It stands at an end of each distance that is no multiple of the usual one, of which there are
-    // two at most.
-    const std::vector<std::size_t> apart = Apart(slow);
-    const std::size_t usual = Median(apart);
-    std::vector<std::size_t> odd;
-    for (std::size_t i = 0; i < apart.size() && odd.size() <= 2; ++i) {
-      if (apart[i] % usual != 0) odd.push_back(i);
-    }
-    if (odd.size() > 2) return {};
-    for (const std::size_t distance : odd) {
-      for (const std::size_t i : {distance, distance + 1}) {
-        std::vector<SlowStep> others = slow;
-        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-        const std::size_t every = DistanceOf(others);
-        const auto in_turn = [&](const SlowStep& one) {
-          return (one.step - others.front().step) % every == 0;
-        };
-        if (every > 0 && std::all_of(others.begin(), others.end(), in_turn)) return others;
+  // The slow steps of the turn that makes most steps slow, where so many others are slow, too, that
+  // distances tell nothing. Of all turns that a loop of this length can show, so many of their
+  // steps must hardly ever be slow by chance.
+  std::vector<SlowStep> InTurn(const std::vector<SlowStep>& slow) const {
+    const std::size_t longest = (end_ - first_) / kLeastDue;
+    const double usual = static_cast<double>(slow.size()) / static_cast<double>(end_ - first_);
+    const double turns = static_cast<double>(longest * (longest + 1)) / 2;
+    std::vector<SlowStep> most;
+    for (std::size_t every = 2; every <= longest; ++every) {
+      std::vector<std::vector<SlowStep>> of_turn(every);
+      for (const SlowStep& one : slow) of_turn[(one.step - first_) % every].push_back(one);
+      for (std::size_t turn = 0; turn < every; ++turn) {
+        const std::vector<SlowStep>& seen = of_turn[turn];
+        const std::size_t due = (end_ - first_ - turn + every - 1) / every;
+        if (seen.size() <= most.size() || seen.size() < kLeastDue) continue;
+        if (static_cast<double>(seen.size()) < least_even_ * static_cast<double>(due)) continue;
+        if (turns * ChanceOf(seen.size(), due, usual) < chance_) most = seen;
       }
     }
-    return {};
+    return most;
   }
 
+  // That at least `seen` of `due` steps are slow when each is so with this probability: the tail of
+  // a binomial distribution.
+  static double ChanceOf(std::size_t seen, std::size_t due, double usual) {
+    double tail = 0;
+    double ways = 1;  // to choose k of due
+    for (std::size_t k = 0; k <= due; ++k) {
+      if (k >= seen)
+        tail += ways * std::pow(usual, static_cast<double>(k)) *
+                std::pow(1 - usual, static_cast<double>(due - k));
+      ways *= static_cast<double>(due - k) / static_cast<double>(k + 1);
+    }
+    return tail;
+  }
+
+  static constexpr std::size_t kLeastDue = 4;
   const std::size_t first_, end_;
-  const double single_factor_, least_seen_, least_even_;
+  const double single_factor_, least_seen_, least_even_, chance_;
 };
 
 }  // namespace

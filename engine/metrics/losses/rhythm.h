@@ -20,7 +20,7 @@ struct Rhythm {
 };
 
 // `slow`: ascending, of the steps from `first` on and before `end`. Single ones that lose far more
-// or far less than the others, or come out of turn, do not break a rhythm. O(n).
+// or far less than the others, or come out of turn, do not break a rhythm. Cost: O(n steps).
 Rhythm FindRhythm(const std::vector<SlowStep>& slow, std::size_t first, std::size_t end,
                   const Knowledge& knowledge);
 
