@@ -77,6 +77,8 @@ return {
   symptom = "The GPU waits for CPU code on the launching thread for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
   fixes   = {
+    { reason = "requests", action = "If this is a server, first see whether it had requests: record its waits in the OS as well",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt -o waits -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { reason = "model", action = "Compile the model, so that its layers run without Python between the kernels",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },
     { reason = "model", action = "Move checks, hooks, logging and metrics out of the model's forward functions" },
@@ -91,8 +93,6 @@ return {
     { reason = "loop", action = "Run this parallel loop on the GPU, where its data already is",
       snippet = [[#pragma omp target teams distribute parallel for   // or: #pragma acc parallel loop
 for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { "openmp", "openacc", "fortran", "c++" } },
-    { reason = "requests", action = "If this is a server, first see whether it had requests: record its waits in the OS as well",
-      snippet = "nsys profile --trace=cuda,nvtx,osrt -o waits -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { reason = "unseen", action = "Sample the CPU to see which functions run in these gaps",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # for a Python program, add --python-sampling=true", language = "bash", ["for"] = { "nvidia" } },
     { reason = "unseen", action = "Record call stacks, so that the report names the functions that run in these gaps",
