@@ -252,11 +252,10 @@ class JobFixes : public FixList {
   Nanos Own(const Candidate& candidate) override {
     const Item& item = ItemOf(candidate);
     if (item.fixed) return item.limit;
-    Taken with = With(specific_, item);
-    const Nanos together = GainOf(with);
-    const Nanos own = std::clamp<Nanos>(together - won_by_specific_, 0, item.limit);
-    specific_ = std::move(with);
-    won_by_specific_ = together;
+    const Taken with = With({specific_, {}}, item);
+    const Nanos own = std::clamp<Nanos>(GainOf(with) - won_by_specific_, 0, item.limit);
+    specific_ = with.planned;
+    won_by_specific_ = cuts_.GainOf(specific_);
     return own;
   }
 
@@ -468,7 +467,7 @@ class JobFixes : public FixList {
   const Cluster& cluster_;
   const CutsOfJob cuts_;
   std::vector<Item> items_;  // by candidate
-  Taken specific_;           // by the more specific candidates
+  Cuts specific_;            // by the more specific candidates
   Nanos won_by_specific_ = 0;
   Taken taken_;  // by the fixes in the plan so far
   std::set<std::size_t> taken_ids_;
