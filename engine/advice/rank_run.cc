@@ -240,9 +240,14 @@ class JobFixes : public FixList {
   }
 
   // Ranks may plan the same fixes in another order, in which the first of them wins what both
-  // would: of two fixes a rank wins as much as in its plan, and no less than by one of them.
+  // would: of two fixes a rank wins as much as in its plan, and no less than by one of them that
+  // some rank plans first.
   Taken With(const Taken& taken, const Item& item) const {
-    return {cuts_.Joined(taken.planned, item.cuts), cuts_.Larger(taken.largest, item.by_itself)};
+    const bool first = item.verdict != nullptr ||
+                       std::any_of(item.found.begin(), item.found.end(),
+                                   [](const auto& found) { return Leads(*found.first); });
+    return {cuts_.Joined(taken.planned, item.cuts),
+            first ? cuts_.Larger(taken.largest, item.by_itself) : taken.largest};
   }
   Nanos GainOf(const Taken& taken) const {
     return cuts_.GainOf(cuts_.Larger(taken.planned, taken.largest));
