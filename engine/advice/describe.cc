@@ -50,7 +50,7 @@ bool ReplaceByEvery(std::size_t at, std::size_t noun, std::string* text) {
   return false;
 }
 
-// "In 100 % of the steps" is in every step, and "100 % of the loads" are all of them. What only
+// "In 100 % of the steps" is in every step, and "100 % of the loads" are all loads. What only
 // rounds to 100 % stays.
 std::string WithAllInWords(std::string text) {
   const std::string whole = std::string(1, kWhole) + " of the ";
@@ -59,7 +59,10 @@ std::string WithAllInWords(std::string text) {
     const bool in_words = text.compare(at, whole.size(), whole) == 0 && !of_time;
     const bool starts = at == 0 || (at > 1 && text.compare(at - 2, 2, ". ") == 0);
     if (in_words && ReplaceByEvery(at, at + whole.size(), &text)) continue;
-    text.replace(at, 1, !in_words ? "100 %" : starts ? "All" : "all");
+    const std::size_t noun = at + whole.size();
+    const std::size_t end = std::min(text.find_first_of(" ,.;:", noun), text.size());
+    const bool counted = in_words && end > noun && text[end - 1] == 's';  // "all loads"
+    text.replace(at, counted ? whole.size() - 1 : 1, !in_words ? "100 %" : starts ? "All" : "all");
   }
   return text;
 }
@@ -124,10 +127,10 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
 }
 
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
-  const double missed = finding->touched_share - finding->AtStake();
-  finding->falls_short =
-      finding->rule->kind != RuleKind::kInfo && missed >= knowledge.Number("ranking.info_share") &&
-      finding->AtStake() < knowledge.Number("ranking.falls_short") * finding->touched_share;
+  const double won = std::max(finding->AtStake(), finding->unprofiled_share.value_or(0));
+  finding->falls_short = finding->rule->kind != RuleKind::kInfo &&
+                         finding->touched_share - won >= knowledge.Number("ranking.info_share") &&
+                         won < knowledge.Number("ranking.falls_short") * finding->touched_share;
 }
 
 bool Finding::DiffersAlone() const {
@@ -158,20 +161,28 @@ bool Finding::GoesBeyond() const {
 }
 
 std::string Finding::Seen() const {
+  const auto percent = [](double share) { return FormatQuantity(share, "share"); };
+  // The profiled host hides what is won: what limits the recording then says nothing.
+  const bool hidden = DiffersUnprofiled() && *unprofiled_share > ToldShare();
+  const char* const of = DiffersUnprofiled() ? "this recording" : "the time";
   if (GoesBeyond()) {
     const bool frees_host =
         std::any_of(changes.begin(), changes.end(), [](const std::string& what) {
           return what == "launches" || what == "waits" || what == "host-code";
         });
     return fmt::format(
-        "{} This fix would save {} of the time{}.", symptom, FormatQuantity(ToldShare(), "share"),
+        "{} This fix would save {} of {}{}.", symptom, percent(ToldShare()), of,
         frees_host ? ": the host then gets ahead of the GPU, and other gaps close, too" : "");
   }
   if (!falls_short) return symptom;
+  if (hidden) {
+    return fmt::format("{} This fix would save {} of a run without the profiler.", symptom,
+                       percent(*unprofiled_share));
+  }
   constexpr double kNothing = 0.001;  // layout only
-  const std::string won = FormatQuantity(ToldShare(), "share");
   std::string text = symptom + " This fix would save " +
-                     (ToldShare() < kNothing ? "almost nothing" : won + " of the time");
+                     (ToldShare() < kNothing ? "almost nothing"
+                                             : fmt::format("{} of {}", percent(ToldShare()), of));
   // Else the finding itself is what limits the GPU, and its fix wins a part of it.
   const bool other = !bound_alone.empty() && bound_alone != kBoundByGpu;
   if (other) text += ", since " + bound_alone + " is the limit then";

@@ -14,28 +14,48 @@ namespace {
 constexpr double kMeasuredEnough = 0.5;  // of the kernel time
 constexpr double kWorthSaying = 0.01;    // of the peaks: less says only that the GPU is idle
 
+constexpr double kNothing = 0.001;  // of the window: no number says more
+
+std::string Percent(double share) { return FormatQuantity(share, "share"); }
+
 // How much it saves if only it is fixed, where its saving is notably less or more; else "". Nothing
 // stands above the first of the plan.
 std::string ByItself(const Finding& finding) {
   if (!finding.DiffersAlone()) return "";
-  constexpr double kNothing = 0.001;
-  if (finding.alone_share < kNothing) return "nothing by itself";
-  return FormatQuantity(finding.alone_share, "share") + " by itself";
+  return finding.alone_share < kNothing ? "nothing by itself"
+                                        : Percent(finding.alone_share) + " by itself";
 }
 
-// What it saves of a run that nobody profiles, where that is notably less or more; else "".
-std::string Unprofiled(const Finding& finding) {
-  if (!finding.DiffersUnprofiled()) return "";
-  constexpr double kNothing = 0.001;
-  if (*finding.unprofiled_share < kNothing) return "nothing without the profiler";
-  return FormatQuantity(*finding.unprofiled_share, "share") + " without the profiler";
+// The recording shows little of what is saved of a run that nobody profiles.
+bool IsHiddenByProfiler(const Finding& finding) {
+  return finding.DiffersUnprofiled() && *finding.unprofiled_share > 2 * finding.saving_share;
 }
 
-// Both, as far as they are told.
-std::string OtherShares(const Finding& finding) {
+// The first sentence of such a finding.
+std::string HiddenSaving(const Finding& finding) {
+  return fmt::format(
+      "saves up to {} of a run without the profiler, but {} of this recording: the profiler slows "
+      "the host, which then holds the GPU back",
+      Percent(*finding.unprofiled_share),
+      finding.saving_share < kNothing / 1000 ? "nothing" : Percent(finding.saving_share));
+}
+
+// What it saves by itself of a run that nobody profiles, where nothing else is told; else "".
+std::string AloneUnprofiled(const Finding& finding) {
+  const double alone = finding.unprofiled_alone_share.value_or(0);
+  return finding.saving_s > 0 || alone < kWorthSaying ? "" : Percent(alone);
+}
+
+// In parentheses behind an amount: the share, that without the profiler, and that of the fix alone.
+std::string Shares(const Finding& finding) {
+  std::string text = Percent(finding.saving_share);
+  if (finding.DiffersUnprofiled()) {
+    text += *finding.unprofiled_share < kNothing
+                ? ", but nothing without the profiler"
+                : fmt::format(", or {} without the profiler", Percent(*finding.unprofiled_share));
+  }
   const std::string alone = ByItself(finding);
-  const std::string unprofiled = Unprofiled(finding);
-  return alone + (alone.empty() || unprofiled.empty() ? "" : "; ") + unprofiled;
+  return text + (alone.empty() ? "" : "; " + alone);
 }
 
 }  // namespace
@@ -168,38 +188,51 @@ std::string SeverityText(const Finding& finding) {
 }
 
 std::string SavingAmount(const Finding& finding) {
-  std::string alone = OtherShares(finding);
-  if (finding.saving_s <= 0) return alone;
-  return fmt::format("{} ({}{}{})", SecondsText(finding.saving_s),
-                     FormatQuantity(finding.saving_share, "share"), alone.empty() ? "" : "; ",
-                     alone);
+  if (IsHiddenByProfiler(finding)) {
+    return fmt::format("{} without the profiler; {} of this recording",
+                       Percent(*finding.unprofiled_share),
+                       finding.saving_s > 0 ? Percent(finding.saving_share) : "nothing");
+  }
+  if (finding.saving_s > 0)
+    return fmt::format("{} ({})", SecondsText(finding.saving_s), Shares(finding));
+  const std::string alone = ByItself(finding);
+  const std::string unprofiled = AloneUnprofiled(finding);
+  return !alone.empty() || unprofiled.empty() ? alone
+                                              : unprofiled + " by itself, without the profiler";
 }
 
 std::string SavingShares(const Finding& finding) {
-  const std::string alone = OtherShares(finding);
+  if (finding.DiffersUnprofiled())
+    return Percent(*finding.unprofiled_share) + " without the profiler";
+  const std::string unprofiled = AloneUnprofiled(finding);
+  if (!finding.DiffersAlone() && !unprofiled.empty()) return unprofiled + " without the profiler";
+  const std::string alone = ByItself(finding);
   if (finding.saving_s <= 0) return alone;
-  return FormatQuantity(finding.saving_share, "share") + (alone.empty() ? "" : "; " + alone);
+  return Percent(finding.saving_share) + (alone.empty() ? "" : "; " + alone);
 }
 
 std::string SavingText(const Report& report, const Finding& finding) {
+  if (IsHiddenByProfiler(finding)) return HiddenSaving(finding);
   const std::string alone = ByItself(finding);
-  const std::string unprofiled = Unprofiled(finding);
-  if (finding.saving_s <= 0 && !unprofiled.empty()) {
-    return "saves nothing of this recording; " + unprofiled;
-  }
   if (finding.saving_s <= 0) {
-    return alone.empty() ? "saving unknown"
-                         : "saves nothing more after the findings above; up to " + alone;
+    const std::string nothing = "saves nothing more after the findings above; up to ";
+    if (!alone.empty()) return nothing + alone;
+    const std::string unprofiled = AloneUnprofiled(finding);
+    return unprofiled.empty() ? "saving unknown"
+                              : nothing + unprofiled + " of a run without the profiler by itself";
   }
-  if (!unprofiled.empty() && *finding.unprofiled_share > 2 * finding.saving_share) {
-    return fmt::format("saves up to {}; {} of this recording, in which its cost hides the rest",
-                       unprofiled, FormatQuantity(finding.saving_share, "share"));
+  std::string text =
+      fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
+                  SecondsText(report.window.Seconds()), Percent(finding.saving_share));
+  if (finding.DiffersUnprofiled()) {
+    text += *finding.unprofiled_share < kNothing
+                ? ", but nothing of a run without the profiler"
+                : fmt::format(", or {} of a run without the profiler",
+                              Percent(*finding.unprofiled_share));
   }
-  const std::string saving = fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),
-                                         SecondsText(report.window.Seconds()),
-                                         FormatQuantity(finding.saving_share, "share"));
-  const std::string turn = alone.empty() ? "" : " after the findings above; " + alone;
-  return saving + turn + (unprofiled.empty() ? "" : "; " + unprofiled);
+  if (alone.empty()) return text;
+  return text + (finding.DiffersUnprofiled() ? ", after" : " after") + " the findings above; " +
+         alone;
 }
 
 std::string SearchText(const Evidence& item) {

@@ -159,7 +159,7 @@ std::string HtmlFindingLine(const Finding& finding) {
       "style=\"--share:{4:.4f}\"></span>"
       "</span></a></li>\n",
       finding.rank, SeverityName(finding.severity), HtmlText(HtmlTitle(finding)), HtmlText(saving),
-      finding.saving_share);
+      finding.InTurn());
 }
 
 std::string HtmlFinding(const Report& report, const Finding& finding, const HtmlOptions& options,

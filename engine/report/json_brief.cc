@@ -74,11 +74,23 @@ Json WindowObject(const Report& report) {
       {"step_seconds", JsonNumber(static_cast<double>(report.step_median_ns) / kNanosPerSecond)}};
 }
 
+// Without what was not measured: a 0 reads as one that was.
+Json MeasuredEfficiency(const EfficiencyInfo& efficiency) {
+  Json json = EfficiencyObject(efficiency);
+  if (efficiency.mfu <= 0) json.erase("mfu");
+  if (efficiency.bandwidth <= 0) json.erase("bandwidth");
+  return json;
+}
+
 enum class Detail { kLine, kFix, kAll };
 
 Json BriefFinding(const Report& report, const Finding& finding, Detail detail) {
   const RuleInfo none;
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
+  Json saving = {{"seconds", FiniteNumber(finding.saving_s)},
+                 {"share", FiniteNumber(finding.saving_share)},
+                 {"alone", FiniteNumber(finding.alone_share)}};
+  if (finding.unprofiled_share) saving["unprofiled"] = FiniteNumber(*finding.unprofiled_share);
   Json item = {{"rank", finding.rank},
                {"rule", JsonText(rule.id)},
                {"title", Short(finding.rule == nullptr ? "" : finding.Title())},
@@ -86,10 +98,7 @@ Json BriefFinding(const Report& report, const Finding& finding, Detail detail) {
                {"confidence", FiniteNumber(finding.confidence)},
                {"tentative", finding.tentative},
                {"risk", RiskName(rule.risk)},
-               {"saving",
-                {{"seconds", FiniteNumber(finding.saving_s)},
-                 {"share", FiniteNumber(finding.saving_share)},
-                 {"alone", FiniteNumber(finding.alone_share)}}}};
+               {"saving", saving}};
   const std::vector<Fix> fitting = FixesFor(report.run, finding.fixes);
   if (detail == Detail::kLine || fitting.empty()) return item;
   const Fix& best = fitting.front();
@@ -133,7 +142,7 @@ std::string RenderBriefJson(const Report& report, int top, std::size_t limit) {
   brief["run"] = RunObject(report.run, CutEnd(report.no_verdict_reason, 240));
   brief["window"] = WindowObject(report);
   brief["budget"] = BudgetObject(report);
-  brief["efficiency"] = EfficiencyObject(report.efficiency);
+  brief["efficiency"] = MeasuredEfficiency(report.efficiency);
   brief["healthy"] = report.healthy;
   brief["next"] = {{"step", Short(report.next_step)}};
   for (const auto& [name, command] :

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kRangesListed = 6;
 constexpr std::size_t kRangesOfMany = 3;
+constexpr double kNearlyAll = 0.9;  // layout only: of the steps
 
 // {"3–7", "9"}: runs of neighbours as ranges.
 std::vector<std::string> NumberRanges(std::vector<int> numbers) {
@@ -37,17 +38,15 @@ std::string NumberList(const std::vector<int>& numbers) {
   return fmt::format("{}", fmt::join(NumberRanges(numbers), ", "));
 }
 
-// "steps 3–7, 9"; of many, how many of all there are, and the first of them.
-std::string StepList(const std::string& unit, const std::vector<int>& steps, int of) {
+// "steps 3–7, 9"; of many, the first of them. What was seen says how many it is about.
+std::string StepList(const std::string& unit, const std::vector<int>& steps) {
   std::vector<std::string> ranges = NumberRanges(steps);
   if (ranges.size() <= kRangesListed) {
     return (steps.size() > 1 ? unit : unit.substr(0, unit.size() - 1)) + " " +
            fmt::format("{}", fmt::join(ranges, ", "));
   }
   ranges.resize(kRangesOfMany);
-  return fmt::format("{} of {} {}, such as {}",
-                     FormatQuantity(static_cast<double>(steps.size()), "count"),
-                     FormatQuantity(of, "count"), unit, fmt::join(ranges, ", "));
+  return fmt::format("{} {} and others", unit, fmt::join(ranges, ", "));
 }
 
 }  // namespace
@@ -62,10 +61,11 @@ std::string WhereText(const Report& report, const Where& where) {
   if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
     parts.push_back((where.devices.size() > 1 ? "GPUs " : "GPU ") + NumberList(where.devices));
   }
-  if (!where.steps.empty() && static_cast<int>(where.steps.size()) < report.step_count) {
-    const std::string steps = StepsInWords(report.run);
-    parts.push_back(StepList(steps, where.steps, report.step_count));
-  }
+  // Nearly all of them are no place.
+  const std::set<int> steps(where.steps.begin(), where.steps.end());
+  const bool some = static_cast<double>(steps.size()) < kNearlyAll * report.step_count;
+  if (!where.steps.empty() && some)
+    parts.push_back(StepList(StepsInWords(report.run), where.steps));
   if (!where.phase.empty()) parts.push_back(where.phase);
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -407,7 +407,8 @@ void WriteFindingLine(Page& page, const Finding& finding) {
   const std::string title = finding.Title();
   const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
   // Where two amounts are told, shares alone leave more room for the title.
-  std::string saving = IsMostlyTaken(finding) ? SavingShares(finding) : SavingAmount(finding);
+  const bool two = IsMostlyTaken(finding) || finding.DiffersUnprofiled() || finding.saving_s <= 0;
+  std::string saving = two ? SavingShares(finding) : SavingAmount(finding);
   if (saving.empty()) saving = "-";
   const int room =
       std::max(16, page.width() - kIndent - DisplayWidth(saving) - DisplayWidth(id) - 4);

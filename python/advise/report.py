@@ -96,12 +96,16 @@ class Device:
 
 @dataclass(frozen=True)
 class Saving:
-    """By how much the window gets shorter: `share` on top of the fixes before it, `alone` by itself."""
+    """By how much the window gets shorter: `share` on top of the fixes before it, `alone` by itself.
+
+    `unprofiled` is the share of a run that nobody profiles, where the profiler's own cost matters: order and severity
+    rest on it then."""
 
     seconds: float = 0
     share: float = 0
     alone: float = 0
     basis: str = ""
+    unprofiled: Optional[float] = None
 
 
 @dataclass(frozen=True)

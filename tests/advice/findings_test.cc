@@ -105,7 +105,7 @@ TEST_CASE("the whole of something is all of it, and not 100 %") {
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].symptom ==
         "In every step, 100 % of the loads wait. All of the waiting takes 100 % of the time "
-        "(100 % of all). nothing of the 5 steps is left for all of the ranks.");
+        "(100 % of all). nothing of the 5 steps is left for all ranks.");
 }
 
 TEST_CASE("words are filled from the evidence, with units, and names made safe") {

@@ -31,7 +31,9 @@ DURATION = re.compile(NUMBER + r" (ns|µs|ms|s|min|h)\b(?! of)")
 SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 # Of the window; percentages of anything else are at most 100.
-OF_WINDOW = re.compile(r"\A (in all )?of (the|its|each) (time|window|run)\b")
+OF_WINDOW = re.compile(r"\A (in all )?of ((the|its|each) (time|window|run)|this recording)\b")
+# Of what the program takes when nobody profiles it.
+OF_UNPROFILED = re.compile(r"\A of a run without the profiler\b")
 
 # What a sentence says of the time of the GPUs: its percentages are at most the time of this state. The first that fits.
 STATES = [
@@ -114,6 +116,8 @@ def wrong_in(report, finding):
     """What a finding says that the report does not bear out, a line each."""
     saving = finding["saving"]
     at_stake = max(saving["alone"], saving["share"])
+    unprofiled = saving.get("unprofiled", 0)
+    most = max(at_stake, unprofiled)
     wrong = []
 
     def blame(what, sentence):
@@ -127,14 +131,21 @@ def wrong_in(report, finding):
             for match in PERCENT.finditer(sentence):
                 if not OF_WINDOW.match(sentence[match.end() :]):
                     continue
-                if number(match.group(1)) / 100 > FALLS_SHORT * at_stake + SLIVER:
-                    blame(f"{match.group(0)} claimed, {100 * at_stake:.2f} % saved, and nothing said of that", sentence)
+                if number(match.group(1)) / 100 > FALLS_SHORT * most + SLIVER:
+                    blame(f"{match.group(0)} claimed, {100 * most:.2f} % saved, and nothing said of that", sentence)
         named = [number(match.group(1)) / 100 for match in PERCENT.finditer(finding["symptom"])
                  if OF_WINDOW.match(finding["symptom"][match.end() :])]
         if named and at_stake > max(named) + BEYOND:
             blame(f"{100 * at_stake:.2f} % saved, {100 * max(named):.2f} % named, and nothing said of that", finding["symptom"])
+        # What wins far more without the profiler says so beside that figure, and not beside the smaller one.
+        if unprofiled > 2 * saving["share"] + SLIVER and re.search("This fix would save almost nothing", finding["symptom"]):
+            blame(f"{100 * unprofiled:.2f} % saved without the profiler, and almost nothing said", finding["symptom"])
     for sentence in sentences(finding["symptom"]) + sentences(finding["cause"]):
         for match in PERCENT.finditer(sentence):
+            if OF_UNPROFILED.match(sentence[match.end() :]):
+                if number(match.group(1)) / 100 > unprofiled + ROUNDED:
+                    blame(f"{match.group(0)} without the profiler, which is {100 * unprofiled:.1f} %", sentence)
+                continue
             state = state_of(sentence) if OF_WINDOW.match(sentence[match.end() :]) else "anything"
             limit = at_stake if state == "saving" else report.states[state]
             share = number(match.group(1)) / 100
@@ -208,6 +219,16 @@ class WhatTheTestFinds(unittest.TestCase):
         self.assertEqual(self.finds("The GPU waits 30 % of the time. This fix would save 5 % of the time.", alone=0.05), 0)
         self.assertEqual(self.finds("The GPU waits 30 % of the time. This fix would save 7 % of the time.", alone=0.05), 1)
         self.assertEqual(self.finds("The GPU waits 30 % of the time for that.", alone=0.05, severity="info"), 0)
+
+    def test_what_is_saved_without_the_profiler(self):
+        def saving(unprofiled):
+            return {"seconds": 0.001, "share": 0.001, "alone": 0.001, "unprofiled": unprofiled, "basis": ""}
+
+        seen = "Slow kernels take 58 % of the time. This fix would save "
+        self.assertEqual(self.finds(seen + "20 % of a run without the profiler.", saving=saving(0.2)), 0)
+        self.assertEqual(self.finds(seen + "25 % of a run without the profiler.", saving=saving(0.2)), 1)
+        self.assertEqual(self.finds(seen + "almost nothing.", saving=saving(0.2)), 1)
+        self.assertEqual(self.finds(seen + "almost nothing.", saving=saving(0.001)), 0)
 
     def test_less_than_the_fix_saves(self):
         self.assertEqual(self.finds("The GPU is idle 8 % of the time for that.", alone=0.11), 1)

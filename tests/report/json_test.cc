@@ -117,6 +117,23 @@ TEST_CASE("the brief report fits whatever the texts are") {
   CHECK_FALSE(brief["next"].contains("capture"));  // half a command helps nobody
 }
 
+TEST_CASE("the brief report says what was measured, and what is saved without the profiler") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  Json brief = Json::parse(RenderBriefJson(sample->report, -1, 0));
+  CHECK_FALSE(brief["efficiency"].contains("mfu"));
+  CHECK_FALSE(brief["efficiency"].contains("bandwidth"));
+  CHECK_FALSE(brief["findings"][0]["saving"].contains("unprofiled"));
+  CHECK(SchemaProblems(brief, "brief") == std::vector<std::string>());
+  finding.unprofiled_share = 0.2;
+  sample->report.efficiency = {0.9, 0.4, 0.3, "shapes"};
+  brief = Json::parse(RenderBriefJson(sample->report, -1, 0));
+  CHECK(brief["efficiency"]["mfu"] == 0.4);
+  CHECK(brief["efficiency"]["bandwidth"] == 0.3);
+  CHECK(brief["findings"][0]["saving"]["unprofiled"] == 0.2);
+  CHECK(SchemaProblems(brief, "brief") == std::vector<std::string>());
+}
+
 TEST_CASE("the budget of the brief report is the mean over devices") {
   const auto sample = MakeSampleReport();
   Report& report = sample->report;

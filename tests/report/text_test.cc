@@ -76,14 +76,16 @@ TEST_CASE("notes that say again what stands above, or whose fix wins nothing, ar
   CHECK_THAT(text, Contains("and 1 more: -v"));
 }
 
-TEST_CASE("of many steps, the first are listed, and how many there are") {
+TEST_CASE("of many steps, the first are listed; nearly all of them are no place") {
   Report report;
   report.step_count = 239;
   Where where;
   where.steps = {3, 4, 5, 6, 9};
   CHECK(WhereText(report, where) == "steps 3–6, 9");
   for (int step = 12; step < 200; step += 3) where.steps.push_back(step);
-  CHECK(WhereText(report, where) == "68 of 239 steps, such as 3–6, 9, 12");
+  CHECK(WhereText(report, where) == "steps 3–6, 9, 12 and others");
+  for (int step = 0; step < 230; ++step) where.steps.push_back(step);
+  CHECK(WhereText(report, where).empty());
 }
 
 TEST_CASE("a finding whose gain the findings before it take is told in short") {
@@ -200,22 +202,64 @@ TEST_CASE("the first of the plan has no findings above it") {
   CHECK_THAT(SavingText(sample->report, finding), !Contains("above"));
   finding.turn = 2;
   CHECK_THAT(SavingText(sample->report, finding), Contains("after the findings above"));
-  // Where the profiler's cost hides what is to be won, that comes first.
+  // Both bases in one sentence, and one of them in the table.
+  finding.saving_s = 0.15;
+  finding.saving_share = 0.16;
+  finding.alone_share = 0.07;
+  finding.unprofiled_share = 0.12;
+  CHECK(SavingText(sample->report, finding) ==
+        "saves up to 0.15 s of 0.97 s (16 %), or 12 % of a run without the profiler, after the "
+        "findings above; 7 % by itself");
+  CHECK(SavingAmount(finding) == "0.15 s (16 %, or 12 % without the profiler; 7 % by itself)");
+  CHECK(SavingShares(finding) == "12 % without the profiler");
+  // What only the profiler costs.
+  finding.alone_share = 0.16;
+  finding.unprofiled_share = 0;
+  CHECK_THAT(SavingText(sample->report, finding),
+             Contains(" (16 %), but nothing of a run without the profiler"));
+}
+
+TEST_CASE("what the profiler hides of a saving comes first, and why it is hidden") {
+  const auto sample = MakeSampleReport();
+  Finding finding = sample->report.findings.front();
+  const std::string why =
+      " of this recording: the profiler slows the host, which then holds the GPU back";
+  finding.saving_s = 0.002;
   finding.saving_share = 0.002;
   finding.unprofiled_share = 0.2;
   CHECK(SavingText(sample->report, finding) ==
-        "saves up to 20 % without the profiler; 0.2 % of this recording, in which its cost hides "
-        "the rest");
-}
-
-TEST_CASE("what a fix wins only without the profiler is told") {
-  const auto sample = MakeSampleReport();
-  Finding finding = sample->report.findings.front();
+        "saves up to 20 % of a run without the profiler, but 0.2 %" + why);
+  CHECK(SavingAmount(finding) == "20 % without the profiler; 0.2 % of this recording");
   finding.saving_s = 0;
   finding.saving_share = 0;
-  finding.unprofiled_share = 0.2;
   CHECK(SavingText(sample->report, finding) ==
-        "saves nothing of this recording; 20 % without the profiler");
+        "saves up to 20 % of a run without the profiler, but nothing" + why);
+  CHECK(SavingAmount(finding) == "20 % without the profiler; nothing of this recording");
+  // What was seen speaks of the same run.
+  finding.symptom = "Kernels take 58 % of the time.";
+  finding.touched_share = 0.58;
+  finding.alone_share = 0;
+  finding.falls_short = true;
+  CHECK(finding.Seen() ==
+        finding.symptom + " This fix would save 20 % of a run without the profiler.");
+}
+
+TEST_CASE("a saving that others leave nothing of is never called unknown") {
+  const auto sample = MakeSampleReport();
+  Finding finding = sample->report.findings.front();
+  finding.turn = 0;
+  finding.saving_s = finding.saving_share = 0;
+  finding.alone_share = 0.0004;
+  CHECK(SavingText(sample->report, finding) == "saving unknown");
+  finding.unprofiled_alone_share = 0.02;
+  CHECK(SavingText(sample->report, finding) ==
+        "saves nothing more after the findings above; up to 2 % of a run without the profiler by "
+        "itself");
+  CHECK(SavingAmount(finding) == "2 % by itself, without the profiler");
+  CHECK(SavingShares(finding) == "2 % without the profiler");
+  finding.alone_share = 0.07;
+  CHECK(SavingText(sample->report, finding) ==
+        "saves nothing more after the findings above; up to 7 % by itself");
 }
 
 TEST_CASE("the report opens with the run and its verdict") {
