@@ -12,6 +12,7 @@ namespace {
 
 // More of the plan's fixes than this are not named in one sentence.
 constexpr std::size_t kMostCauses = 3;
+constexpr double kPays = 0.01;  // layout only: of the window
 
 // "4", "4 and 6", "4, 6 and 7".
 std::string Numbers(const std::vector<int>& numbers) {
@@ -31,16 +32,17 @@ struct EffectWords {
 };
 
 // "4 and 6 save little once 1 is fixed; 7 once 2 is fixed." What is told under its cause is not
-// said again.
+// said again. `fits`: whether it is true of this finding.
+template <typename Fits>
 std::string EffectsText(const Report& report, std::vector<std::string> PlanStep::*effects,
-                        const EffectWords& words) {
+                        const EffectWords& words, const Fits& fits) {
   std::vector<std::string> parts;
   for (const PlanStep& step : report.plan) {
     const Finding* cause = FindingOf(report, step.rule);
     std::vector<int> numbers;
     for (const std::string& rule : step.*effects) {
       const Finding* finding = FindingOf(report, rule);
-      if (HasNumber(finding)) numbers.push_back(finding->rank);
+      if (HasNumber(finding) && fits(*finding)) numbers.push_back(finding->rank);
     }
     if (!HasNumber(cause) || numbers.empty() || parts.size() == kMostCauses) continue;
     std::sort(numbers.begin(), numbers.end());
@@ -48,6 +50,15 @@ std::string EffectsText(const Report& report, std::vector<std::string> PlanStep:
     parts.push_back(fmt::format("{}{} once {} is fixed", Numbers(numbers), verb, cause->rank));
   }
   return parts.empty() ? "" : fmt::format("{}.", fmt::join(parts, "; "));
+}
+
+// Whether the times of the plan, which are of the recording, are not those of a run that nobody
+// profiles.
+bool ProfilerMatters(const Report& report) {
+  return std::any_of(report.plan.begin(), report.plan.end(), [&](const PlanStep& step) {
+    const Finding* finding = FindingOf(report, step.rule);
+    return HasNumber(finding) && finding->DiffersUnprofiled();
+  });
 }
 
 }  // namespace
@@ -113,8 +124,15 @@ std::vector<std::string> PlanEffects(const Report& report) {
   const auto add = [&](const std::string& sentence) {
     if (!sentence.empty()) sentences.push_back(sentence);
   };
-  add(EffectsText(report, &PlanStep::makes_needless, {" saves little", " save little"}));
-  add(EffectsText(report, &PlanStep::unlocks, {" pays only", " pay only"}));
+  const auto any = [](const Finding&) { return true; };
+  // A fix that wins something by itself pays, and pays more later.
+  const auto pays = [](const Finding& finding) { return finding.alone_share >= kPays; };
+  const auto pays_only_then = [&](const Finding& finding) { return !pays(finding); };
+  add(EffectsText(report, &PlanStep::makes_needless, {" saves little", " save little"}, any));
+  add(EffectsText(report, &PlanStep::unlocks, {" pays only", " pay only"}, pays_only_then));
+  add(EffectsText(report, &PlanStep::unlocks, {" saves more", " save more"}, pays));
+  if (ProfilerMatters(report))
+    sentences.emplace_back("These times include what the profiler costs.");
   return sentences;
 }
 

@@ -33,8 +33,8 @@ std::string PlanLimit(const Report& report);
 // the first `most` - 1 fixes and the last. Empty as ListedPlan().
 std::vector<std::string> PlanStages(const Report& report, std::size_t most);
 
-// Which of the listed findings save little or become worthwhile once others are fixed: at most two
-// sentences, by the findings' numbers.
+// Which of the listed findings save little, pay only or save more once others are fixed, a sentence
+// each, by the findings' numbers; and that the times are of a slowed run, where that matters.
 std::vector<std::string> PlanEffects(const Report& report);
 
 }  // namespace advise

@@ -74,6 +74,7 @@ TEST_CASE("what saves little or pays only once others are fixed is said in two s
   plan.report.plan[0].makes_needless = {"a/5", "a/4", "b/not-listed"};
   plan.report.plan[2].makes_needless = {"a/3"};
   plan.report.plan[1].unlocks = {"a/3"};
+  plan.report.findings[3].alone_share = 0.002;
   CHECK(PlanEffects(plan.report) == Texts{"5 and 6 save little once 1 is fixed; 4 once 3 is fixed.",
                                           "4 pays only once 2 is fixed."});
   plan.report.findings[5].explained_by = {"a/0"};
@@ -81,6 +82,25 @@ TEST_CASE("what saves little or pays only once others are fixed is said in two s
   CHECK(PlanEffects(plan.report).front() == "5 saves little once 1 is fixed; 4 once 3 is fixed.");
   CHECK_THAT(RenderText(plan.report, {}), Contains("4 pays only once 2 is fixed."));
   CHECK_THAT(RenderHtml(plan.report, {}), Contains("<p>4 pays only once 2 is fixed.</p>"));
+}
+
+TEST_CASE("what pays by itself is not said to pay only once others are fixed") {
+  Planned plan(4, 4);
+  plan.report.plan[0].unlocks = {"a/1", "a/2", "a/3"};
+  plan.report.findings[1].alone_share = 0.07;
+  plan.report.findings[2].alone_share = plan.report.findings[3].alone_share = 0;
+  CHECK(PlanEffects(plan.report) ==
+        Texts{"3 and 4 pay only once 1 is fixed.", "2 saves more once 1 is fixed."});
+}
+
+TEST_CASE("the plan says that the profiler is in its times, where that matters") {
+  Planned plan(3, 2);
+  plan.report.findings[2].unprofiled_share = 0.1;
+  CHECK(PlanEffects(plan.report).empty());  // not in the plan
+  plan.report.findings[1].unprofiled_share = plan.report.findings[1].saving_share;
+  CHECK(PlanEffects(plan.report).empty());
+  plan.report.findings[1].unprofiled_share = plan.report.findings[1].saving_share / 2;
+  CHECK(PlanEffects(plan.report) == Texts{"These times include what the profiler costs."});
 }
 
 TEST_CASE("what its cause leaves to win is a finding with a number, as in the plan") {
