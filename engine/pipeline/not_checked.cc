@@ -48,6 +48,7 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
     if (std::find(list->begin(), list->end(), item) == list->end()) list->push_back(item);
   };
   std::vector<std::string> torch_options;
+  bool by_torch = false;  // what was recorded need not be recorded again
   const bool any = !tags.empty();
   for (const CaptureHint& hint : knowledge.capture_hints()) {
     if (!tags.contains(hint.tag)) continue;
@@ -56,6 +57,7 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
       if (name == "profile_memory" || name == "with_stack" || name == "record_shapes") {
         add(&torch_options, hint.torch);
       }
+      by_torch = true;
       tags.erase(hint.tag);
       continue;
     }
@@ -73,8 +75,10 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
   if (!torch) return any ? nsys : "";
   const bool has_rest =
       !IsAmd(report) && (traced.size() > 3 || !others.empty() || tags.contains("osrt"));
+  const std::string rest = has_rest ? nsys : "";
+  if (!by_torch) return rest;
   const std::string server = knowledge.HowToRecord(report.run.framework);
-  return (server.empty() ? TorchCommand(torch_options) : server) + (has_rest ? "\n" + nsys : "");
+  return (server.empty() ? TorchCommand(torch_options) : server) + (has_rest ? "\n" : "") + rest;
 }
 
 }  // namespace

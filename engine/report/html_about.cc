@@ -72,7 +72,8 @@ std::string NotCheckedSection(const Report& report) {
                 : fmt::format("<li>{} <span class=\"muted\">{}: {}</span></li>\n", HtmlText(reason),
                               Rules(rules.size()), names);
   }
-  std::string how = report.capture_command.empty() ? "" : "<p>To check them, capture again:</p>\n";
+  std::string how =
+      report.capture_command.empty() ? "" : "<p>To check more of them, capture again:</p>\n";
   for (const Piece& piece : PiecesOf(report.capture_command))
     how += HtmlCodeBlock(piece.code, piece.language);
   return Folded("What could not be checked", Rules(report.not_checked.size()), list + "</ul>\n",

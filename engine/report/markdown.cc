@@ -204,7 +204,7 @@ std::string NotCheckedText(const Report& report) {
                         MarkdownText(fmt::format("{}", fmt::join(rules, ", "))));
   }
   if (!report.capture_command.empty()) {
-    text += "\nCapture again with:\n";
+    text += "\nTo check more of them, capture again with:\n";
     for (const Piece& piece : PiecesOf(report.capture_command))
       text += "\n" + MarkdownFence(piece.code, piece.language == "shell" ? "sh" : piece.language);
   }

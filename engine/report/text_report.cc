@@ -233,7 +233,7 @@ void WriteNotChecked(Page& page, const Report& report, bool verbose, const Room&
   }
   page.Append(lines);
   if (!has_command) return;
-  page.Labelled("→", kColumn - 2, kColumn, "to check them, capture again with:");
+  page.Labelled("→", kColumn - 2, kColumn, "to check more of them, capture again with:");
   // The first tells most.
   page.Verbatim(verbose ? command : command.substr(0, command.find('\n')), 2);
 }
