@@ -71,13 +71,14 @@ bool FitsProgram(const RunInfo& run, const std::vector<std::string>& programs) {
   if (std::all_of(programs.begin(), programs.end(), SaysNoProgram)) return true;
   const std::set<std::string> is = WhatItIs(run);
   if (is.empty()) return true;
-  // A Python program whose framework no name shows may use any of them. CUDA's calls are the
-  // nearest thing to advice for every other language.
+  // A Python program whose framework no name shows may use any of them, or have its kernels in a
+  // library of its own. CUDA's calls are the nearest thing to advice for every other language.
   const bool python = is.contains("python");
   const bool any_framework = python && run.framework.empty();
   const auto fits = [&](const std::string& program) {
     if (is.contains(program)) return true;
-    return IsNative(program) ? !python && program == "c++" : any_framework;
+    if (IsNative(program)) return program == "c++" && (!python || any_framework);
+    return any_framework;
   };
   return std::any_of(programs.begin(), programs.end(), [&](const std::string& program) {
     return !SaysNoProgram(program) && fits(program);
@@ -94,8 +95,8 @@ bool IsForNeighbor(const RunInfo& run, const std::vector<std::string>& programs)
 }
 
 // Whether what fits is for programs of one framework, where no kernel, operator or range of a
-// Python program shows any: CuPy's and Numba's programs do not, PyTorch's and JAX's nearly always
-// do.
+// Python program shows any: CuPy's programs and those with a library in CUDA C++ do not, PyTorch's
+// and JAX's nearly always do.
 bool IsForUnseenFramework(const RunInfo& run, const std::vector<std::string>& programs) {
   const std::set<std::string> is = WhatItIs(run);
   if (!is.contains("python") || !run.framework.empty()) return false;

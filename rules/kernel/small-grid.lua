@@ -30,6 +30,9 @@ return {
       snippet = "const int blocks = min((n + 255) / 256, 32 * sms);   // sms: cudaDevAttrMultiProcessorCount\n" ..
                 "kernel<<<blocks, 256, 0, stream>>>(data, n);         // for (i = tid; i < n; i += gridDim.x * blockDim.x)",
       language = "cpp", ["for"] = { "c++" } },
+    { action = "Launch more blocks with less work each: at least two per SM, with a grid-stride loop",
+      snippet = "for i in range(cuda.grid(1), n, cuda.gridsize(1)):   # in the kernel; then: kernel[4 * sms, 256](x)\n    y[i] = 2 * x[i]",
+      language = "python", ["for"] = { "numba" } },
     { action = "Run independent small kernels concurrently on several streams" },
   },
   false_positives = "Problems that are small by nature, such as decoding one token for one user, where latency counts.",

@@ -28,7 +28,12 @@ return {
   fixes   = {
     { action = "Compile the model: the compiler fuses each chain of element-wise operations into one kernel",
       snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
-    { action = "Use modules that come fused: activation with bias, normalization, rotary embedding, dropout with residual" },
+    { action = "Fuse each chain of array operations into one kernel: cupy.fuse, or cupy.ElementwiseKernel",
+      snippet = "@cupy.fuse()\ndef update(x, y, a):\n    return x + a * y                      # one kernel, and no temporary array",
+      language = "python", ["for"] = { "cupy" } },
+    { action = "Compute everything of an element in one kernel, and keep intermediate values in local variables", ["for"] = { "numba" } },
+    { action = "Use modules that come fused: activation with bias, normalization, rotary embedding, dropout with residual",
+      ["for"] = { "pytorch", "jax", "tensorflow" } },
     { action = "Compute in 16 bit, so that what stays unfused moves half the bytes",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):   # GPUs without bf16 units: torch.float16\n    out = model(x)", language = "python", ["for"] = { "pytorch" } },
     { action = "In CUDA C++, merge consecutive kernels over the same index range into one, and keep intermediate values in registers", ["for"] = { "c++" } },

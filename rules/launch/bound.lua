@@ -33,9 +33,19 @@ return {
       snippet = "params, losses = jax.lax.scan(train_step, params, batches)   # one call for many steps", language = "python", ["for"] = { "jax", "training" } },
     { action = "Let XLA launch series of kernels as CUDA graphs (command buffers)",
       snippet = "export XLA_FLAGS=\"--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUDNN --xla_gpu_graph_min_graph_size=1\"", language = "bash", ["for"] = { "jax", "nvidia" } },
-    { action = "Keep other work off the launching thread: logging, metrics and Python loops over small tensors", ["for"] = { "python" } },
+    { action = "Fuse chains of array operations (cupy.fuse), or capture the step as a CUDA graph",
+      snippet = [[stream = cupy.cuda.Stream(non_blocking=True)
+with stream:
+    step()                                # once, so that memory is allocated and kernels are compiled
+    stream.begin_capture()
+    step()
+    graph = stream.end_capture()
+graph.launch(stream)                      # each step]], language = "python", ["for"] = { "cupy" } },
+    { action = "Do more in each kernel, and launch on arrays that are on the GPU: Numba prepares each argument of each launch",
+      ["for"] = { "numba" } },
     { action = "In CUDA C++, capture the sequence of launches as a CUDA graph, or merge consecutive kernels",
       snippet = "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\nstep(stream);\ncudaStreamEndCapture(stream, &graph);\ncudaGraphInstantiate(&executable, graph, 0);\ncudaGraphLaunch(executable, stream);       // each step", language = "cpp", ["for"] = { "c++" } },
+    { action = "Keep other work off the launching thread: logging, metrics and Python loops over small arrays", ["for"] = { "python" } },
     { action = "With OpenACC or OpenMP, queue regions without waiting (async, nowait), and merge neighboring regions", ["for"] = { "openacc", "openmp", "fortran" } },
     { action = "Keep other work, such as logging and output, off the launching thread", ["for"] = { "c++", "fortran", "openacc", "openmp", "mpi" } },
   },

@@ -26,7 +26,9 @@ return {
   cause   = "The host launches one kernel at a time. The GPU waits for these launches, or for what the host does only after them.",
   fixes   = {
     { action  = "Let the compiler record the graphs",
-      snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python", ["for"] = { "pytorch" } },
+      snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python", ["for"] = { "pytorch", "training" } },
+    { action  = "Let the compiler record the graphs",
+      snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch", "inference" } },
     { action  = "Capture the step yourself: use fixed shapes, and copy inputs into fixed buffers",
       snippet = [[# in training, build the optimizer with capturable=True
 graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
@@ -36,6 +38,15 @@ for batch in loader:
     static_in.copy_(batch, non_blocking=True)
     graph.replay()]],
       language = "python", ["for"] = { "pytorch" } },
+    { action  = "Capture the step as a graph: keep shapes fixed, and write results into the same arrays",
+      snippet = [[stream = cupy.cuda.Stream(non_blocking=True)
+with stream:
+    step()                                # once, so that memory is allocated and kernels are compiled
+    stream.begin_capture()
+    step()
+    graph = stream.end_capture()
+graph.launch(stream)                      # each step]],
+      language = "python", ["for"] = { "cupy" } },
     { action  = "In CUDA C++, capture the stream",
       snippet = [[cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
 step(stream);

@@ -24,6 +24,10 @@ return {
   fixes   = {
     { action  = "Remove the call; operations on one stream run in order without it",
       snippet = "# torch.cuda.synchronize()      only around what is being timed", language = "python", ["for"] = { "pytorch" } },
+    { action  = "Remove the call; operations on one stream run in order without it",
+      snippet = "# cupy.cuda.Device().synchronize()      only around what is being timed", language = "python", ["for"] = { "cupy" } },
+    { action  = "Remove the call; operations on one stream run in order without it",
+      snippet = "# cuda.synchronize()      only around what is being timed", language = "python", ["for"] = { "numba" } },
     { action  = "Order streams on the GPU instead of on the host",
       snippet = [[cudaEventRecord(ready, producer);
 cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],

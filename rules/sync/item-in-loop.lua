@@ -32,6 +32,9 @@ return {
       language = "python", ["for"] = { "hugging face transformers" } },
     { reason = "read", action = "Leave results on the GPU, and read many of them at once: float(), print() and numpy.asarray() wait",
       snippet = "results.append(score)                # a JAX array: no float(score) here\nif len(results) == 100:\n    print(jax.device_get(results)); results.clear()", language = "python", ["for"] = { "jax" } },
+    { reason = "read", action = "Leave scalars on the GPU, and test for convergence every N steps: float() and comparisons wait",
+      snippet = [[residual = cupy.linalg.norm(x - y)       # an array without dimensions: no float(residual) here
+converged = step % 100 == 0 and float(residual) < limit]], language = "python", ["for"] = { "cupy" } },
     { reason = "token", action = "Test for the end of the text only every few tokens, and choose the next token on the GPU" },
     { reason = "moved", action = "Keep the tensor on the GPU, or copy it to pinned memory and read it one step later",
       snippet = [[staging.copy_(values, non_blocking=True); copied.record()     # instead of: values.to("cpu"); staging: pinned

@@ -26,6 +26,12 @@ process(batch)
 torch.cuda.current_stream().wait_stream(side)
 following.record_stream(torch.cuda.current_stream())]],
       language = "python", ["for"] = { "pytorch" } },
+    { action  = "Copy the next piece on a separate stream meanwhile, from pinned memory",
+      snippet = [[copy_stream = cupy.cuda.Stream(non_blocking=True)
+following.set(pinned, stream=copy_stream)       # pinned: from cupyx.empty_pinned()
+process(x)
+cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
+      language = "python", ["for"] = { "cupy" } },
     { action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
     { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
   },

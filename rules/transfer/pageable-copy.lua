@@ -21,7 +21,7 @@ return {
   symptom = "Asynchronous copies to or from pageable host memory reach {rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The driver stages pageable memory through a small pinned buffer, and the call blocks the host meanwhile.",
   fixes   = {
-    { reason = "up", action = "Pin the loader's buffers and copy without blocking",
+    { reason = "up", action = "Pin the loader's batches, or a buffer that you fill again for each copy, and copy without blocking",
       snippet = [[loader = DataLoader(dataset, pin_memory=True)
 x = x.to(device, non_blocking=True)]],
       language = "python", ["for"] = { "pytorch" } },
@@ -30,6 +30,21 @@ x = x.to(device, non_blocking=True)]],
 cudaMallocHost(&host, bytes);          // or cudaHostRegister(existing, bytes, cudaHostRegisterDefault)
 cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, copy_stream);]],
       language = "cpp", ["for"] = { "c++" } },
+    { reason = "up", action = "Keep the array on the host in pinned memory, which cupyx.empty_pinned() allocates once, and fill it in place",
+      snippet = [[pinned = cupyx.empty_pinned(x.shape, x.dtype)   # once, before the loop
+pinned[...] = array
+x.set(pinned, stream=stream)                    # x: an array on the GPU]],
+      language = "python", ["for"] = { "cupy" } },
+    { reason = "down", action = "Copy results into pinned memory, which cupyx.empty_pinned() allocates once, and read them one step later",
+      snippet = [[pinned = cupyx.empty_pinned(y.shape, y.dtype)   # once, before the loop
+y.get(stream=stream, out=pinned, blocking=False)
+# one step later: stream.synchronize(), then read pinned]],
+      language = "python", ["for"] = { "cupy" } },
+    { action  = "Keep arrays on the host in pinned memory, and copy on a stream",
+      snippet = [[pinned = cuda.pinned_array(x.shape, x.dtype)    # once, before the loop
+pinned[...] = array
+x.copy_to_device(pinned, stream=stream)         # x: an array on the GPU; back: x.copy_to_host(pinned, stream=stream)]],
+      language = "python", ["for"] = { "numba" } },
     { reason = "down", action = "Copy results into a pinned tensor, and read it only after an event",
       snippet = [[out = torch.empty(y.shape, dtype=y.dtype, pin_memory=True)
 out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],

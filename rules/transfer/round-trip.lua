@@ -26,6 +26,13 @@ return {
       snippet = [[# instead of: y = torch.from_numpy(np.clip(x.cpu().numpy(), 0, 1)).cuda()
 y = x.clamp(0, 1)              # CuPy and cuDF cover much of NumPy, SciPy and pandas]],
       language = "python", ["for"] = { "pytorch" } },
+    { action  = "Copy arrays to the GPU once, and pass these to kernels: Numba copies a NumPy array there and back at each launch",
+      snippet = [[x = cuda.to_device(array)                       # once, before the loop
+kernel[grid, block](x)                          # not kernel[grid, block](array)]],
+      language = "python", ["for"] = { "numba" } },
+    { action  = "Do this part on the GPU as well: CuPy has most of NumPy and SciPy",
+      snippet = "y = cupy.clip(x, 0, 1)                    # instead of: numpy.clip(x.get(), 0, 1)",
+      language = "python", ["for"] = { "cupy" } },
     { action  = "Do this part on the GPU as well, inside the compiled function",
       snippet = "y = jax.numpy.clip(x, 0, 1)           # instead of: np.clip(np.asarray(x), 0, 1)",
       language = "python", ["for"] = { "jax" } },

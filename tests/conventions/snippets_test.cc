@@ -31,9 +31,9 @@ std::vector<Snippet> Snippets() {
 }
 
 bool ForPythonOnly(const Fix& fix) {
-  static const std::set<std::string> python = {
-      "python", "pytorch", "tensorflow", "jax",
-      "vllm",   "sglang",  "cupy",       "hugging face transformers"};
+  static const std::set<std::string> python = {"python", "pytorch", "tensorflow",
+                                               "jax",    "vllm",    "sglang",
+                                               "cupy",   "numba",   "hugging face transformers"};
   const auto is_python = [](const std::string& program) { return python.contains(program); };
   const auto narrows = [](const std::string& program) {
     return program == "nvidia" || program == "amd" || program == "training" ||

@@ -47,7 +47,7 @@ def snippets():
 
 # What a snippet may use without importing it: a reader knows where these come from.
 IMPORTED = """
-    torch dist nn F os gc time contextlib concurrent jax tf wds monai profile schedule checkpoint
+    torch dist nn F os gc time contextlib concurrent jax cupy cupyx cuda tf wds monai profile schedule checkpoint
     DataLoader DistributedSampler DistributedDataParallel DDP ProfilerActivity fully_shard init_device_mesh
     PipelineModule AutoModelForCausalLM DataCollatorWithPadding EmbeddingBagCollection
     LigerFusedLinearCrossEntropyLoss flash_attn_varlen_func load_balancing_loss
@@ -60,9 +60,9 @@ OF_THE_PROGRAM = """
     train train_step branch_a branch_b prof self process load write log update_metrics handler kernel grid f
     layers layer block blocks weight weights table tables rows indices inputs targets target source sources received sent
     grad grads layout nodes gpus_per_node micro_batches ranks_on_this_node correct total out shard shape dim hidden
-    labels lm_head training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size
+    labels lm_head averages training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size
     router_logits cu_seqlens_q cu_seqlens_k max_q max_k name path state values norms capacity pieces to_one_tensor pipe
-    array items transforms images_uint8 event copied pinned staging copy_stream following_host batches
+    array items transforms images_uint8 event copied pinned staging stream copy_stream following following_host batches
 """.split()
 
 
@@ -139,7 +139,7 @@ NEWER = {
 }
 
 # Packages that are not PyTorch: their snippets run where somebody installs them, which nobody does for this test.
-OTHER_PACKAGES = re.compile(r"\b(jax|tf|nvtx|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
+OTHER_PACKAGES = re.compile(r"\b(jax|cupy|cupyx|(?<!torch\.)cuda\.(to_device|pinned_array|grid)|tf|nvtx|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
                             r"|EmbeddingBagCollection|LigerFused\w+|flash_attn_varlen_func|PipelineModule"
                             r"|load_balancing_loss)\b|\bkernel\[grid\]|gradient_checkpointing_disable")
 
@@ -198,7 +198,7 @@ event.record(), copied.record()
 score, values, correct = torch.tensor(0.5), torch.randn(4), torch.tensor(0.0)
 dataset = torch.utils.data.TensorDataset(torch.randn(256, 4), torch.randn(256, 4))
 loader = eval_loader = [(x, torch.zeros(4, dtype=torch.long))] * 2
-tensors, targets, sources, buffers, pieces, inputs, weights, grads = ([torch.randn(4, 4) for _ in range(2)] for _ in range(8))
+tensors, targets, sources, buffers, pieces, inputs, weights, grads, averages = ([torch.randn(4, 4) for _ in range(2)] for _ in range(9))
 buffer, results, losses, norms = torch.zeros(2, 4, 4), [], [], {}
 layers = blocks = [nn.Linear(4, 4), nn.Linear(4, 4)]
 block = layer = nn.Linear(4, 4)
