@@ -20,9 +20,12 @@ return {
   symptom = "Checks for NaN and infinity take {share:pct} of the time: {count:count} {per:text}{reads_text:text}{mode_text:text}.",
   cause   = "Each check reads a whole tensor, and many of them copy the answer to the host and wait for it.",
   fixes   = {
-    { action  = "Turn anomaly detection off after debugging",
+    { reason = "anomaly", action = "Turn anomaly detection off after debugging",
       snippet = "torch.autograd.set_detect_anomaly(False)",
       language = "python", ["for"] = { "pytorch" } },
+    { reason = "own", action = "Leave the gradients to the gradient scaler, which tests all at once, or test their norm: it is not finite where one of them is not",
+      snippet = "norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)   # a tensor: read it every hundred steps",
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Check the loss only every hundred steps",
       snippet = [[if step % 100 == 0 and not torch.isfinite(loss):
     raise RuntimeError("loss is not finite")]],
@@ -33,7 +36,8 @@ return {
   references = { "pytorch/amp", "pytorch/tuning-guide" },
 
   detect = function(f, t, e)
-    e.reads_text = e.reads > 0 and ", and the host reads " .. in_words(e.reads, "count") .. " answers" or ""
+    e.reads_text = e.reads > 0 and ", and the host reads " .. in_words(e.reads, "count") .. (e.reads == 1 and " answer" or " answers") or ""
+    e.reason = f.checks.anomaly_mode and "anomaly" or "own"
     e.mode_text = f.checks.anomaly_mode and "; autograd makes most of them, since its anomaly mode is on" or ""
     return e
   end,

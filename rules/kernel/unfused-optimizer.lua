@@ -2,7 +2,7 @@
 -- Multi-tensor (foreach) and fused optimizers do the same with a few launches and are not counted.
 return {
   id        = "kernel/unfused-optimizer",
-  title     = "Use a fused optimizer",
+  title     = "Update all weights with a few kernels",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,16 +15,20 @@ return {
   applies        = "per_step",
   not_applicable = "no optimizer step with one kernel per tensor was seen",
   evidence       = { "per_step", step_share = "share" },
+  optional       = { "family.fused_update.per_step" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "The optimizer launches {per_step:count} small kernels {per:text}. With the gaps between them, they take {share:pct} of the time.",
-  cause   = "The optimizer updates one tensor after the other, with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
+  symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they take {share:pct} of the time.",
+  cause   = "{whose:text} one tensor after the other, with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
   fixes   = {
-    { action = "Use the fused implementation: one kernel for many tensors",
+    { reason = "beside", action = "Work on all tensors at once: multi-tensor functions for averages of weights, and clip_grad_norm_ for clipping",
+      snippet = "torch._foreach_mul_(averages, 0.999)                  # instead of a loop over tensors\ntorch._foreach_add_(averages, weights, alpha=0.001)",
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "!beside", action = "Use the fused implementation: one kernel for many tensors",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
-    { action = "If there is no fused one, use the multi-tensor implementation",
+    { reason = "!beside", action = "If there is no fused one, use the multi-tensor implementation",
       snippet = "optimizer = torch.optim.SGD(model.parameters(), lr=lr, foreach=True)", language = "python", ["for"] = { "pytorch", "training" } },
-    { action = "Compile the update step of your own optimizer",
+    { reason = "!beside", action = "Compile the update step of your own optimizer",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Do the same for the code around it: clip with foreach=True, and set gradients to None instead of zero",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)\noptimizer.zero_grad(set_to_none=True)",
@@ -34,6 +38,15 @@ return {
   false_positives = "Models with few, large tensors, where each kernel runs for long.",
   references = { "pytorch/optimizer-implementations", "pytorch/tuning-guide" },
 
+  -- The small kernels are of other code, then: averages of weights, or clipping by hand.
+  detect = function(f, t, e)
+    local fused = (f.family.fused_update.per_step or 0) > 0
+    e.reason = fused and "beside" or nil
+    e.who = fused and "Beside the fused optimizer, other code for all weights launches" or "The optimizer launches"
+    e.whose = fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
+    return e
+  end,
+
   saving = { confidence = 0.8, basis = "a few multi-tensor kernels make the same update" },
 
   tests = {
@@ -41,8 +54,12 @@ return {
       edges = { ["kernel.optimizer.lost"] = 2e7, ["kernel.optimizer.per_step"] = 50 },
       facts = { window = { device_time = 1e9 },
                 kernel = { optimizer = { per_step = 1200, share = 0.15, lost = 1.4e8, remedy = true } } },
-      expect = { share = 0.14, per_step = 1200, step_share = 0.15 },
+      expect = { share = 0.14, per_step = 1200, step_share = 0.15, who = "The optimizer launches" },
       saving = { claims = 1.4e8 } },
+    { name = "averages of weights, one tensor after the other, beside a fused optimizer",
+      facts = { window = { device_time = 1e9 }, family = { fused_update = { per_step = 4 } },
+                kernel = { optimizer = { per_step = 780, share = 0.15, lost = 1.4e8, remedy = true } } },
+      expect = { reason = "beside", who = "Beside the fused optimizer, other code for all weights launches" } },
     { name = "near miss: a multi-tensor optimizer with a dozen kernels",
       facts = { window = { device_time = 1e9 },
                 kernel = { optimizer = { per_step = 12, share = 0.05, lost = 5e7, remedy = true } } },

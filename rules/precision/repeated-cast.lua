@@ -18,10 +18,10 @@ return {
   optional       = { "op.cast.per_step" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "Type conversions take {share:pct} of the time: {per_step:count} casts {per:text}{op_text:text}.",
+  symptom = "Type conversions take {share:pct} of the time: {per_step:count} casts{op_text:text} {per:text}.",
   cause   = "The same tensors are cast again and again, or types change from layer to layer. Each cast reads and writes the whole tensor and computes nothing.",
   fixes   = {
-    { action = "Keep weights in the type that the matrix products use",
+    { action = "If weights are in another type than the matrix products use, convert them once",
       snippet = "model = model.to(torch.bfloat16)   # once, after loading", language = "python", ["for"] = { "pytorch", "inference" } },
     { action = "Keep weights in the type that the matrix products use, if the optimizer holds its own FP32 copy (FSDP mixed precision, DeepSpeed bf16)",
       snippet = "model = model.to(torch.bfloat16)   # with FP32 master weights in the optimizer", language = "python", ["for"] = { "pytorch", "training" } },
@@ -41,7 +41,7 @@ return {
   references = { "pytorch/amp", "pytorch/compile", "nvidia/mixed-precision" },
 
   detect = function(f, t, e)
-    e.op_text = f.op.cast.per_step and "; aten::_to_copy is called " .. in_words(math.floor(f.op.cast.per_step + 0.5), "count") .. " times" or ""
+    e.op_text = f.op.cast.per_step and " and " .. in_words(math.floor(f.op.cast.per_step + 0.5), "count") .. " calls of aten::_to_copy" or ""
     return e
   end,
 
@@ -57,7 +57,7 @@ return {
     { name = "with the operators of a framework's trace",
       facts = { window = { device_time = 1e9 }, op = { cast = { per_step = 410 } },
                 precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
-      expect = { share = 0.14, op_text = "; aten::_to_copy is called 410 times" } },
+      expect = { share = 0.14, op_text = " and 410 calls of aten::_to_copy" } },
     { name = "near miss: autocast casts the weights once a step",
       facts = { window = { device_time = 1e9 },
                 precision = { cast = { share = 0.03, per_step = 300, lost = 3e7, remedy = true } } },

@@ -405,7 +405,7 @@ TEST_CASE("a title is an imperative that says the fix") {
       "Record",     "Reduce",   "Remove",   "Reorder", "Replace",     "Reuse",   "Route",
       "Run",        "Sample",   "Save",     "Send",    "Share",       "Shard",   "Shorten",
       "Speed",      "Split",    "Start",    "Stop",    "Synchronize", "Train",   "Turn",
-      "Unset",      "Upload",   "Use",      "Wait",    "Write",
+      "Unset",      "Update",   "Upload",   "Use",     "Wait",        "Write",
   };
   // Nobody can do what is done already: such a fix says what may have turned it off.
   static const std::regex nothing(
