@@ -91,6 +91,20 @@ TEST_CASE("passes of a framework that repeat without a backward pass are inferen
   CHECK(run->kind.unit == "step");  // nobody asked for them
 }
 
+TEST_CASE("what a framework repeats without a layer of a model is a loop, and no inference") {
+  const std::vector<const char*> distances = {kElementwise,
+                                              "at::native::reduce_kernel<512, 1, int>",
+                                              "at::native::index_elementwise_kernel<128, 4, int>",
+                                              "at::native::sbtopk::gatherTopK<float>", "argmin"};
+  const Analysed run(Loop(40, distances), kAuto);
+  CHECK(run->kind.kind == KindOfRun::kSolver);
+  CHECK(run->kind.framework == "PyTorch");
+  CHECK(run->kind.unit == "iteration");
+  auto model = distances;
+  model.push_back(kMatrixBf16);
+  CHECK(Analysed(Loop(40, model), kAuto)->kind.kind == KindOfRun::kInference);
+}
+
 TEST_CASE("a few launches are counted, and not called a pass") {
   const auto doubt = [](int launches) {
     TraceBuilder story;

@@ -179,6 +179,19 @@ class KindFinder {
     result_.kernels = names.size();
   }
 
+  // Whether kernels are of layers of a model: a framework for models computes other things as well,
+  // such as distances and transforms. What graphs hold may be anything.
+  bool HasLayers() const {
+    const ShapeSet layers = run_.names.Shapes([](const KernelClass& c) {
+      return c.name == "matrix" || c.name == "convolution" || c.name == "attention" ||
+             c.name == "normalization" || c.name == "softmax";
+    });
+    for (std::size_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kKernel && layers.Has(trace_.ops.detail[op])) return true;
+    }
+    return graphs_;
+  }
+
   bool Speaks(const char* language) const {
     return std::find(result_.languages.begin(), result_.languages.end(), language) !=
            result_.languages.end();
@@ -217,7 +230,7 @@ class KindFinder {
     }
     const bool learns = Speaks("Python") && models_;
     const bool repeats = loops || support_.verdict;
-    if (repeats && solver.empty() && learns) {
+    if (repeats && solver.empty() && learns && HasLayers()) {
       return Set(KindOfRun::kInference, "passes repeat, and no backward pass or optimizer ran");
     }
     if (repeats || (!solver.empty() && result_.launches >= many)) {
