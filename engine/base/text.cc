@@ -117,6 +117,7 @@ namespace {
 // three words.
 void MakeSingular(std::string* text, std::size_t at) {
   static const std::map<std::string_view, std::string_view> kSingular = {
+      {"algorithms", "algorithm"},
       {"allocations", "allocation"},
       {"batches", "batch"},
       {"blocks", "block"},
@@ -124,6 +125,7 @@ void MakeSingular(std::string* text, std::size_t at) {
       {"calls", "call"},
       {"casts", "cast"},
       {"collectives", "collective"},
+      {"convolutions", "convolution"},
       {"copies", "copy"},
       {"cores", "core"},
       {"CPUs", "CPU"},
@@ -147,9 +149,11 @@ void MakeSingular(std::string* text, std::size_t at) {
       {"ports", "port"},
       {"processes", "process"},
       {"products", "product"},
+      {"programs", "program"},
       {"ranks", "rank"},
       {"reduces", "reduce"},
       {"requests", "request"},
+      {"rows", "row"},
       {"runs", "run"},
       {"samples", "sample"},
       {"sequences", "sequence"},
@@ -195,7 +199,8 @@ std::string FillTemplate(
         value_of) {
   std::string filled;
   filled.reserve(text.size());
-  std::vector<std::size_t> ones;  // ends of counts that are one
+  constexpr std::string_view kTimes = " times";
+  std::vector<std::size_t> few;  // ends of counts that are one or two
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t open = text.find('{', at);
@@ -208,12 +213,17 @@ std::string FillTemplate(
     if (colon != std::string_view::npos)
       value = value_of(place.substr(0, colon), place.substr(colon + 1));
     filled += value ? *value : std::string(text.substr(open, close - open + 1));
-    if (value && *value == "1" && (place.ends_with(":count") || place.ends_with(":num")))
-      ones.push_back(filled.size());
+    if ((value == "1" || value == "2") && (place.ends_with(":count") || place.ends_with(":num")))
+      few.push_back(filled.size());
     at = close + 1;
   }
   filled += text.substr(at);
-  for (auto one = ones.rbegin(); one != ones.rend(); ++one) MakeSingular(&filled, *one);
+  for (auto end = few.rbegin(); end != few.rend(); ++end) {
+    if (filled[*end - 1] == '1')
+      MakeSingular(&filled, *end);
+    else if (filled.compare(*end, kTimes.size(), kTimes) == 0)
+      filled.replace(*end - 1, kTimes.size() + 1, "twice");
+  }
   return filled;
 }
 
@@ -261,6 +271,19 @@ std::string WithoutArguments(std::string_view name) {
   return words;
 }
 
+// Tags that compilers put behind a function's name: "f[abi:v1,cw51c…]", or "f[v1,cw51c…]" of older
+// Numba, whose tags hold a hash of its options.
+std::string WithoutTags(std::string_view name) {
+  std::string words;
+  for (std::size_t from = 0; from < name.size();) {
+    const std::size_t at = std::min({name.find("[abi:", from), name.find("[v", from), name.size()});
+    words += name.substr(from, at - from);
+    const std::size_t end = name.find(']', at);
+    from = at == name.size() || end == std::string_view::npos ? name.size() : end + 1;
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string KernelInWords(std::string_view name) {
@@ -270,7 +293,8 @@ std::string KernelInWords(std::string_view name) {
   while (name.ends_with(' ')) name.remove_suffix(1);
   name = WithoutCutParameters(WithoutParameters(name));
   while (name.ends_with(' ')) name.remove_suffix(1);
-  return SafeText(name.size() <= kLong ? std::string(name) : WithoutArguments(name));
+  const std::string words = WithoutTags(name);
+  return SafeText(words.size() <= kLong ? words : WithoutArguments(words));
 }
 
 bool IsText(std::string_view kind) { return kind == "text" || kind == "kernel"; }

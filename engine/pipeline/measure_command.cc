@@ -79,13 +79,13 @@ std::string Telling(const std::string& name, const std::vector<std::string>& all
 
 std::string KernelFunction(const std::string& demangled) {
   // Up to the arguments or template parameters of the function itself: those of a lambda or an
-  // anonymous namespace before it close again.
+  // anonymous namespace before it close again, and so do a compiler's tags.
   std::string plain;
   int depth = 0;
   for (const char c : demangled) {
-    if (c == '<' || c == '(') ++depth;
+    if (c == '<' || c == '(' || c == '[') ++depth;
     if (depth == 0) plain += c;
-    if ((c == '>' || c == ')') && depth > 0) --depth;
+    if ((c == '>' || c == ')' || c == ']') && depth > 0) --depth;
   }
   while (!plain.empty() && !IsNameCharacter(plain.back())) plain.pop_back();
   std::size_t begin = plain.size();

@@ -22,6 +22,11 @@ TEST_CASE("one thing is singular") {
   CHECK(fill("{n:count} small copies, {n:num} GPUs", "1") == "1 small copy, 1 GPU");
   CHECK(fill("{n:count} element-wise kernels", "1") == "1 element-wise kernel");
   CHECK(fill("it waits {n:num} times per step", "1") == "it waits once per step");
+  CHECK(fill("it waits {n:num} times per step", "2") == "it waits twice per step");
+  CHECK(fill("{n:count} copies {n:num} times", "1") == "1 copy once");
+  CHECK(fill("{n:num} times as long", "2") == "twice as long");
+  CHECK(fill("{n:num} times as long", "12") == "12 times as long");
+  CHECK(fill("{n:count} timers", "2") == "2 timers");
   CHECK(fill("{n:num} times as long", "1") == "1 times as long");
   CHECK(fill("{n:pct} of steps", "1") == "1 of steps");
 }
@@ -80,7 +85,9 @@ TEST_CASE("a kernel's name loses what a sentence cannot bear") {
   CHECK(KernelInWords("void lib::g<" + arguments + ">::h<" + arguments + ">(int)") ==
         "lib::g<…>::h<…>");
   CHECK(KernelInWords("copy[v1,cw51cXTLSUwv1sDUaKthrqNgqqmjgOR3W3CwAkMXLaJtQYkOIgxJU0gCqOkE]"
-                      "(Array<long long, 1, C>)") == "copy[…]");
+                      "(Array<long long, 1, C>)") == "copy");
+  CHECK(KernelInWords("frames::blur[abi:v1,cw51cXTLSUwv1sDU](Array<float, 2, C>)") ==
+        "frames::blur");
 }
 
 TEST_CASE("negative quantities keep their sign and their unit") {

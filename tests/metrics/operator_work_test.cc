@@ -194,6 +194,7 @@ TEST_CASE("short names of kernels say what generic ones are instances of") {
   CHECK(ShortKernelName("ampere_sgemm_128x64_tn") == "ampere_sgemm_128x64_tn");
   CHECK(ShortKernelName(std::string(100, 'x')).size() == 60);
   CHECK(ShortKernelName("").empty());
+  CHECK(ShortKernelName("frames::blur[abi:v1,cw51cXTLSUwv1sDU](Array<float, 2, C>)") == "blur");
 }
 
 }  // namespace

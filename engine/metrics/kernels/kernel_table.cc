@@ -180,7 +180,7 @@ std::string ShortKernelName(std::string_view full) {
       begin = i + 2;
       open = std::string_view::npos;
       ++i;
-    } else if (depth == 0 && (c == '(' || c == ' ')) {
+    } else if (depth == 0 && (c == '(' || c == ' ' || c == '[')) {
       end = i;
       break;
     }
