@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 
+#include "engine/base/natural_order.h"
 #include "engine/import/importer.h"
 #include "engine/store/facts_file.h"
 
@@ -41,7 +42,7 @@ Result<std::vector<std::string>> ReportsIn(const std::string& directory) {
     return Fail("the directory holds no report", directory,
                 "name a file, for example the output of: nsys export --type=sqlite run.nsys-rep");
   }
-  std::sort(found.begin(), found.end());
+  std::sort(found.begin(), found.end(), NaturalLess);
   return found;
 }
 

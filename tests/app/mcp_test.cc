@@ -259,19 +259,26 @@ TEST_CASE("what a tool cannot do it says, as an answer that the model reads") {
                     Call(10, "whatif", {{"run", "r1"}, {"fixes", {"memory/leak"}}}),
                     Call(11, "diagnose", {{"run", "r1"}, {"finding", 900}}),
                     Call(12, "slice", {{"run", "r1"}, {"path", "notes.txt"}}),
-                    Call(13, "diagnose", {{"run", "r1"}, {"finding", "one"}})});
-  REQUIRE(answers.size() == 14);
+                    Call(13, "diagnose", {{"run", "r1"}, {"finding", "one"}}),
+                    Call(14, "diagnose", {{"run", "r1"}, {"finding", 1}}),
+                    Call(15, "diagnose", {{"run", "r1"}, {"finding", "1"}}),
+                    Call(16, "diagnose", {{"run", "r1"}, {"finding", "-1"}})});
+  REQUIRE(answers.size() == 17);
   const std::vector<std::pair<std::size_t, std::string>> said = {
       {1, "call open first"},  {2, "no such file"},       {3, "notes.txt"},
       {4, "is missing"},       {5, "did you mean paths"}, {6, "h100-sxm"},
       {8, "input/no-workers"}, {9, "budget.idle"},        {10, "memory/leak found nothing"},
-      {11, "no finding 900"},  {12, "exists already"},    {13, "whole number"}};
+      {11, "no finding 900"},  {12, "exists already"},    {13, "whole number"},
+      {16, "whole number"}};
   for (const auto& [number, words] : said) {
     INFO(number);
     CHECK(answers[number]["result"]["isError"] == true);
     CHECK_THAT(TextOf(answers[number]), Contains(words));
   }
   CHECK(answers[7]["result"]["isError"] == false);
+  // A number in quotes is that number.
+  CHECK(answers[15]["result"]["isError"] == false);
+  CHECK(TextOf(answers[15]) == TextOf(answers[14]));
   CHECK(ReadAll(folder / "notes.txt") == "no trace\n");
 }
 

@@ -14,6 +14,19 @@ bool IsWhole(const McpJson& value) {
   return value.is_number_integer() && value >= 0 && value <= std::numeric_limits<int>::max();
 }
 
+// Some clients send numbers and flags as texts.
+McpJson Unquoted(const McpJson& value, Kind kind) {
+  constexpr std::size_t kMostDigits = 9;
+  if (!value.is_string()) return value;
+  const auto& text = value.get_ref<const McpJson::string_t&>();
+  if (kind == Kind::kFlag && (text == "true" || text == "false")) return text == "true";
+  const bool digits =
+      !text.empty() && text.size() <= kMostDigits &&
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (kind == Kind::kNumber && digits) return std::stoi(text);
+  return value;
+}
+
 // "" when the value is of this kind, else what it should be.
 std::string WantedInstead(const McpJson& value, Kind kind) {
   switch (kind) {
@@ -64,12 +77,15 @@ McpJson SchemaOf(const std::vector<Parameter>& parameters) {
 
 Result<Arguments> Arguments::Read(const McpJson& given, const std::vector<Parameter>& parameters) {
   std::vector<std::string> names;
+  Arguments arguments;
+  arguments.given_ = given;
   for (const Parameter& parameter : parameters) {
     names.push_back(parameter.name);
-    const auto value = given.find(parameter.name);
-    const bool absent = value == given.end() || value->is_null();
+    const auto value = arguments.given_.find(parameter.name);
+    const bool absent = value == arguments.given_.end() || value->is_null();
     if (absent && parameter.required) return Fail("is missing", parameter.name, parameter.text);
     if (absent) continue;
+    *value = Unquoted(*value, parameter.kind);
     const std::string wanted = WantedInstead(*value, parameter.kind);
     if (!wanted.empty()) return Fail("wanted " + wanted, parameter.name, parameter.text);
     const bool no_text = value->is_string() && value->get_ref<const McpJson::string_t&>().empty();
@@ -83,8 +99,6 @@ Result<Arguments> Arguments::Read(const McpJson& given, const std::vector<Parame
     return Fail("there is no argument \"" + SafeText(name) + "\"", "",
                 near.empty() ? "" : "did you mean " + near + "?");
   }
-  Arguments arguments;
-  arguments.given_ = given;
   return arguments;
 }
 

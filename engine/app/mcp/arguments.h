@@ -23,7 +23,8 @@ McpJson SchemaOf(const std::vector<Parameter>& parameters);
 
 class Arguments {
  public:
-  // Fails on what is missing, unknown or of another type, and says what was probably meant.
+  // Fails on what is missing, unknown or of another type, and says what was probably meant. Numbers
+  // and flags may be texts.
   static Result<Arguments> Read(const McpJson& given, const std::vector<Parameter>& parameters);
 
   std::string Text(const std::string& name) const;                // "" when it is not given
