@@ -70,13 +70,19 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Steps& steps = analysis.run.steps;
   const auto parts = steps.known() ? static_cast<double>(steps.steady_count()) : 1.0;
   const Nanos length = analysis.run.window.Length() - analysis.replay().Gain(cost.gone);
-  notes->push_back(
-      {Care::kOther, fmt::format("the profiler itself takes the host about {} {}: without it, {} "
-                                 "takes about {}",
+  const char* const unit = steps.known() ? "step" : "window";
+  const auto per_part = [&](Nanos time) {
+    return FormatQuantity(static_cast<double>(time) / parts, "ns");
+  };
+  std::string text = fmt::format("the profiler costs the host about {} {}",
                                  FormatQuantity(cost.time_ns / parts, "ns"),
-                                 steps.known() ? "per step" : "in this window",
-                                 steps.known() ? "a step" : "the window",
-                                 FormatQuantity(static_cast<double>(length) / parts, "ns"))});
+                                 steps.known() ? "per step" : "in this window");
+  // Where the GPU has enough to do meanwhile, its cost shows in the host's time only.
+  text += per_part(length) == per_part(analysis.run.window.Length())
+              ? fmt::format(", which hardly lengthens the {}", unit)
+              : fmt::format(": without it, {} {} takes about {}", steps.known() ? "a" : "the", unit,
+                            per_part(length));
+  notes->push_back({Care::kOther, text});
 }
 
 // Inside a step of its engine, a server has a request.

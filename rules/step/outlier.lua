@@ -15,7 +15,7 @@ return {
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
   thresholds = { "min_share", "min_ratio" },
 
-  symptom = "{count:count} of {steps:count} steps took far longer than the rest: up to {slowest:time}, where the median step took {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
+  symptom = "{count:count} of {steps:count} steps took far longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
   cause   = "Something happened in these steps that is not part of a normal step.",
   fixes   = {
     { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbors" },

@@ -127,7 +127,7 @@ TEST_CASE("a note of many reports that differs in its figures alone is told once
   const std::string folder = FindCapture("kineto", "facebookresearch__param/dlrm_kineto");
   if (folder.empty()) return;
   const std::string text = Told({folder});
-  const std::string note = "the profiler itself takes the host about";
+  const std::string note = "the profiler costs the host about";
   const std::size_t first = text.find(note);
   REQUIRE(first != std::string::npos);
   CHECK(text.find(note, first + 1) == std::string::npos);
