@@ -94,16 +94,18 @@ bool IsForNeighbor(const RunInfo& run, const std::vector<std::string>& programs)
          std::find(programs.begin(), programs.end(), "c++") != programs.end();
 }
 
-// Whether what fits is for programs of one framework, where no kernel, operator or range of a
-// Python program shows any: CuPy's programs and those with a library in CUDA C++ do not, PyTorch's
-// and JAX's nearly always do.
-bool IsForUnseenFramework(const RunInfo& run, const std::vector<std::string>& programs) {
+// How far what fits is from a Python program of which no kernel, operator or range shows the
+// framework: 0 for what names none; 1 for CuPy, whose programs seldom show it; 2 for others, whose
+// programs nearly always do.
+int FromUnseenFramework(const RunInfo& run, const std::vector<std::string>& programs) {
   const std::set<std::string> is = WhatItIs(run);
-  if (!is.contains("python") || !run.framework.empty()) return false;
-  return std::any_of(programs.begin(), programs.end(), [&](const std::string& program) {
-    return !SaysNoProgram(program) && !IsNative(program) && program != "cupy" &&
-           !is.contains(program);
-  });
+  if (!is.contains("python") || !run.framework.empty()) return 0;
+  int far = 0;
+  for (const std::string& program : programs) {
+    if (SaysNoProgram(program) || IsNative(program) || is.contains(program)) continue;
+    far = std::max(far, program == "cupy" ? 1 : 2);
+  }
+  return far;
 }
 
 // The program that what is said is for, in a report of one that nothing is said for; "" where it
@@ -140,8 +142,9 @@ std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
   // What is said for C++ is the nearest thing where nothing is said for the program's own language.
   std::stable_partition(fitting.begin(), fitting.end(),
                         [&](const Fix& fix) { return !IsForNeighbor(run, fix.programs); });
-  std::stable_partition(fitting.begin(), fitting.end(),
-                        [&](const Fix& fix) { return !IsForUnseenFramework(run, fix.programs); });
+  std::stable_sort(fitting.begin(), fitting.end(), [&](const Fix& a, const Fix& b) {
+    return FromUnseenFramework(run, a.programs) < FromUnseenFramework(run, b.programs);
+  });
   if (!fitting.empty()) return fitting;
   for (Fix& fix : fixes) {
     const std::string other = OtherProgram(run, fix.programs);

@@ -58,8 +58,8 @@ TEST_CASE("where a Python program shows no framework, what is for all comes firs
   run.languages = {"Python"};
   const std::vector<Fix> fitting = FixesFor(run, fixes);
   REQUIRE(fitting.size() == 3);
-  CHECK(fitting[0].action == "for CuPy");
-  CHECK(fitting[1].action == "for all");
+  CHECK(fitting[0].action == "for all");
+  CHECK(fitting[1].action == "for CuPy");
   CHECK(fitting[2].action == "for PyTorch");
   run.framework = "PyTorch";
   CHECK(FixesFor(run, fixes).front().action == "for PyTorch");
