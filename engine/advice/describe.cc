@@ -61,7 +61,8 @@ std::string WithAllInWords(std::string text) {
     if (in_words && ReplaceByEvery(at, at + whole.size(), &text)) continue;
     const std::size_t noun = at + whole.size();
     const std::size_t end = std::min(text.find_first_of(" ,.;:", noun), text.size());
-    const bool counted = in_words && end > noun && text[end - 1] == 's';  // "all loads"
+    const char last = end > noun ? text[end - 1] : ' ';
+    const bool counted = in_words && (last == 's' || (last >= '0' && last <= '9'));  // "all loads"
     text.replace(at, counted ? whole.size() - 1 : 1, !in_words ? "100 %" : starts ? "All" : "all");
   }
   return text;
@@ -150,6 +151,11 @@ bool Finding::DiffersUnprofiled() const {
   return apart >= kApart && apart >= kApartOf * saving_share;
 }
 
+bool Finding::HiddenByProfiler() const {
+  return DiffersUnprofiled() && *unprofiled_share > 2 * saving_share &&
+         *unprofiled_share > AtStake();
+}
+
 double Finding::ToldShare() const {
   return saving_share > 0 && !DiffersAlone() ? saving_share : AtStake();
 }
@@ -162,8 +168,12 @@ bool Finding::GoesBeyond() const {
 
 std::string Finding::Seen() const {
   const auto percent = [](double share) { return FormatQuantity(share, "share"); };
-  // The profiled host hides what is won: what limits the recording then says nothing.
-  const bool hidden = DiffersUnprofiled() && *unprofiled_share > ToldShare();
+  // What limits the recording says nothing, then.
+  if (HiddenByProfiler()) {
+    return !falls_short ? symptom
+                        : fmt::format("{} This fix would save {} of a run without the profiler.",
+                                      symptom, percent(*unprofiled_share));
+  }
   const char* const of = DiffersUnprofiled() ? "this recording" : "the time";
   if (GoesBeyond()) {
     const bool frees_host =
@@ -175,10 +185,6 @@ std::string Finding::Seen() const {
         frees_host ? ": the host then gets ahead of the GPU, and other gaps close, too" : "");
   }
   if (!falls_short) return symptom;
-  if (hidden) {
-    return fmt::format("{} This fix would save {} of a run without the profiler.", symptom,
-                       percent(*unprofiled_share));
-  }
   constexpr double kNothing = 0.001;  // layout only
   std::string text = symptom + " This fix would save " +
                      (ToldShare() < kNothing ? "almost nothing"

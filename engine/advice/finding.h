@@ -225,6 +225,8 @@ struct Finding {
   bool DiffersAlone() const;
   // Without the profiler it wins notably less or more than in the recording: both are told.
   bool DiffersUnprofiled() const;
+  // The recording shows little of what is won without the profiler, in its turn and alone.
+  bool HiddenByProfiler() const;
   // What a reader sees that it wins: the saving in its turn, where the two are not told apart.
   double ToldShare() const;
 

@@ -26,12 +26,7 @@ std::string ByItself(const Finding& finding) {
                                         : Percent(finding.alone_share) + " by itself";
 }
 
-// The recording shows little of what is saved of a run that nobody profiles.
-bool IsHiddenByProfiler(const Finding& finding) {
-  return finding.DiffersUnprofiled() && *finding.unprofiled_share > 2 * finding.saving_share;
-}
-
-// The first sentence of such a finding.
+// The first sentence of a finding whose saving the profiler hides.
 std::string HiddenSaving(const Finding& finding) {
   return fmt::format(
       "saves up to {} of a run without the profiler, but {} of this recording: the profiler slows "
@@ -188,7 +183,7 @@ std::string SeverityText(const Finding& finding) {
 }
 
 std::string SavingAmount(const Finding& finding) {
-  if (IsHiddenByProfiler(finding)) {
+  if (finding.HiddenByProfiler()) {
     return fmt::format("{} without the profiler; {} of this recording",
                        Percent(*finding.unprofiled_share),
                        finding.saving_s > 0 ? Percent(finding.saving_share) : "nothing");
@@ -212,10 +207,15 @@ std::string SavingShares(const Finding& finding) {
 }
 
 std::string SavingText(const Report& report, const Finding& finding) {
-  if (IsHiddenByProfiler(finding)) return HiddenSaving(finding);
+  if (finding.HiddenByProfiler()) return HiddenSaving(finding);
   const std::string alone = ByItself(finding);
   if (finding.saving_s <= 0) {
     const std::string nothing = "saves nothing more after the findings above; up to ";
+    if (!alone.empty() && finding.DiffersUnprofiled()) {
+      return fmt::format(
+          "saves up to {} of a run without the profiler after the findings above; {}",
+          Percent(*finding.unprofiled_share), alone);
+    }
     if (!alone.empty()) return nothing + alone;
     const std::string unprofiled = AloneUnprofiled(finding);
     return unprofiled.empty() ? "saving unknown"

@@ -73,12 +73,25 @@ bool OnlyLooks(const std::string& action) {
                      [&](const char* start) { return action.starts_with(start); });
 }
 
+// Lines that start a statement: neither continued nor in a block, and no comment.
+std::size_t Statements(const std::string& code) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = std::min(code.find('\n', at), code.size());
+    if (end > at && code[at] != ' ' && code[at] != '#') ++count;
+    at = end + 1;
+  }
+  return count;
+}
+
 // What the first fix takes; a command says so itself.
 std::string EffortOf(const Finding& finding, const Fix& fix) {
   const bool none = finding.rule == nullptr || fix.language == "bash" || OnlyLooks(fix.action);
   if (none || finding.rule->effort != "flag") return none ? "" : EffortWords(finding.rule->effort);
-  // What is a setting of a framework is code where a program has to do it, and either without code.
-  return fix.snippet.empty() ? "" : EffortWords(fix.language == "cpp" ? "code" : "flag");
+  // What is a setting of a framework is code where a program has to do it, or several changes are
+  // to be made; without code it is either.
+  const bool code = fix.language == "cpp" || Statements(fix.snippet) > 1;
+  return fix.snippet.empty() ? "" : EffortWords(code ? "code" : "flag");
 }
 
 std::string InParentheses(const std::string& words) {

@@ -129,6 +129,11 @@ TEST_CASE("a fix that only looks is no change, and C++ is no setting") {
   finding.rule = &setting;
   finding.fixes = {{"Do this", "f(x)", "python", {}, {}, ""}};
   CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a setting)\n"));
+  finding.fixes.front().snippet = "# once\nf(x,\n  y)\n";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a setting)\n"));
+  finding.fixes.front().snippet = "y = g(x)\nf(y)";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a code change)\n"));
+  finding.fixes.front().snippet = "f(x);";
   finding.fixes.front().language = "cpp";
   CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a code change)\n"));
   finding.fixes = {{"Do this", "", "", {}, {}, ""}};
@@ -222,6 +227,7 @@ TEST_CASE("the first of the plan has no findings above it") {
 TEST_CASE("what the profiler hides of a saving comes first, and why it is hidden") {
   const auto sample = MakeSampleReport();
   Finding finding = sample->report.findings.front();
+  finding.alone_share = 0.002;
   const std::string why =
       " of this recording: the profiler slows the host, which then holds the GPU back";
   finding.saving_s = 0.002;
@@ -235,10 +241,19 @@ TEST_CASE("what the profiler hides of a saving comes first, and why it is hidden
   CHECK(SavingText(sample->report, finding) ==
         "saves up to 20 % of a run without the profiler, but nothing" + why);
   CHECK(SavingAmount(finding) == "20 % without the profiler; nothing of this recording");
+  // Where other fixes take it, they are the reason.
+  finding.turn = 2;
+  finding.alone_share = 0.3;
+  CHECK(SavingText(sample->report, finding) ==
+        "saves up to 20 % of a run without the profiler after the findings above; 30 % by itself");
+  finding.saving_s = finding.saving_share = 0.01;
+  CHECK(SavingText(sample->report, finding) ==
+        "saves up to 10.0 ms of 0.97 s (1 %), or 20 % of a run without the profiler, after the "
+        "findings above; 30 % by itself");
+  finding.saving_s = finding.saving_share = finding.alone_share = 0;
   // What was seen speaks of the same run.
   finding.symptom = "Kernels take 58 % of the time.";
   finding.touched_share = 0.58;
-  finding.alone_share = 0;
   finding.falls_short = true;
   CHECK(finding.Seen() ==
         finding.symptom + " This fix would save 20 % of a run without the profiler.");
