@@ -36,6 +36,15 @@ const Finding* FirstAdvice(const Report& report) {
   return nullptr;
 }
 
+// What may end the run or make its results wrong, whatever time it takes.
+const Finding* FirstRisk(const Report& report) {
+  for (const Finding& finding : report.findings) {
+    const bool advice = finding.severity != Severity::kInfo && !finding.UnderCause();
+    if (advice && finding.rule->risk != Risk::kNothing) return &finding;
+  }
+  return nullptr;
+}
+
 std::vector<std::string> Split(const std::string& list) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at < list.size();) {
@@ -366,7 +375,12 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_step = host->Title() + ".";
     return;
   }
-  if (LeavesKernelsUnmeasured(*report, knowledge)) return FillNextStepOfKernels(knowledge, report);
+  if (LeavesKernelsUnmeasured(*report, knowledge)) {
+    const Finding* const risk = FirstRisk(*report);
+    if (risk == nullptr) return FillNextStepOfKernels(knowledge, report);
+    report->next_step = risk->Title() + ".";
+    return;
+  }
   if (first != nullptr) {
     report->next_step = first->Title() + ".";
     return;

@@ -94,7 +94,9 @@ return {
       snippet = [[#pragma omp target teams distribute parallel for   // or: #pragma acc parallel loop
 for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { "openmp", "openacc", "fortran", "c++" } },
     { reason = "unseen", action = "Sample the CPU to see which functions run in these gaps",
-      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND   # for a Python program, add --python-sampling=true", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --python-sampling=true -o cpu -- COMMAND", language = "bash", ["for"] = { "python", "nvidia" } },
+    { reason = "unseen", action = "Sample the CPU to see which functions run in these gaps",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree -o cpu -- COMMAND", language = "bash", ["for"] = { "c++", "fortran", "openacc", "openmp", "mpi", "nvidia" } },
     { reason = "unseen", action = "Record call stacks, so that the report names the functions that run in these gaps",
       snippet = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)", language = "python", ["for"] = { "pytorch", "amd" } },
     { reason = "unnamed", action = "Name the phases of the loop, so that the report can say which one it is",

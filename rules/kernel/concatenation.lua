@@ -16,7 +16,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Concatenating and stacking tensors takes {share:pct} of the time: {count:count} kernels {per:text}.",
-  cause   = "torch.cat and torch.stack copy every input into a new tensor. A key-value cache or a list that grows this way is copied at each step.",
+  cause   = "Concatenating and stacking copy every input into a new tensor. A key-value cache or a list that grows this way is copied at each step.",
   fixes   = {
     { action  = "Allocate the result once, and let the operators that compute the parts write into it",
       snippet = [[out = torch.empty(n, d, device="cuda")          # once

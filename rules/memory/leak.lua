@@ -1,6 +1,13 @@
 -- The memory in use at the end of a step is higher than at the end of the step before, nearly each time: something keeps
 -- references to results of every step. The run slows down for the allocations that a caching allocator would not need,
 -- and dies when the memory is full.
+local function WhyItStays(languages)
+  if languages and not contains(languages, "Python") then
+    return "Memory that each step allocates is not freed, or results of past steps are kept."
+  end
+  return "Tensors of past steps are still referenced: often it is a loss that is kept for logging, together with the graph that made it."
+end
+
 return {
   id        = "memory/leak",
   title     = "Stop keeping results of every step on the GPU",
@@ -14,11 +21,11 @@ return {
   knowledge = { "K-C8" },
 
   needs      = { "window.device_time", "steps.count", "memory.growth_per_step", "memory.growth_steps" },
-  optional   = { "memory.peak", "memory.capacity", "memory.kept.lost", "memory.kept.remedy" },
+  optional   = { "memory.peak", "memory.capacity", "memory.kept.lost", "memory.kept.remedy", "run.languages" },
   thresholds = { "min_growth", "min_growth_steps", "min_steps" },
 
   symptom = "Device memory grows by {growth:bytes} per step, in {growing:pct} of the {steps:count} steps{left_text:text}.",
-  cause   = "Tensors of past steps are still referenced: often it is a loss that is kept for logging, together with the graph that made it.",
+  cause   = "{why:text}",
   fixes   = {
     { action  = "Move results off the GPU, and keep no graph of what made them",
       snippet = "with torch.inference_mode():\n    results.append(model(x).cpu())", language = "python", ["for"] = { "pytorch", "inference" } },
@@ -51,7 +58,7 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
       left = math.max(0, math.floor((f.memory.capacity - f.memory.peak) / f.memory.growth_per_step))
     end
     return { growth = f.memory.growth_per_step, growing = f.memory.growth_steps, steps = f.steps.count, peak = f.memory.peak,
-             left = left,
+             left = left, why = WhyItStays(f.run.languages),
              left_text = left and "; at this rate, memory is full after " .. tostring(left) .. " more steps" or "" }
   end,
 
@@ -72,6 +79,9 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
     { name = "the capacity is not known",
       facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 7e8, growth_steps = 0.9 } },
       expect = { growing = 0.9, left_text = "" } },
+    { name = "a program in CUDA C++",
+      facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 7e8, growth_steps = 0.9 }, run = { languages = "CUDA C++" } },
+      expect = { why = "Memory that each step allocates is not freed, or results of past steps are kept." } },
     { name = "near miss: the level goes up and down",
       facts = { window = { device_time = 3e9 }, steps = { count = 30 }, memory = { growth_per_step = 1e6, growth_steps = 0.55 } },
       expect = "silent" },

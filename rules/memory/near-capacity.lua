@@ -16,7 +16,7 @@ return {
   thresholds = { "min_used" },
 
   symptom = "At its peak, {peak:bytes} of {capacity:bytes} of device memory are in use ({used:pct}).",
-  cause   = "There is hardly any room for a larger batch, a longer sequence, or fragmentation.",
+  cause   = "There is hardly any room for a larger batch or problem, or for fragmentation.",
   fixes   = {
     { reason = "!set", action = "Lose less memory to fragmentation (PyTorch 2.1 and later)",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch", "nvidia" } },

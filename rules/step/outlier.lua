@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share", "min_ratio" },
 
   symptom = "{count:count} of {steps:count} steps took far longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
-  cause   = "Something happened in these steps that is not part of a normal step.",
+  cause   = "Something happened that is not part of a normal step.",
   fixes   = {
     { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbors" },
     { reason = "host code", action = "If it is Python's garbage collector, collect at times that you choose",

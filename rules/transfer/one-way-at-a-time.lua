@@ -13,7 +13,7 @@ return {
   needs      = { "window.device_time", "copy.h2d.time", "copy.d2h.time", "copy.duplex.share", "copy.duplex.lost" },
   thresholds = { "min_share", "max_overlap", "min_lesser" },
 
-  symptom = "Uploads and downloads take turns. Of the direction that takes less time, {overlap:pct} overlaps with the other, and copies in that direction alone take {share:pct} of the time.",
+  symptom = "Uploads and downloads take turns: {overlap:pct} of the copy time in the less used direction overlaps with the other direction. The rest takes {share:pct} of the time.",
   cause   = "Both directions are on one stream, or each waits for the other.",
   fixes   = {
     { action  = "Use one stream per direction, and events where one needs the other",

@@ -164,7 +164,7 @@ TEST_CASE("a capture without kernels says so, and asks for the work") {
 }
 
 TEST_CASE("kernels that take nearly all of the time are measured before slivers are won") {
-  const RuleInfo rule = RuleCalled("transfer/blocking-copy", "Replace synchronous copies");
+  RuleInfo rule = RuleCalled("transfer/blocking-copy", "Replace synchronous copies");
   const auto found = [&](double share) {
     Report report = ReportWith(910, 0, 90);
     report.facts.emplace_back();
@@ -180,6 +180,9 @@ TEST_CASE("kernels that take nearly all of the time are measured before slivers 
         "How well the kernels run was not measured: one kernel takes 100 %. Next: measure this "
         "kernel with Nsight Compute.");
   CHECK_THAT(found(0.3), Catch::Contains("for 9 %. Next: replace synchronous copies."));
+  // What may end the run comes before both.
+  rule.risk = Risk::kOutOfMemory;
+  CHECK_THAT(found(0.04), Catch::Contains("takes 100 %. Next: replace synchronous copies."));
 }
 
 TEST_CASE("whoever runs a server is told how its own profiler starts") {
