@@ -10,22 +10,10 @@
 
 #include "engine/advice/describe.h"
 #include "engine/advice/fix_list.h"
-#include "engine/advice/rank_cuts.h"
-#include "engine/replay/remedy.h"
+#include "engine/advice/job_items.h"
 
 namespace advise {
 namespace {
-
-// Where a candidate comes from, and what its fix takes off the ranks.
-struct Item {
-  const Verdict* verdict = nullptr;  // of a rule about several ranks
-  std::vector<std::pair<const Finding*, const ReportFindings*>> found;  // of single parts
-  Cuts cuts;
-  Cuts by_itself;      // if only this were fixed: of single parts
-  Nanos limit = 0;     // the job wins no more than this
-  bool fixed = false;  // no cuts: `limit` is what the job wins
-  std::set<std::size_t> ranks;
-};
 
 // What several fixes take off the ranks.
 struct Taken {
@@ -44,35 +32,18 @@ class JobFixes : public FixList {
  public:
   JobFixes(const std::vector<Verdict>& together, const std::vector<ReportFindings>& reports,
            const Cluster& cluster, const Knowledge& knowledge)
-      : FixList(cluster.job.Window(), knowledge), cluster_(cluster), cuts_(cluster) {
-    for (const Verdict& verdict : together) {
-      if (verdict.outcome != Outcome::kFired) continue;
-      Add(verdict.rule);
-      items_.push_back(OfRanks(verdict));
-    }
-    std::map<std::string, std::size_t> of_rule;
-    for (const ReportFindings& report : reports) {
-      for (const Finding& finding : report.findings) {
-        const auto [at, added] = of_rule.try_emplace(finding.rule->id, items_.size());
-        if (added) {
-          Add(finding.rule);
-          items_.emplace_back();
-        }
-        items_[at->second].found.emplace_back(&finding, &report);
-        Candidate& candidate = candidates()[at->second];
-        AddNew(finding.explains, &candidate.explains);
-        AddNew(finding.makes_needless, &candidate.makes_needless);
-        AddNew(finding.unlocks, &candidate.unlocks);
+      : FixList(cluster.job.Window(), knowledge),
+        cluster_(cluster),
+        cuts_(cluster),
+        items_(JobItemsOf(together, reports, cluster, cuts_, knowledge)) {
+    for (const JobItem& item : items_) {
+      Candidate& candidate = Add(item.rule);
+      for (const auto& [finding, report] : item.found) {
+        if (finding->rule != item.rule) continue;
+        AddNew(finding->explains, &candidate.explains);
+        AddNew(finding->makes_needless, &candidate.makes_needless);
+        AddNew(finding->unlocks, &candidate.unlocks);
       }
-    }
-    for (const Candidate& candidate : candidates()) JoinEffects(candidate);
-    for (const Candidate& candidate : candidates()) JoinAlike(candidate);
-    for (Candidate& candidate : candidates()) {
-      Item& item = items_[candidate.id];
-      if (item.verdict == nullptr) AddCuts(&item);
-      cuts_.Bound(&item.cuts);
-      cuts_.Bound(&item.by_itself);
-      if (item.verdict != nullptr) item.by_itself = item.cuts;
       const Nanos alone = item.fixed ? item.limit : std::min(item.limit, GainOf(With({}, item)));
       candidate.alone = std::clamp<Nanos>(alone, 0, window());
       candidate.priced = candidate.alone > 0;
@@ -80,174 +51,14 @@ class JobFixes : public FixList {
   }
 
  private:
-  const Item& ItemOf(const Candidate& candidate) const { return items_[candidate.id]; }
-
-  Item OfRanks(const Verdict& verdict) const {
-    Item item;
-    item.verdict = &verdict;
-    const SavingClaim& saving = verdict.saving;
-    Nanos longest = 0;
-    if (saving.claims) {
-      for (std::size_t r = 0; r < saving.claims->by_device.size(); ++r) {
-        const Nanos claimed = saving.claims->by_device[r].Total();
-        if (claimed > 0) item.ranks.insert(r);
-        longest = std::max(longest, claimed);
-      }
-    }
-    item.limit = verdict.rule->kind == RuleKind::kInfo ? 0 : longest;
-    if (!saving.remedies.empty()) {
-      Nanos gain = 0;
-      for (const auto& remedy : saving.remedies) {
-        cuts_.Join(&item.cuts.other, remedy->rank_cuts);
-        cuts_.Join(&item.cuts.comm, remedy->rank_comm_cuts);
-        gain += remedy->rank_gain;
-      }
-      item.limit = std::min(item.limit, gain);
-    } else {
-      item.limit = static_cast<Nanos>(saving.part * static_cast<double>(item.limit));
-    }
-    NameRanks(&item);
-    return item;
-  }
-
-  // The ranks that are to change, where the rule's fix says which. Cuts of nothing only name them.
-  static void NameRanks(Item* item) {
-    std::set<std::size_t> changed;
-    std::set<std::size_t> named;
-    for (const RankCuts* cuts : {&item->cuts.comm, &item->cuts.other}) {
-      for (std::size_t r = 0; r < cuts->size(); ++r) {
-        const std::vector<Nanos>& of_rank = (*cuts)[r];
-        if (std::any_of(of_rank.begin(), of_rank.end(), [](Nanos n) { return n > 0; })) {
-          changed.insert(r);
-        }
-        if (!of_rank.empty()) named.insert(r);
-      }
-    }
-    item->fixed = changed.empty();
-    if (changed.empty()) changed = named;
-    if (!changed.empty()) item->ranks = changed;
-  }
-
-  static bool BatchesReady(const Item& item) {
-    return std::any_of(item.found.begin(), item.found.end(),
-                       [](const auto& found) { return found.first->batches_ready; });
-  }
-
-  // Ranks run one program. What keeps batches from being ready on one rank does so on others, even
-  // where too little of it was seen to name more than the effect.
-  void JoinEffects(const Candidate& cause) {
-    Item& item = items_[cause.id];
-    if (!BatchesReady(item)) return;
-    std::set<const ReportFindings*> named;
-    for (const auto& [finding, report] : item.found) named.insert(report);
-    const std::vector<std::string>& effects = cause.rule->explains;
-    for (const Candidate& candidate : candidates()) {
-      const bool is_effect =
-          std::find(effects.begin(), effects.end(), candidate.rule->id) != effects.end();
-      if (&candidate == &cause || !is_effect) continue;
-      for (const auto& [finding, report] : items_[candidate.id].found) {
-        if (finding->batches_ready && named.insert(report).second) {
-          item.found.emplace_back(finding, report);
-        }
-      }
-    }
-  }
-
-  // A finding that wins what it would alone: it lost nothing to others of its report.
-  static bool Leads(const Finding& finding) {
-    return finding.saving_share > 0 && 2 * finding.saving_share >= finding.alone_share;
-  }
-
-  // Ranks run one program, and what costs them the same time may be named by its cause on one rank
-  // and by its effect on another, where that wins a little more. It is the cause everywhere, or
-  // neither wins anything: the job waits for the ranks where it is named otherwise.
-  void JoinAlike(const Candidate& cause) {
-    std::vector<std::pair<const Finding*, const ReportFindings*>>& named = items_[cause.id].found;
-    const double lead = knowledge().Number("ranking.clear_lead");
-    for (const Candidate& candidate : candidates()) {
-      const std::string& effect = candidate.rule->id;
-      double least = 0;
-      double most = 0;
-      for (const auto& [finding, report] : named) {
-        const std::vector<std::string>& explains = finding->explains;
-        if (!Leads(*finding) ||
-            std::find(explains.begin(), explains.end(), effect) == explains.end())
-          continue;
-        least = least == 0 ? finding->saving_share : std::min(least, finding->saving_share);
-        most = std::max(most, finding->saving_share);
-      }
-      if (most == 0 || &candidate == &cause) continue;
-      for (const auto& [finding, report] : items_[candidate.id].found) {
-        const auto own = std::find_if(
-            named.begin(), named.end(),
-            [&, of = report](const auto& one) { return one.second == of && Leads(*one.first); });
-        const double share = finding->saving_share;
-        if (own == named.end() && Leads(*finding) && share <= lead * most && lead * share >= least)
-          named.emplace_back(finding, report);
-      }
-    }
-  }
-
-  // A finding of one report shortens the steps of its ranks in which it claims time. What its rank
-  // waits for others inside collectives is not its to win, nor is what shared layers need at once.
-  void AddCuts(Item* item) const {
-    item->limit = window();
-    cuts_.Size(&item->cuts);
-    cuts_.Size(&item->by_itself);
-    for (const auto& [finding, report] : item->found) {
-      for (const std::size_t r : report->ranks) {
-        if (r >= cluster_.ranks.size() || !Concerns(*finding, *report, r)) continue;
-        item->ranks.insert(r);
-        cuts_.Add(*finding, r, finding->saving_share, &item->cuts);
-        cuts_.Add(*finding, r, finding->alone_share, &item->by_itself);
-      }
-    }
-    AddSharedCollectives(item);
-    if (!BatchesReady(*item)) return;
-    // Ranks run one program: batches that are ready on one rank are ready on all.
-    const RankCuts waits = cuts_.WaitsForData();
-    for (std::size_t r = 0; r < waits.size(); ++r) {
-      if (!waits[r].empty()) item->ranks.insert(r);
-    }
-    cuts_.Join(&item->cuts.data, waits);
-    cuts_.Join(&item->by_itself.data, waits);
-  }
-
-  // A collective is one operation of all its ranks. One that waits in it for the others sees it
-  // take longer than it does, and finds nothing; what shortens it on another rank shortens it here.
-  void AddSharedCollectives(Item* item) const {
-    const Finding* most = nullptr;
-    for (const auto& [finding, report] : item->found) {
-      const bool shortens = finding->rule->topic != Topic::kCollectives && finding->comm_share > 0;
-      if (shortens && (most == nullptr || most->saving_share < finding->saving_share))
-        most = finding;
-    }
-    if (most == nullptr) return;
-    Finding shared = *most;
-    shared.step_parts.clear();  // which tell steps by the clock of their rank
-    for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
-      if (item->ranks.contains(r)) continue;
-      cuts_.AddCommunication(shared, r, shared.saving_share, &item->cuts);
-      cuts_.AddCommunication(shared, r, shared.alone_share, &item->by_itself);
-    }
-  }
-
-  // A report that holds several ranks says of which it found something.
-  bool Concerns(const Finding& finding, const ReportFindings& report, std::size_t rank) const {
-    const std::vector<int>& named = finding.where.ranks;
-    if (report.ranks.size() < 2 || named.empty() || !cluster_.numbered) return true;
-    return std::find(named.begin(), named.end(), cluster_.Number(rank)) != named.end();
-  }
+  const JobItem& ItemOf(const Candidate& candidate) const { return items_[candidate.id]; }
 
   // Ranks may plan the same fixes in another order, in which the first of them wins what both
   // would: of two fixes a rank wins as much as in its plan, and no less than by one of them that
   // some rank plans first.
-  Taken With(const Taken& taken, const Item& item) const {
-    const bool first = item.verdict != nullptr ||
-                       std::any_of(item.found.begin(), item.found.end(),
-                                   [](const auto& found) { return Leads(*found.first); });
+  Taken With(const Taken& taken, const JobItem& item) const {
     return {cuts_.Joined(taken.planned, item.cuts),
-            first ? cuts_.Larger(taken.largest, item.by_itself) : taken.largest};
+            item.first ? cuts_.Larger(taken.largest, item.by_itself) : taken.largest};
   }
   Nanos GainOf(const Taken& taken) const {
     return cuts_.GainOf(cuts_.Larger(taken.planned, taken.largest));
@@ -255,7 +66,7 @@ class JobFixes : public FixList {
 
   // What of several fixes changes the same is not known: a less specific one has what is left.
   Nanos Own(const Candidate& candidate) override {
-    const Item& item = ItemOf(candidate);
+    const JobItem& item = ItemOf(candidate);
     if (item.fixed) return item.limit;
     const Taken with = With({specific_, {}}, item);
     const Nanos own = std::clamp<Nanos>(GainOf(with) - won_by_specific_, 0, item.limit);
@@ -266,7 +77,7 @@ class JobFixes : public FixList {
 
   // By how much the job gets shorter beyond what came before it.
   Nanos Worth(const Candidate& candidate, Nanos left) override {
-    const Item& item = ItemOf(candidate);
+    const JobItem& item = ItemOf(candidate);
     if (item.fixed) return std::min(item.limit, left);
     if (IsLocked(candidate)) left = std::min(left, ByItself(candidate));
     return Remaining(candidate, std::min(candidate.own, left));
@@ -280,8 +91,8 @@ class JobFixes : public FixList {
   }
 
   Nanos WorthAfter(const Candidate& first, const Candidate& candidate) override {
-    const Item& before = ItemOf(first);
-    const Item& item = ItemOf(candidate);
+    const JobItem& before = ItemOf(first);
+    const JobItem& item = ItemOf(candidate);
     if (before.fixed || item.fixed) return Worth(candidate, window());
     const Taken with = With(taken_, before);
     return GainOf(With(with, item)) - GainOf(with);
@@ -298,7 +109,7 @@ class JobFixes : public FixList {
   }
 
   void Take(const Candidate& candidate, Nanos) override {
-    const Item& item = ItemOf(candidate);
+    const JobItem& item = ItemOf(candidate);
     taken_ids_.insert(candidate.id);
     if (item.fixed) return;
     taken_ = With(taken_, item);
@@ -312,14 +123,14 @@ class JobFixes : public FixList {
   }
 
   Nanos Remaining(const Candidate& candidate, Nanos left) override {
-    const Item& item = ItemOf(candidate);
+    const JobItem& item = ItemOf(candidate);
     if (item.fixed) return std::min(item.limit, left);
     const Nanos more = GainOf(With(taken_, item)) - won_;
     return std::clamp<Nanos>(more, 0, std::min(item.limit, left));
   }
 
   Nanos ByItself(const Candidate& candidate) const override {
-    const Item& item = ItemOf(candidate);
+    const JobItem& item = ItemOf(candidate);
     if (item.verdict != nullptr) return candidate.own;
     return std::min(item.limit, cuts_.GainOf(item.by_itself));
   }
@@ -328,8 +139,8 @@ class JobFixes : public FixList {
   // and it wins as much to be rid of it. A symptom, or what only they suffer from, may come of
   // their lateness: that has to win more.
   bool IsRootOf(const Candidate& cause, const Candidate& effect) const override {
-    const Item& found = ItemOf(cause);
-    const Item& late = ItemOf(effect);
+    const JobItem& found = ItemOf(cause);
+    const JobItem& late = ItemOf(effect);
     if (cause.rule->kind == RuleKind::kInfo || found.verdict != nullptr) return false;
     if (late.verdict == nullptr || late.ranks.empty()) return false;
     if (late.ranks.size() == cluster_.ranks.size()) return false;
@@ -345,7 +156,7 @@ class JobFixes : public FixList {
 
   // Nothing is left of it, because the cause, settled before it, took the same time.
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {
-    const Item& lost = ItemOf(effect);
+    const JobItem& lost = ItemOf(effect);
     return effect.alone > 0 && 2 * effect.saving < effect.alone &&
            2 * CutsOfJob::Shared(ItemOf(cause).cuts, lost.cuts) >
                CutsOfJob::Shared(lost.cuts, lost.cuts) &&
@@ -353,7 +164,7 @@ class JobFixes : public FixList {
   }
 
   Footing FootingOf(const Candidate& candidate) const override {
-    const Item& item = ItemOf(candidate);
+    const JobItem& item = ItemOf(candidate);
     const auto ranks = [](const RankSummary& rank) { return rank.supports_verdict; };
     const auto parts = [](const auto& found) { return found.second->supports_verdict; };
     return {item.verdict != nullptr
@@ -369,7 +180,7 @@ class JobFixes : public FixList {
     return finding;
   }
 
-  void Place(const Item& item, Finding* finding) const {
+  void Place(const JobItem& item, Finding* finding) const {
     std::set<int> numbers;
     std::set<int> devices;
     for (const std::size_t r : item.ranks) {
@@ -381,7 +192,7 @@ class JobFixes : public FixList {
   }
 
   double ConfidenceOf(const Candidate& candidate) const override {
-    const Item& item = ItemOf(candidate);
+    const JobItem& item = ItemOf(candidate);
     double confidence = 0;
     for (const auto& [one, report] : item.found) confidence = std::max(confidence, one->confidence);
     if (item.verdict == nullptr) return confidence;
@@ -452,7 +263,7 @@ class JobFixes : public FixList {
 
   // Words and evidence are those of the part where it costs most.
   Finding OfParts(const Candidate& candidate) const {
-    const Item& item = ItemOf(candidate);
+    const JobItem& item = ItemOf(candidate);
     Finding finding = *Worst(candidate);
     finding.confidence = ConfidenceOf(candidate);
     finding.unprofiled_share =
@@ -471,8 +282,8 @@ class JobFixes : public FixList {
 
   const Cluster& cluster_;
   const CutsOfJob cuts_;
-  std::vector<Item> items_;  // by candidate
-  Cuts specific_;            // by the more specific candidates
+  std::vector<JobItem> items_;  // by candidate
+  Cuts specific_;               // by the more specific candidates
   Nanos won_by_specific_ = 0;
   Taken taken_;  // by the fixes in the plan so far
   std::set<std::size_t> taken_ids_;
