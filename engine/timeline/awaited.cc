@@ -194,6 +194,7 @@ void Awaited::FindWaitsBeforeUploads() {
   const Trace& trace = run_.trace;
   before_uploads_.resize(trace.threads.size());
   if (workers_recorded_ || !SaysTraining()) return;
+  const auto value = static_cast<std::int64_t>(run_.knowledge.Number("copy.tiny_bytes"));
   const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
   const double usual = run_.knowledge.Number("replay.hand_over.usual");
   for (const std::uint32_t t : run_.launching_threads) {
@@ -212,9 +213,10 @@ void Awaited::FindWaitsBeforeUploads() {
       if (next == run_.calls_of_thread[t].last) break;
       all += wait.Length();
       const std::uint32_t op = run_.first_op_of_call[next];
-      if (trace.ops.kind[op] != OpKind::kCopy ||
-          trace.copies.direction[trace.ops.detail[op]] != CopyDirection::kHostToDevice)
-        continue;
+      if (trace.ops.kind[op] != OpKind::kCopy) continue;
+      const std::uint32_t copy = trace.ops.detail[op];
+      if (trace.copies.direction[copy] != CopyDirection::kHostToDevice) continue;
+      if (trace.copies.bytes[copy] <= value) continue;
       before_upload.push_back(wait);
       time += wait.Length();
     }

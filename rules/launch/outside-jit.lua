@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   effort    = "code",
-  priority  = 70,
+  priority  = 76,
   explains  = { "launch/graph-candidate", "launch/bound", "launch/tiny-kernels", "launch/host-op-overhead", "host/cpu-bound",
                 "host/blocked", "kernel/unfused-optimizer", "transfer/many-small-copies" },
   knowledge = { "K-A1", "K-H6" },

@@ -52,15 +52,15 @@ TEST_CASE(
 // Steps of 1 ms: an update of weights runs for 500 us, the thread waits, uploads or launches, and
 // so on.
 TEST_CASE("a training program that uploads after its waits waits for data") {
-  const auto loading = [](const char* kernel, bool upload) {
+  const auto loading = [](const char* kernel, std::int64_t bytes) {
     TraceBuilder story;
     Repeat(10, 1_ms, [&](int, Nanos at) {
       story.Launch(kernel, {at, at + 5_us}, {at + 10_us, at + 510_us});
       story.OsCall("poll", {at + 6_us, at + 980_us});
       const Interval call{at + 982_us, at + 986_us};
       const Interval op{at + 990_us, at + 995_us};
-      if (upload)
-        story.CopyToGpu(1 << 16, MemoryKind::kPinned, call, op);
+      if (bytes > 0)
+        story.CopyToGpu(bytes, MemoryKind::kPinned, call, op);
       else
         story.Launch("first", call, op);
     });
@@ -69,9 +69,10 @@ TEST_CASE("a training program that uploads after its waits waits for data") {
   const char* update =
       "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
       "at::native::FusedAdamMathFunctor<float, 4> >(int)";
-  CHECK(loading(update, true) > 9 * 460_us);
-  CHECK(loading(update, false) == 0);
-  CHECK(loading("stencil", true) == 0);  // who knows what it waits for
+  CHECK(loading(update, 1 << 16) > 9 * 460_us);
+  CHECK(loading(update, 4) == 0);  // a number is no batch
+  CHECK(loading(update, 0) == 0);
+  CHECK(loading("stencil", 1 << 16) == 0);  // who knows what it waits for
 }
 
 TEST_CASE("waiting for a child process that nothing explains is a wait of the host") {
