@@ -173,7 +173,6 @@ void DeclareCalls(Catalog* catalog) {
 // What operators do that a program can do without.
 void DeclareOperatorLosses(Catalog* catalog) {
   auto& trials = catalog->Of(&Analysis::algorithm_trials);
-  trials.Needs(Recorded, kNotRecorded, "operators");
   trials.AddLoss(
       "convolution.trials", kOfCalls,
       {"convolutions of the steady loop that try algorithms out, one after the other",

@@ -11,7 +11,7 @@ namespace {
 Nanos AddSearch(OperatorStory* s, Nanos start, int tried) {
   Nanos now = start + 300_us;
   for (int k = 0; k < 2 * tried; ++k) {
-    s->story.Launch("algorithm " + std::to_string(k / 2), {now, now + 5_us},
+    s->story.Launch("sm80_xmma_fprop_implicit_gemm_" + std::to_string(k / 2), {now, now + 5_us},
                     {now + 10_us, now + 60_us});
     s->story.Sync({now + 6_us, now + 62_us},
                   k % 2 == 0 ? "cudaDeviceSynchronize" : "cudaEventSynchronize");
@@ -41,6 +41,53 @@ TEST_CASE("a convolution that waits for what it launches tries algorithms out") 
   CHECK(trials.loss.lost->Total() == cut.end - cut.start);
   CHECK(static_cast<double>(a.replay().Gain(*trials.loss.remedy)) ==
         Approx(static_cast<double>(cut.end - cut.start)).epsilon(0.05));
+}
+
+TEST_CASE("trials are told without operators, by kernels that run twice in a row") {
+  OperatorStory s;
+  s.story.Launch("before", {95_us, 100_us}, {105_us, 120_us});
+  s.story.Call("cudaMalloc", {110_us, 120_us});
+  const Nanos end = AddSearch(&s, 100_us, 5);
+  s.operators.clear();
+  s.story.Launch("behind", {end, end + 5_us}, {end + 10_us, end + 20_us});
+  s.story.Sync({end + 6_us, end + 30_us});
+  const Analysis& a = s.Analyse();
+  const AlgorithmTrials& trials = a.algorithm_trials;
+  CHECK(trials.loss.count == 1);
+  CHECK(trials.mean == 5);
+  CHECK(trials.loss.remedy->scaled_ops.size() == 10);
+  REQUIRE(trials.loss.remedy->host_cuts.size() == 1);
+  const Interval cut = trials.loss.remedy->host_cuts[0].when.intervals().at(0);
+  CHECK(cut.start == 160_us);
+  CHECK(cut.end == 400_us + 9 * 70_us + 62_us);
+}
+
+TEST_CASE("a program that waits behind each layer tries nothing out") {
+  OperatorStory s;
+  for (Nanos k = 0; k < 12; ++k) {
+    const Nanos at = k * 100_us;
+    s.story.Launch("sm80_xmma_fprop_implicit_gemm_" + std::to_string(k % 4), {at, at + 5_us},
+                   {at + 10_us, at + 60_us});
+    s.story.Sync({at + 20_us, at + 62_us});
+  }
+  CHECK(s.Analyse().algorithm_trials.loss.count == 0);
+}
+
+TEST_CASE("few kernels that run in pairs are no trials, nor are those that convolve nothing") {
+  const auto found = [](const std::string& kernel, Nanos kernels) {
+    OperatorStory s;
+    s.story.Launch("before", {0_us, 5_us}, {10_us, 20_us}).Sync({25_us, 30_us});
+    for (Nanos k = 0; k < 12; ++k) {
+      const Nanos at = 100_us + k * 100_us;
+      s.story.Launch(kernel + std::to_string(k / 2 % kernels), {at, at + 5_us},
+                     {at + 10_us, at + 60_us});
+      s.story.Sync({at + 20_us, at + 62_us});
+    }
+    return s.Analyse().algorithm_trials.loss.count;
+  };
+  CHECK(found("sm80_xmma_fprop_implicit_gemm_", 6) == 1);
+  CHECK(found("sm80_xmma_fprop_implicit_gemm_", 2) == 0);
+  CHECK(found("stencil_", 6) == 0);
 }
 
 TEST_CASE("a convolution that only computes, and one that is waited for, try nothing out") {

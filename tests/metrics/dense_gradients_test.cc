@@ -68,6 +68,11 @@ TEST_CASE("an optimizer of fewer parameters than the table has does not update i
   CHECK(LeftOf(s, s.Analyse().dense_gradients, "update") == 1);
 }
 
+TEST_CASE("one row in twenty is few") {
+  OperatorStory s = Step(200'000, 8192, 200'000 * 64);
+  CHECK(s.Analyse().dense_gradients.loss.count == 1);
+}
+
 TEST_CASE("a table of which many rows are looked up has a dense gradient for good reason") {
   OperatorStory s = Step(100'000, 8192, 100'000 * 64);
   CHECK(s.Analyse().dense_gradients.loss.count == 0);

@@ -1,6 +1,9 @@
 #include "engine/metrics/losses/algorithm_trials.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
 
 namespace advise {
 namespace {
@@ -12,15 +15,122 @@ struct Search {
   Nanos end = 0;          // when the last one is over, and its memory given back
 };
 
+// Searches in the calls of one thread, of which it is given one after the other.
+class PairFinder {
+ public:
+  PairFinder(const Basis& basis, std::function<void(Nanos, const Search&)> found)
+      : run_(basis.run),
+        trace_(basis.run.trace),
+        least_waits_(static_cast<std::size_t>(run_.knowledge.Number("convolution.trial_waits"))),
+        least_kernels_(
+            static_cast<std::size_t>(run_.knowledge.Number("convolution.trial_kernels"))),
+        most_launches_(static_cast<int>(run_.knowledge.Number("convolution.trial_launches"))),
+        long_pause_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
+        found_(std::move(found)) {}
+
+  void Call(std::uint32_t call) {
+    switch (run_.ClassOfCall(call)) {
+      case CallClass::kLaunch:
+        Launch(call);
+        break;
+      case CallClass::kSyncDevice:
+      case CallClass::kSyncStream:
+      case CallClass::kSyncEvent:
+        if (launches_ > 0) Wait(call);
+        break;
+      case CallClass::kAllocDevice:  // of the working memory, ahead of the trials
+        if (launches_ > 0) Close();
+        break;
+      case CallClass::kCopy:
+      case CallClass::kCopyAsync:
+        worked_ = trace_.calls.end[call];
+        break;
+      case CallClass::kFreeDevice:
+        if (launches_ == 0 && search_.waits > 0) search_.end = trace_.calls.end[call];
+        break;
+      default:
+        break;
+    }
+  }
+
+  void Close() {
+    const bool convolves = 2 * convolutions_ >= search_.waits;
+    if (search_.waits >= least_waits_ && kernels_.size() >= least_kernels_ && convolves)
+      found_(begun_, search_);
+    search_ = {};
+    kernels_.clear();
+    convolutions_ = 0;
+    once_ = {};
+    launches_ = 0;
+  }
+
+ private:
+  struct Trial {
+    std::uint32_t shape = kNone;  // of its last kernel
+    Nanos begun = 0, first = 0;   // when it is prepared, and launched
+  };
+
+  void Launch(std::uint32_t call) {
+    const std::uint32_t op = run_.first_op_of_call[call];
+    if (op == kNone || trace_.ops.kind[op] != OpKind::kKernel) return;
+    const Nanos start = trace_.calls.start[call];
+    if (start - worked_ > long_pause_) launches_ = 0;  // it was prepared meanwhile
+    if (launches_++ == 0) {
+      next_.first = start;
+      next_.begun = worked_;
+    }
+    next_.shape = trace_.ops.detail[op];
+    worked_ = trace_.calls.end[call];
+  }
+
+  void Wait(std::uint32_t call) {
+    if (launches_ > most_launches_) Close();
+    const Trial now = std::exchange(next_, {});
+    launches_ = 0;
+    if (once_.shape == kNone || NameOf(once_) != NameOf(now)) {
+      if (once_.shape != kNone) Close();  // what ran once was no trial
+      once_ = now;
+      return;
+    }
+    if (search_.waits == 0) begun_ = once_.begun, search_.first = once_.first;
+    search_.waits += 2;
+    search_.end = trace_.calls.end[call];
+    kernels_.insert(NameOf(now));
+    if (run_.names.Kernel(now.shape).name == "convolution") convolutions_ += 2;
+    once_ = {};
+  }
+
+  StringId NameOf(const Trial& trial) const { return trace_.shapes[trial.shape].name; }
+
+  const Run& run_;
+  const Trace& trace_;
+  std::size_t least_waits_;
+  std::size_t least_kernels_;
+  int most_launches_;
+  Nanos long_pause_;
+  std::function<void(Nanos, const Search&)> found_;
+  Search search_;
+  Nanos begun_ = 0;  // when the search was prepared
+  std::set<StringId> kernels_;
+  std::size_t convolutions_ = 0;  // waits for them
+  Trial once_;                    // waited for once
+  Trial next_;                    // launched, and not waited for
+  int launches_ = 0;              // since the last wait
+  Nanos worked_ = 0;              // the end of the last launch or copy
+};
+
 class TrialFinder {
  public:
   explicit TrialFinder(const Basis& basis)
       : basis_(basis), run_(basis.run), trace_(basis.run.trace), loss_(basis) {}
 
   AlgorithmTrials Find() {
-    if (trace_.operators.size() == 0) return std::move(result_);
     const std::vector<RowRange> rows = RowsByThread(trace_.operators.thread, trace_.threads.size());
-    for (const std::uint32_t thread : run_.launching_threads) Thread(thread, rows[thread]);
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::vector<Interval> cuts =
+          trace_.operators.size() > 0 ? InOperators(thread, rows[thread]) : InCalls(thread);
+      if (!cuts.empty()) when_[thread] = IntervalSet::Of(std::move(cuts));
+    }
     if (loss_.count() > 0) result_.mean = trials_ / static_cast<double>(loss_.count());
     Gone();
     result_.loss = loss_.Build();
@@ -38,7 +148,7 @@ class TrialFinder {
     return known_[name] == 1;
   }
 
-  void Thread(std::uint32_t thread, RowRange rows) {
+  std::vector<Interval> InOperators(std::uint32_t thread, RowRange rows) {
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("convolution.trial_waits"));
     const OperatorTable& operators = trace_.operators;
     std::vector<Interval> cuts;
@@ -50,15 +160,19 @@ class TrialFinder {
       if (!basis_.InLoop(start)) continue;
       const Search search = Inside(thread, {start, until});
       if (search.waits < least) continue;
-      loss_.Count(start, 0, search.end - start);
-      // A trial is run twice: once to warm up, once for its time. Without a search, one algorithm
-      // is prepared instead of all.
-      const double tried = static_cast<double>(search.waits) / 2;
-      trials_ += tried;
-      const auto prepared = static_cast<double>(search.first - start) / tried;
-      cuts.push_back({start + static_cast<Nanos>(prepared), search.end});
+      cuts.push_back(Take(start, search));
     }
-    if (!cuts.empty()) when_[thread] = IntervalSet::Of(std::move(cuts));
+    return cuts;
+  }
+
+  // A trial is run twice: once to warm up, once for its time. Without a search, one algorithm is
+  // prepared instead of all.
+  Interval Take(Nanos start, const Search& search) {
+    loss_.Count(start, 0, search.end - start);
+    const double tried = static_cast<double>(search.waits) / 2;
+    trials_ += tried;
+    const auto prepared = static_cast<double>(search.first - start) / tried;
+    return {start + static_cast<Nanos>(prepared), search.end};
   }
 
   Search Inside(std::uint32_t thread, Interval when) const {
@@ -89,6 +203,19 @@ class TrialFinder {
       }
     }
     return search;
+  }
+
+  // Where no operators were recorded: the same kernel twice in a row, alone and waited for, and
+  // then another one. Nothing but a search runs several convolutions so.
+  std::vector<Interval> InCalls(std::uint32_t thread) {
+    std::vector<Interval> cuts;
+    PairFinder pairs(basis_, [&](Nanos start, const Search& search) {
+      if (basis_.InLoop(search.first)) cuts.push_back(Take(start, search));
+    });
+    const RowRange calls = run_.calls_of_thread[thread];
+    for (std::uint32_t c = calls.first; c < calls.last; ++c) pairs.Call(c);
+    pairs.Close();
+    return cuts;
   }
 
   // The trials, on the host and on the GPU.
