@@ -7,7 +7,7 @@ namespace advise {
 namespace {
 
 // A step of 2 ms: one large program of ten kernels, then `singles` programs of one kernel, 50 us
-// apart.
+// apart. Every fifth works on a larger tensor.
 TraceBuilder Steps(int singles) {
   TraceBuilder story;
   Repeat(10, 2_ms, [&](int i, Nanos at) {
@@ -21,7 +21,7 @@ TraceBuilder Steps(int singles) {
       const Nanos start = at + 250_us + k * 50_us;
       story.Range("XlaModule:#hlo_module=jit_multiply,program_id=2#", {start, start + 15_us});
       story.Launch("loop_multiply_fusion", {start + 5_us, start + 10_us},
-                   {start + 15_us, start + 17_us});
+                   {start + 15_us, start + 17_us}, {k % 5 == 0 ? 4096U : 8U, 128});
     }
   });
   return story;
@@ -39,6 +39,10 @@ TEST_CASE("operations that the host calls one by one lose the time between them"
   CHECK(found.loss.lost->Total() == steps * (965_us - 19 * 2_us));
   REQUIRE(found.loss.remedy->host_cuts.size() == 1);
   CHECK(found.loss.remedy->host_cuts[0].when.Total() == steps * 965_us);
+  // Of five, four are on tensors of one size: three of them are fused into the first.
+  const auto& scaled = found.loss.remedy->scaled_ops;
+  CHECK(static_cast<Nanos>(scaled.size()) == steps * 4 * 3);
+  CHECK(scaled.front().second == Approx(0.3));
 }
 
 TEST_CASE("a few operations are the log of a step, and large programs are what is wanted") {

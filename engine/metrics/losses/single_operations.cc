@@ -15,6 +15,7 @@ class SingleOperationFinder {
         most_kernels_(static_cast<int>(run_.knowledge.Number("launch.operation_kernels"))),
         least_programs_(static_cast<std::size_t>(run_.knowledge.Number("launch.operation_series"))),
         longest_pause_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
+        residual_(static_cast<float>(run_.knowledge.Number("kernel.fused_residual"))),
         is_program_(trace_.strings.size(), -1) {}
 
   SingleOperations Find() {
@@ -24,19 +25,22 @@ class SingleOperationFinder {
     std::size_t single = 0;
     for (const std::uint32_t thread : run_.launching_threads) {
       std::vector<Interval> open;
+      std::vector<std::uint32_t> ops;  // of these programs: the last of each
       const auto close = [&] {
         if (open.size() >= least_programs_) {
           series[thread].push_back({open.front().start, open.back().end});
           for (const Interval& program : open) loss.Count(program.start, 0, program.Length());
+          Fuse(ops, &loss);
         }
         open.clear();
+        ops.clear();
       };
-      ForEachProgram(thread, [&](const Interval& program, int kernels) {
+      ForEachProgram(thread, [&](const Interval& program, int kernels, std::uint32_t op) {
         programs.Count(program.start);
         const bool small = kernels > 0 && kernels <= most_kernels_;
         if (small) ++single;
         if (!small || (!open.empty() && program.start - open.back().end > longest_pause_)) close();
-        if (small) open.push_back(program);
+        if (small) open.push_back(program), ops.push_back(op);
       });
       close();
     }
@@ -57,7 +61,8 @@ class SingleOperationFinder {
     return is_program_[name] == 1;
   }
 
-  // Calls `visit(when, kernels)` for each program that the thread calls in the loop.
+  // Calls `visit(when, kernels, op)` for each program that the thread calls in the loop; `op` is
+  // the last that it launches.
   template <typename Visit>
   void ForEachProgram(std::uint32_t thread, Visit visit) {
     const RowRange calls = run_.calls_of_thread[thread];
@@ -68,13 +73,35 @@ class SingleOperationFinder {
       if (!IsProgram(trace_.ranges.name[r]) || !basis_.InLoop(program.start)) continue;
       while (call < calls.last && trace_.calls.start[call] < program.start) ++call;
       int kernels = 0;
+      std::uint32_t op = kNone;
       for (std::uint32_t c = call; c < calls.last && trace_.calls.start[c] < program.end; ++c) {
         const CallClass kind = run_.ClassOfCall(c);
-        if (kind == CallClass::kLaunch || kind == CallClass::kCopyAsync) ++kernels;
+        if (kind == CallClass::kLaunch || kind == CallClass::kCopyAsync) {
+          ++kernels;
+          op = run_.first_op_of_call[c];
+        }
         if (kind == CallClass::kGraphLaunch) kernels += most_kernels_ + 1;
       }
-      visit(program, kernels);
+      visit(program, kernels, op);
     }
+  }
+
+  // Element-wise operations on tensors of one size, one after the other, become one kernel.
+  void Fuse(const std::vector<std::uint32_t>& ops, LossBuilder* loss) {
+    for (std::size_t i = 1; i < ops.size(); ++i) {
+      if (IsElementwise(ops[i - 1]) && IsElementwise(ops[i]) &&
+          BlocksOf(ops[i - 1]) == BlocksOf(ops[i]))
+        loss->remedy().scaled_ops.emplace_back(ops[i], residual_);
+    }
+  }
+
+  bool IsElementwise(std::uint32_t op) const {
+    return op != kNone && trace_.ops.kind[op] == OpKind::kKernel &&
+           run_.names.Kernel(trace_.ops.detail[op]).name == "elementwise";
+  }
+
+  std::uint64_t BlocksOf(std::uint32_t op) const {
+    return trace_.shapes[trace_.ops.detail[op]].Blocks();
   }
 
   // One call replaces each series: the code between its calls goes, what the GPU idles meanwhile,
@@ -103,6 +130,7 @@ class SingleOperationFinder {
   int most_kernels_;
   std::size_t least_programs_;
   Nanos longest_pause_;
+  float residual_;
   std::vector<std::int8_t> is_program_;  // by name; -1 not asked yet
 };
 
