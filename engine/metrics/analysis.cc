@@ -127,7 +127,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         kernel_trains = FindKernelTrains(shared, like);
         kernel_variation = FindKernelVariation(shared, like);
         block_shapes = FindBlockShapes(shared, like);
-        number_formats = FindNumberFormats(shared, like);
+        number_formats = FindNumberFormats(shared, like, hardware.fp64_ratio);
       },
       [&] {
         kernels = FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});

@@ -19,8 +19,8 @@ return {
   evidence       = { count = "per_step", programs = "launch.programs.per_step", single = "launch.programs.single" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "The host calls {programs:count} compiled programs {per:text}, and {single:pct} of them hold a single operation. Between these the GPU is idle for {share:pct} of the time.",
-  cause   = "JAX compiles each operation outside jax.jit as a separate program, and Python calls them one by one.",
+  symptom = "The host calls {programs:count} compiled programs {per:text}, and {single:pct} of them hold a single operation. Gaps between these, and kernels that one kernel could do, take {share:pct} of the time.",
+  cause   = "JAX compiles each operation outside jax.jit as a separate program, and Python calls them one by one. Each reads and writes whole tensors, which a fused kernel touches once.",
   fixes   = {
     { action  = "Put the whole step into one function under jax.jit: gradient, optimizer, and update",
       snippet = [[def train_step(params, state, batch):
@@ -36,7 +36,7 @@ train_step = jax.jit(train_step, donate_argnums=(0, 1))]],
   false_positives = "Code that must look at each value in Python.",
   references = { "jax/jit" },
 
-  saving = { confidence = 0.8, basis = "one call replaces each series of programs" },
+  saving = { confidence = 0.8, basis = "one call replaces each series of programs, and element-wise kernels on tensors of one size become one" },
 
   tests = {
     { name = "the optimizer runs outside the compiled function",

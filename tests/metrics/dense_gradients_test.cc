@@ -63,6 +63,15 @@ TEST_CASE("a table of which few rows are looked up is cleared and updated as a w
   CHECK(LeftOf(s, dense, "update") == Approx(0.75));  // a quarter of the parameters
 }
 
+TEST_CASE("two passes of a step make two gradients of one table, which is updated once") {
+  OperatorStory s = Step(2'000'000, 8192, 2'000'000 * 64);
+  s.operators.push_back(s.operators.front());
+  s.operators.back().when = {300_us, 400_us};
+  const DenseGradients& dense = s.Analyse().dense_gradients;
+  CHECK(dense.tables == 2);
+  CHECK(LeftOf(s, dense, "update") == 0);
+}
+
 TEST_CASE("an optimizer of fewer parameters than the table has does not update it") {
   OperatorStory s = Step(2'000'000, 8192, 1'000'000);
   CHECK(LeftOf(s, s.Analyse().dense_gradients, "update") == 1);

@@ -217,6 +217,21 @@ TEST_CASE("formats of numbers: double precision, and sixteen and eight bits of p
   CHECK(run->number_formats.fp8_ns == 47e3);
 }
 
+TEST_CASE("products on few units for double precision are bound by these") {
+  const std::string tanh =
+      "void at::native::vectorized_elementwise_kernel<2, at::native::tanh_kernel_cuda(at::"
+      "TensorIteratorBase&)::{lambda()#2}::operator()() const::{lambda(double)#1}, "
+      "std::array<char*, 2ul> >(int)";
+  TraceBuilder story;
+  story.Device("NVIDIA L4", 58);
+  story.Kernel("ampere_dgemm_128x64_nn", {0_us, 10_us}).Kernel(tanh, {10_us, 30_us});
+  const Analysed run(story);
+  const auto& lighter = run->number_formats.doubles.remedy->lighter_ops;
+  REQUIRE(lighter.size() == 2);
+  CHECK(lighter[0].second == Approx(4.0 / 64));
+  CHECK(lighter[1].second == 0.5F);  // bound by memory
+}
+
 TEST_CASE("kernels on double-precision tensors are told by what PyTorch calls them") {
   const std::string vectorized = "void at::native::vectorized_elementwise_kernel<2, at::native::";
   TraceBuilder story;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,8 @@ struct Backward {
 };
 constexpr auto kBackward = std::to_array<Backward>(
     {{"aten::embedding_dense_backward", 2}, {"aten::_embedding_bag_dense_backward", 5}});
+
+constexpr double kRounding = 1e-3;  // of a number of tables
 
 double Elements(const std::vector<std::int64_t>& sizes) {
   double product = sizes.empty() ? 0 : 1;
@@ -40,8 +43,8 @@ class DenseFinder {
     if (result_.recorded) Read();
     if (!sizes_.empty() && !of_call_.empty()) {
       for (const auto& [rows, width] : sizes_) elements_ += static_cast<double>(rows * width);
-      const double tables = result_.tables = std::max(1.0, calls_.PerStep());
-      elements_ *= tables / static_cast<double>(sizes_.size());  // tables of one size are many
+      elements_ /= static_cast<double>(sizes_.size());
+      result_.tables = std::max(1.0, calls_.PerStep());
       Host();
       Ops();
     }
@@ -152,8 +155,11 @@ class DenseFinder {
     if (inputs == nullptr || inputs->tensors.empty()) return 0;
     const OperatorTensor& first = inputs->tensors.front();
     if (first.list_elements > 0) {
+      // Where gradients are added up over several passes, one table has several of them in a step.
       const auto all = static_cast<double>(first.list_elements);
-      return all >= elements_ ? elements_ / all : 0;
+      const double fit = std::floor(all / elements_ + kRounding);
+      const double tables = std::min({result_.tables, static_cast<double>(first.list_count), fit});
+      return std::min(1.0, tables * elements_ / all);
     }
     if (first.sizes.size() != 2 || !sizes_.contains({first.sizes[0], first.sizes[1]})) return 0;
     const std::string_view name = trace_.strings[table_.name[row]];
@@ -172,7 +178,7 @@ class DenseFinder {
   StepCounter calls_{run_};
   std::set<Size> sizes_;                 // of the tables
   std::vector<std::uint32_t> backward_;  // rows of operators
-  double elements_ = 0;                  // of all tables
+  double elements_ = 0;                  // of a table
   std::map<std::uint32_t, IntervalSet> when_;
   DenseGradients result_;
 };

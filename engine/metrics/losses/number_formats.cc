@@ -1,5 +1,7 @@
 #include "engine/metrics/losses/number_formats.h"
 
+#include <algorithm>
+
 namespace advise {
 namespace {
 
@@ -15,7 +17,8 @@ bool OnDoubles(const Run& run, std::uint32_t shape, std::vector<std::int8_t>* kn
 
 }  // namespace
 
-NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
+NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint32_t>& kernels,
+                                double fp64_ratio) {
   const OpTable& ops = basis.run.trace.ops;
   NumberFormats result;
   LossBuilder fp64(basis);
@@ -24,6 +27,9 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
   const Names& names = basis.run.names;
   const ShapeSet fp64_products =
       names.Shapes([](const KernelClass& c) { return c.precision == "fp64"; });
+  // Products on few FP64 units are bound by these: what is left is a part of their time, not half.
+  const double slow = fp64_ratio / basis.run.knowledge.Number("precision.fp64_speedup");
+  const float product_left = fp64_ratio > 0 ? static_cast<float>(std::min(0.5, slow)) : 0.5F;
   const ShapeSet plain_bf16 = names.Shapes(
       [](const KernelClass& c) { return c.precision == "bf16" && c.tensor_core != 1; });
   const auto is_product = [](const KernelClass& c) {
@@ -44,16 +50,15 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
     loss->remedy().scaled_ops.emplace_back(op, 0.5F);
   };
   // Shorter numbers are one change, whichever of the two asks for it: nobody wins it twice.
-  const auto halve = [&](std::uint32_t op, LossBuilder* loss) {
+  const auto shorten = [&](std::uint32_t op, bool product, LossBuilder* loss) {
     loss->Count(ops.start[op], 0, ops.end[op] - ops.start[op]);
     loss->AddOp(op);
-    loss->remedy().lighter_ops.emplace_back(op, 0.5F);
+    loss->remedy().lighter_ops.emplace_back(op, product ? product_left : 0.5F);
   };
   for (const std::uint32_t op : kernels) {
-    if (fp64_products.Has(ops.detail[op])) halve(op, &fp64);
-    if (OnDoubles(basis.run, ops.detail[op], &on_doubles)) {
-      halve(op, &doubles);
-    }
+    const bool product = fp64_products.Has(ops.detail[op]);
+    if (product) shorten(op, product, &fp64);
+    if (OnDoubles(basis.run, ops.detail[op], &on_doubles)) shorten(op, product, &doubles);
     if (plain_bf16.Has(ops.detail[op])) count(op, &bf16);
     if (halves.Has(ops.detail[op]))
       result.half_ns += static_cast<double>(ops.end[op] - ops.start[op]);

@@ -90,8 +90,10 @@ class SingleOperationFinder {
   void Fuse(const std::vector<std::uint32_t>& ops, LossBuilder* loss) {
     for (std::size_t i = 1; i < ops.size(); ++i) {
       if (IsElementwise(ops[i - 1]) && IsElementwise(ops[i]) &&
-          BlocksOf(ops[i - 1]) == BlocksOf(ops[i]))
+          BlocksOf(ops[i - 1]) == BlocksOf(ops[i])) {
+        loss->AddOp(ops[i]);
         loss->remedy().scaled_ops.emplace_back(ops[i], residual_);
+      }
     }
   }
 
