@@ -42,7 +42,7 @@ TEST_CASE("operations that the host calls one by one lose the time between them"
   // Of five, four are on tensors of one size: three of them are fused into the first.
   const auto& scaled = found.loss.remedy->scaled_ops;
   CHECK(static_cast<Nanos>(scaled.size()) == steps * 4 * 3);
-  CHECK(scaled.front().second == Approx(0.3));
+  CHECK(scaled.front().second == Approx(0.15));
 }
 
 TEST_CASE("a few operations are the log of a step, and large programs are what is wanted") {

@@ -15,7 +15,7 @@ class SingleOperationFinder {
         most_kernels_(static_cast<int>(run_.knowledge.Number("launch.operation_kernels"))),
         least_programs_(static_cast<std::size_t>(run_.knowledge.Number("launch.operation_series"))),
         longest_pause_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
-        residual_(static_cast<float>(run_.knowledge.Number("kernel.fused_residual"))),
+        left_(static_cast<float>(run_.knowledge.Number("launch.operation_left"))),
         is_program_(trace_.strings.size(), -1) {}
 
   SingleOperations Find() {
@@ -92,7 +92,7 @@ class SingleOperationFinder {
       if (IsElementwise(ops[i - 1]) && IsElementwise(ops[i]) &&
           BlocksOf(ops[i - 1]) == BlocksOf(ops[i])) {
         loss->AddOp(ops[i]);
-        loss->remedy().scaled_ops.emplace_back(ops[i], residual_);
+        loss->remedy().scaled_ops.emplace_back(ops[i], left_);
       }
     }
   }
@@ -132,7 +132,7 @@ class SingleOperationFinder {
   int most_kernels_;
   std::size_t least_programs_;
   Nanos longest_pause_;
-  float residual_;
+  float left_;
   std::vector<std::int8_t> is_program_;  // by name; -1 not asked yet
 };
 
