@@ -93,6 +93,7 @@ class SingleOperationFinder {
           BlocksOf(ops[i - 1]) == BlocksOf(ops[i])) {
         loss->AddOp(ops[i]);
         loss->remedy().scaled_ops.emplace_back(ops[i], left_);
+        loss->remedy().vanished_calls.push_back(trace_.ops.call[ops[i]]);
       }
     }
   }
