@@ -1,13 +1,17 @@
 #include "engine/timeline/host_activity.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <string_view>
 
 namespace advise {
 namespace {
 
-constexpr std::size_t kPhaseCount = static_cast<std::size_t>(Phase::kDataLoading) + 1;
+// Activities, and behind them phases.
+constexpr std::size_t kSlots = kActivityCount + static_cast<std::size_t>(Phase::kDataLoading) + 1;
+constexpr std::uint64_t kActivitySlots = (std::uint64_t{1} << kActivityCount) - 1;
+static_assert(kSlots <= 64);
 
 Activity ActivityOfOs(OsClass os_class) {
   switch (os_class) {
@@ -157,19 +161,17 @@ std::vector<HostPiece> HostActivity::Pieces(Nanos from, Nanos to) {
   std::sort(edges.begin(), edges.end(),
             [](const Edge& a, const Edge& b) { return a.time < b.time; });
 
-  std::array<int, kActivityCount + kPhaseCount> open{};
-  const auto top = [&open](std::size_t low, std::size_t high) {
-    for (std::size_t slot = high; slot > low; --slot) {
-      if (open[slot - 1] > 0) return slot - 1 - low;
-    }
-    return std::size_t{0};
+  std::array<int, kSlots> open{};
+  std::uint64_t open_slots = 0;  // a bit each
+  const auto highest = [](std::uint64_t slots) {
+    return slots == 0 ? 0 : static_cast<int>(std::bit_width(slots)) - 1;
   };
   std::vector<HostPiece> pieces;
   Nanos at = from;
   const auto emit = [&](Nanos until) {
     if (until <= at) return;
-    const auto activity = static_cast<Activity>(top(0, kActivityCount));
-    const auto phase = static_cast<Phase>(top(kActivityCount, open.size()));
+    const auto activity = static_cast<Activity>(highest(open_slots & kActivitySlots));
+    const auto phase = static_cast<Phase>(highest(open_slots >> kActivityCount));
     if (!pieces.empty() && pieces.back().activity == activity && pieces.back().phase == phase) {
       pieces.back().end = until;
     } else {
@@ -180,6 +182,8 @@ std::vector<HostPiece> HostActivity::Pieces(Nanos from, Nanos to) {
   for (const Edge& edge : edges) {
     emit(edge.time);
     open[edge.slot] += edge.opens ? 1 : -1;
+    const std::uint64_t bit = std::uint64_t{1} << edge.slot;
+    open_slots = open[edge.slot] > 0 ? open_slots | bit : open_slots & ~bit;
   }
   emit(to);
   return pieces;

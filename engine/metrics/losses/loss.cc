@@ -7,8 +7,8 @@
 namespace advise {
 
 void StepCounter::Count(Nanos when) {
-  ++all_;
   const std::vector<Step>& steps = run_.steps.all;
+  if (++all_ == 1) counts_.resize(steps.size());
   const auto holds = [&](std::size_t i) {
     return i < steps.size() && when >= steps[i].start && when < steps[i].end;
   };
@@ -21,6 +21,7 @@ void StepCounter::Count(Nanos when) {
 }
 
 double StepCounter::PerStep() const {
+  if (all_ == 0) return 0;  // as most counters are left
   std::vector<std::uint32_t> steady;
   for (std::size_t i = run_.steps.first_steady; i < counts_.size(); ++i) {
     const Step& step = run_.steps.all[i];

@@ -50,7 +50,7 @@ struct Loss {
 // Counts events by step. O(1) an event when they come in about the order of time.
 class StepCounter {
  public:
-  explicit StepCounter(const Run& run) : run_(run), counts_(run.steps.all.size(), 0) {}
+  explicit StepCounter(const Run& run) : run_(run) {}
   void Count(Nanos when);
   std::size_t all() const { return all_; }
   // Median over the steady steps of the window; the mean where less than half of them have any, and
@@ -59,7 +59,7 @@ class StepCounter {
 
  private:
   const Run& run_;
-  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> counts_;  // one a step, once something is counted
   std::size_t all_ = 0;
   std::size_t last_ = 0;  // step of the last one counted
 };
