@@ -16,10 +16,13 @@ constexpr const char* kRow = "row";
 constexpr const char* kSpans = "spans";
 constexpr const char* kRemedy = "remedy";
 
+void FillMetatable(lua_State* state, const char* name);
+
 template <typename T>
 void PushHandle(lua_State* state, const T* target, const char* name) {
   *static_cast<const T**>(lua_newuserdatauv(state, sizeof(void*), 0)) = target;
-  luaL_setmetatable(state, name);
+  if (luaL_newmetatable(state, name) != 0) FillMetatable(state, name);
+  lua_setmetatable(state, -2);
 }
 
 template <typename T>
@@ -102,27 +105,25 @@ int IndexRemedy(lua_State* state) {
   return luaL_error(state, "a remedy cannot be looked into: hand it to saving()");
 }
 
-void MakeMetatable(lua_State* state, const char* name, lua_CFunction index) {
-  luaL_newmetatable(state, name);
-  lua_pushcfunction(state, index);
-  lua_setfield(state, -2, "__index");
-  lua_pushcfunction(state, NoWriting);
-  lua_setfield(state, -2, "__newindex");
+// That on the stack top, when the first handle of its kind is made: few rules read one.
+void FillMetatable(lua_State* state, const char* name) {
+  const auto set = [state](const char* field, lua_CFunction function) {
+    lua_pushcfunction(state, function);
+    lua_setfield(state, -2, field);
+  };
+  set("__newindex", NoWriting);
+  if (name == kRows) {
+    set("__index", IndexRows);
+    set("__len", CountRows);
+  } else if (name == kRow) {
+    set("__index", IndexRow);
+    set("__eq", SameRow);
+  } else {
+    set("__index", name == kSpans ? IndexSpans : IndexRemedy);
+  }
 }
 
 }  // namespace
-
-void InstallHandles(lua_State* state) {
-  MakeMetatable(state, kRows, IndexRows);
-  lua_pushcfunction(state, CountRows);
-  lua_setfield(state, -2, "__len");
-  MakeMetatable(state, kRow, IndexRow);
-  lua_pushcfunction(state, SameRow);
-  lua_setfield(state, -2, "__eq");
-  MakeMetatable(state, kSpans, IndexSpans);
-  MakeMetatable(state, kRemedy, IndexRemedy);
-  lua_pop(state, 4);
-}
 
 void PushValue(lua_State* state, const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) {

@@ -10,9 +10,6 @@ struct lua_State;
 
 namespace advise {
 
-// Makes the metatables of the handles; once a state.
-void InstallHandles(lua_State* state);
-
 // Pushes the value of a fact that is there (not Absent). `value` must outlive the call of the rule.
 void PushValue(lua_State* state, const Value& value);
 

@@ -14,7 +14,6 @@
 
 #include "engine/base/text.h"
 #include "engine/script/api.h"
-#include "engine/script/handles.h"
 #include "engine/script/run_context.h"
 #include "engine/script/sandbox.h"
 
@@ -297,7 +296,6 @@ void InstallLibrary(lua_State* state) {
   lua_setmetatable(state, -2);
   lua_pop(state, 1);
 
-  InstallHandles(state);
   InstallFactTree(state);
   lua_settop(state, globals);
   InstallApi(state);

@@ -48,14 +48,16 @@ std::string DescribeLua(lua_State* state, int index) {
   }
 }
 
-std::vector<std::string> SortedKeys(lua_State* state, int table) {
+std::vector<std::string> SortedKeys(lua_State* state, int table,
+                                    std::initializer_list<std::string_view> but) {
   const int at = lua_absindex(state, table);
   std::vector<std::string> keys;
   lua_pushnil(state);
   while (lua_next(state, at) != 0) {
     lua_pop(state, 1);
     if (lua_type(state, -1) == LUA_TSTRING) {
-      keys.emplace_back(lua_tostring(state, -1));
+      const std::string_view key = lua_tostring(state, -1);
+      if (std::find(but.begin(), but.end(), key) == but.end()) keys.emplace_back(key);
     } else if (lua_isinteger(state, -1) != 0) {
       keys.push_back(fmt::format("[{}]", lua_tointeger(state, -1)));
     } else {
@@ -177,8 +179,7 @@ bool LuaFields::Function(int table, const char* field, Need need) {
 
 void LuaFields::OnlyFields(int table, std::initializer_list<std::string_view> known,
                            const std::string& label) {
-  for (const std::string& key : SortedKeys(state_, table)) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+  for (const std::string& key : SortedKeys(state_, table, known)) {
     const std::vector<std::string> names(known.begin(), known.end());
     const std::string near = DidYouMean(key, names);
     Problem(label + key, "unknown field",

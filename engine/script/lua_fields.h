@@ -58,7 +58,8 @@ std::string DescribeLua(lua_State* state, int index);
 // Whether a table has the keys 1 to its length and no others.
 bool IsList(lua_State* state, int table);
 
-// The names of a table, sorted: Lua's own order changes from run to run.
-std::vector<std::string> SortedKeys(lua_State* state, int table);
+// The names of a table, but for these, sorted: Lua's own order changes from run to run.
+std::vector<std::string> SortedKeys(lua_State* state, int table,
+                                    std::initializer_list<std::string_view> but = {});
 
 }  // namespace advise
