@@ -18,6 +18,8 @@ constexpr std::size_t kLarge = 4 * kHugePage;  // smaller ones come from memory 
 // Of smaller ones, this much stays for the next: else the end of the heap goes back and comes
 // again, to be cleared each time.
 [[maybe_unused]] const int kKept = mallopt(M_TRIM_THRESHOLD, int{16} << 20);
+// And it grows by as much: the heap of a thread grows by single pages, a call of the system each.
+[[maybe_unused]] const int kGrown = mallopt(M_TOP_PAD, int{16} << 20);
 
 void* Allocate(std::size_t size) {
   if (size < kLarge || size > SIZE_MAX - kHugePage) return std::malloc(size == 0 ? 1 : size);

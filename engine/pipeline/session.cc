@@ -50,9 +50,11 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   if (!shipped) return fail(shipped.error());
   auto site = ReadSite(options);
   if (!site) return fail(site.error());
-  std::vector<Knowledge::File> kb;  // read beside the rules, whose texts move on
-  std::copy_if(shipped->begin(), shipped->end(), std::back_inserter(kb), IsKnowledge);
-  std::vector<RuleFile> rules = RuleFilesOf(std::move(*shipped), false);
+  std::vector<Knowledge::File> kb, scripts;
+  std::partition_copy(std::make_move_iterator(shipped->begin()),
+                      std::make_move_iterator(shipped->end()), std::back_inserter(kb),
+                      std::back_inserter(scripts), IsKnowledge);
+  std::vector<RuleFile> rules = RuleFilesOf(std::move(scripts), false);
   std::move(site->rules.begin(), site->rules.end(), std::back_inserter(rules));
   // Rules are compiled beside the reading of the knowledge that they are checked against.
   auto reading = std::async(std::launch::async,
