@@ -93,6 +93,7 @@ enum class Care {
   kEarlierWork,       // the GPU waits for work from before the recording
   kCountedSavings,    // savings are shares of the time under the kernel profiler
   kProfilerMessage,   // an error in the words of the profiler, often long
+  kProfilerCost,      // what the profiler costs the host
 };
 
 struct CareNote {

@@ -109,10 +109,15 @@ std::string PlanText(const Report& report, int width, bool color) {
       0, Ink::kBold);
   page.Blank();
   std::vector<std::vector<std::string>> rows;
+  bool profiler_matters = false;
   for (const PlanStep& step : report.plan) {
     const Finding* finding = FindingOf(report, step.rule);
     rows.push_back({std::to_string(rows.size() + 1), step.rule, time(step.after_seconds),
-                    finding == nullptr ? "" : SavingAmount(*finding)});
+                    finding == nullptr ? ""
+                    : finding->DiffersUnprofiled()
+                        ? SavingShares(*finding)  // the table's own times are of the recording
+                        : SavingAmount(*finding)});
+    profiler_matters = profiler_matters || (finding != nullptr && finding->DiffersUnprofiled());
   }
   WriteTable(page, {"", "fix", "then>", "saves>"}, rows, 1);
   page.Blank();
@@ -123,10 +128,12 @@ std::string PlanText(const Report& report, int width, bool color) {
       page.Wrapped(fmt::format("After {}, little is left to win by {}.", step.rule,
                                fmt::join(step.makes_needless, ", ")));
     if (!step.unlocks.empty())
-      page.Wrapped(fmt::format("After {}, it becomes worthwhile to fix {}.", step.rule,
+      page.Wrapped(fmt::format("After {}, more can be won by {}.", step.rule,
                                fmt::join(step.unlocks, ", ")));
   }
-  page.Wrapped("Each line counts the fixes above it as done.", 0, Ink::kDim);
+  page.Wrapped(fmt::format("Each line counts the fixes above it as done.{}",
+                           profiler_matters ? " Times include what the profiler costs." : ""),
+               0, Ink::kDim);
   return page.text();
 }
 
@@ -137,13 +144,15 @@ std::string PlanJson(const Report& report) {
   OrderedJson steps = OrderedJson::array();
   for (const PlanStep& step : report.plan) {
     const Finding* finding = FindingOf(report, step.rule);
+    OrderedJson saving = {{"seconds", JsonNumber(finding == nullptr ? 0 : finding->saving_s)},
+                          {"share", JsonNumber(finding == nullptr ? 0 : finding->saving_share)},
+                          {"alone", JsonNumber(finding == nullptr ? 0 : finding->alone_share)}};
+    if (finding != nullptr && finding->unprofiled_share)
+      saving["unprofiled"] = JsonNumber(*finding->unprofiled_share);
     steps.push_back({{"rule", JsonText(step.rule)},
                      {"title", JsonText(finding == nullptr ? "" : finding->Title())},
                      {"after_seconds", JsonNumber(step.after_seconds)},
-                     {"saving",
-                      {{"seconds", JsonNumber(finding == nullptr ? 0 : finding->saving_s)},
-                       {"share", JsonNumber(finding == nullptr ? 0 : finding->saving_share)},
-                       {"alone", JsonNumber(finding == nullptr ? 0 : finding->alone_share)}}},
+                     {"saving", saving},
                      {"unlocks", JsonTexts(step.unlocks)},
                      {"makes_needless", JsonTexts(step.makes_needless)},
                      {"next_bound", JsonText(step.next_bound)}});

@@ -82,7 +82,7 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
               ? fmt::format(", which hardly lengthens the {}", unit)
               : fmt::format(": without it, {} {} takes about {}", steps.known() ? "a" : "the", unit,
                             per_part(length));
-  notes->push_back({Care::kOther, text});
+  notes->push_back({Care::kProfilerCost, text});
 }
 
 // Inside a step of its engine, a server has a request.

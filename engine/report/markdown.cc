@@ -138,7 +138,7 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
   std::string text = fmt::format("### {}. {}\n\n{}", finding.rank, MarkdownText(Title(finding)),
                                  MarkdownText(SavingText(report, finding)));
   if (finding.AtStake() > 0) {
-    text += ", confidence " + FormatQuantity(finding.confidence, "share");
+    text += "; confidence " + FormatQuantity(finding.confidence, "share");
   }
   const std::string where = WhereText(report, finding.where);
   if (!where.empty()) text += "; " + MarkdownText(where);

@@ -131,7 +131,8 @@ std::vector<std::string> PlanEffects(const Report& report) {
   add(EffectsText(report, &PlanStep::makes_needless, {" saves little", " save little"}, any));
   add(EffectsText(report, &PlanStep::unlocks, {" pays only", " pay only"}, pays_only_then));
   add(EffectsText(report, &PlanStep::unlocks, {" saves more", " save more"}, pays));
-  if (ProfilerMatters(report))
+  // The note on what it costs says so, too.
+  if (ProfilerMatters(report) && !HasCare(report, Care::kProfilerCost))
     sentences.emplace_back("These times include what the profiler costs.");
   return sentences;
 }

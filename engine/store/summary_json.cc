@@ -95,6 +95,7 @@ inline const auto& NamesOf(Care /*any*/) {
        {Care::kRequestsLikeCode, "requests_like_code"},
        {Care::kEarlierWork, "earlier_work"},
        {Care::kCountedSavings, "counted_savings"},
+       {Care::kProfilerCost, "profiler_cost"},
        {Care::kProfilerMessage, "profiler_message"}});
   return kNames;
 }

@@ -101,6 +101,8 @@ TEST_CASE("the plan says that the profiler is in its times, where that matters")
   CHECK(PlanEffects(plan.report).empty());
   plan.report.findings[1].unprofiled_share = plan.report.findings[1].saving_share / 2;
   CHECK(PlanEffects(plan.report) == Texts{"These times include what the profiler costs."});
+  plan.report.read_with_care.push_back({Care::kProfilerCost, "the profiler costs the host 2 ms"});
+  CHECK(PlanEffects(plan.report).empty());
 }
 
 TEST_CASE("what its cause leaves to win is a finding with a number, as in the plan") {
