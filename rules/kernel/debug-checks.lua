@@ -17,7 +17,7 @@ return {
   needs          = { "checks.anomaly_mode" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Checks for NaN and infinity take {share:pct} of the time: {count:count} {per:text}{reads_text:text}{mode_text:text}.",
+  symptom = "Checks for NaN and infinity, with the gaps around them, span {share:pct} of the time: {count:count} {per:text}{reads_text:text}{mode_text:text}.",
   cause   = "Each check reads a whole tensor, and many of them copy the answer to the host and wait for it.",
   fixes   = {
     { reason = "anomaly", action = "Turn anomaly detection off after debugging",

@@ -18,7 +18,7 @@ return {
   optional       = { "family.fused_update.per_step" },
   thresholds     = { "min_share", "min_per_step" },
 
-  symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they take {share:pct} of the time.",
+  symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they span {share:pct} of the time.",
   cause   = "{whose:text} one tensor after the other, with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
   fixes   = {
     { reason = "beside", action = "Work on all tensors at once: multi-tensor functions for averages of weights, and clip_grad_norm_ for clipping",

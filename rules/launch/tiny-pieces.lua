@@ -18,7 +18,7 @@ return {
   evidence       = { "count", "kernels" },
   thresholds     = { "min_share", "min_kernels" },
 
-  symptom = "One small kernel of a few blocks is launched {kernels:count} times in a row (on average), with the same grid. Such series take {share:pct} of the time.",
+  symptom = "One small kernel of a few blocks is launched {kernels:count} times in a row{average:text}, with the same grid. Such series span {share:pct} of the time.",
   cause   = "Each launch costs the host microseconds, and the kernel uses a few SMs while the others are idle. One launch could do all pieces at once, if none needs the result of another.",
   fixes   = {
     { action  = "Give the kernel one block per piece, and launch it once",
@@ -33,14 +33,22 @@ return {
   false_positives = "Series in which each kernel needs the result of the one before it: then only the launches can be saved.",
   references = { "cuda-best-practices/occupancy", "nvidia/gpu-background" },
 
+  detect = function(f, t, e)
+    e.average = e.count > 1 and " (on average)" or ""
+    return e
+  end,
+
   saving = { confidence = 0.5, basis = "the pieces do not depend on each other, and each SM takes one block at a time" },
 
   tests = {
     { name = "thousands of systems, each with a kernel of one block",
       edges = { ["kernel.pieces.lost"] = 5e7, ["kernel.pieces.kernels"] = 100 },
       facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 4096, lost = 9e8, remedy = true } } },
-      expect = { share = 0.9, count = 3, kernels = 4096 },
+      expect = { share = 0.9, count = 3, kernels = 4096, average = " (on average)" },
       saving = { claims = 9e8, confidence = 0.5 } },
+    { name = "one series",
+      facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 1, kernels = 4096, lost = 9e8, remedy = true } } },
+      expect = { count = 1, average = "" } },
     { name = "near miss: a small part of the run",
       facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 4096, lost = 2e7, remedy = true } } },
       expect = "silent" },

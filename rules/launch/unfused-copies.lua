@@ -18,7 +18,7 @@ return {
   evidence       = { "ops", trains = "count" },
   thresholds     = { "min_share", "min_ops" },
 
-  symptom = "Tiny device copies or memsets run back to back: {ops:count} {per:text}. With the gaps between them, they take {share:pct} of the time.",
+  symptom = "Tiny device copies or memsets run back to back: {ops:count} {per:text}. With the gaps between them, they span {share:pct} of the time.",
   cause   = "Each of them costs a launch and its latency, whatever its size.",
   fixes   = {
     { action  = "Copy or clear many tensors with one call",

@@ -17,7 +17,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Device memory is returned in bursts ({count:count} {per:text}) and allocated again. That leaves the GPU idle for {share:pct} of the time.",
+  symptom = "Device memory is returned in bursts ({count:count} {per:text}) and allocated again. Around these calls, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The allocator's cache is emptied, so the next step must ask the driver again.",
   fixes   = {
     { action = "Remove torch.cuda.empty_cache() from the loop: it helps other processes, not this one", ["for"] = { "pytorch" } },

@@ -16,7 +16,7 @@ return {
                  "sync.item.remedy" },
   thresholds = { "min_share", "min_per_step", "min_part" },
 
-  symptom = "The size of some results depends on the data (nonzero, masks): {count:count} operations {per:text}. Waiting for these sizes costs {share:pct} of the time.",
+  symptom = "The size of some results depends on the data (nonzero, masks): {count:count} operations {per:text}. Around the waits for these sizes, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The host must know the size before it can allocate the result.",
   fixes   = {
     { action  = "Keep the shape and mask instead",

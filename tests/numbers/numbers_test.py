@@ -137,9 +137,9 @@ def wrong_in(report, finding):
                  if OF_WINDOW.match(finding["symptom"][match.end() :])]
         if named and at_stake > max(named) + BEYOND:
             blame(f"{100 * at_stake:.2f} % saved, {100 * max(named):.2f} % named, and nothing said of that", finding["symptom"])
-        # What wins far more without the profiler says so beside that figure, and not beside the smaller one.
-        if unprofiled > 2 * saving["share"] + SLIVER and re.search("This fix would save almost nothing", finding["symptom"]):
-            blame(f"{100 * unprofiled:.2f} % saved without the profiler, and almost nothing said", finding["symptom"])
+    # What wins far more without the profiler says so beside that figure, and not beside the smaller one.
+    if unprofiled > 2 * saving["share"] + SLIVER and re.search("This fix would save almost nothing", finding["symptom"]):
+        blame(f"{100 * unprofiled:.2f} % saved without the profiler, and almost nothing said", finding["symptom"])
     for sentence in sentences(finding["symptom"]) + sentences(finding["cause"]):
         for match in PERCENT.finditer(sentence):
             if OF_UNPROFILED.match(sentence[match.end() :]):
@@ -265,6 +265,15 @@ class Reports(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 reports.append(Report(os.path.basename(path), json.load(file)))
         self.assertGreater(len(reports), 400, "run the test `accuracy` first")
+        self.check(reports)
+
+    def test_recordings(self):
+        # Of PyTorch's profiler, whose cost stands in them.
+        reports = []
+        for path in sorted(glob.glob(os.path.join(ROOT, "fixtures", "workloads", "recordings", "*.pt.trace.json.gz"))):
+            ran = subprocess.run([PROGRAM, "--format", "json", path], stdout=subprocess.PIPE, check=True)
+            reports.append(Report(os.path.basename(path), json.loads(ran.stdout)))
+        self.assertGreater(len(reports), 30)
         self.check(reports)
 
     def test_real_captures(self):
