@@ -87,9 +87,11 @@ return {
     { reason = "optimizer", action = "Compute what does not change from step to step outside the update, such as lists of blocks and shapes" },
     { reason = "upload", action = "If this code loads or prepares data, let worker processes do it ahead of time, and copy from pinned memory",
       snippet = "loader = DataLoader(dataset, batch_size=batch_size, num_workers=8, pin_memory=True, persistent_workers=True)",
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "upload", action = "If this code prepares the next inputs, let another thread or process do that while the GPU works, and copy from pinned memory",
+      ["for"] = { "pytorch" } },
     { reason = "upload", action = "If this code reads or prepares data, let another thread do that for the next piece while the GPU works on this one",
-      ["for"] = { "c++", "fortran", "openacc", "openmp", "tensorflow", "jax" } },
+      ["for"] = { "c++", "fortran", "openacc", "openmp", "tensorflow", "jax", "cupy", "numba" } },
     { reason = "loop", action = "Run this parallel loop on the GPU, where its data already is",
       snippet = [[#pragma omp target teams distribute parallel for   // or: #pragma acc parallel loop
 for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { "openmp", "openacc", "fortran", "c++" } },
