@@ -31,11 +31,13 @@ NotChecked EntryOf(const Verdict& verdict, const Knowledge& knowledge, bool torc
 }
 
 // What PyTorch's profiler must be asked for; what it cannot record is left to nsys.
-std::string TorchCommand(const std::vector<std::string>& options) {
+// `ranges`: the program must name its phases.
+std::string TorchCommand(const std::vector<std::string>& options, bool ranges) {
   return fmt::format(
       "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], "
-      "schedule=schedule(wait=1, warmup=2, active=5){}{})   # and prof.step() after each step",
-      options.empty() ? "" : ", ", fmt::join(options, ", "));
+      "schedule=schedule(wait=1, warmup=2, active=5){}{})   # and prof.step() after each step{}",
+      options.empty() ? "" : ", ", fmt::join(options, ", "),
+      ranges ? "; around each phase: with record_function(\"data_loading\"):" : "");
 }
 
 // `tags`: what captures must hold that these did not.
@@ -49,6 +51,7 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
   };
   std::vector<std::string> torch_options;
   bool by_torch = false;  // what was recorded need not be recorded again
+  const bool ranges = tags.contains("nvtx");
   const bool any = !tags.empty();
   for (const CaptureHint& hint : knowledge.capture_hints()) {
     if (!tags.contains(hint.tag)) continue;
@@ -78,7 +81,8 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
   const std::string rest = has_rest ? nsys : "";
   if (!by_torch) return rest;
   const std::string server = knowledge.HowToRecord(report.run.framework);
-  return (server.empty() ? TorchCommand(torch_options) : server) + (has_rest ? "\n" : "") + rest;
+  return (server.empty() ? TorchCommand(torch_options, ranges) : server) + (has_rest ? "\n" : "") +
+         rest;
 }
 
 }  // namespace

@@ -96,6 +96,21 @@ TEST_CASE("what rules lack is captured by one command that names each option onc
   CheckOneCommand("scenarios/healthy/cnn-t4-no-ranges");
 }
 
+TEST_CASE("PyTorch's profiler is asked for what it can record and did not") {
+  const Folder folder;
+  const auto capture = [&](const std::string& name) {
+    const Ran ran = RunAdvise(folder, std::string("--brief ") + ADVISE_SOURCE_DIR +
+                                          "/fixtures/workloads/recordings/" + name);
+    REQUIRE(ran.status == 0);
+    return Json::parse(ran.out)["next"].value("capture", "");
+  };
+  // Of this recording, it lacks nothing.
+  CHECK_THAT(capture("host-bad.pt.trace.json.gz"), Catch::StartsWith("nsys profile "));
+  // In this one, no range names a phase.
+  CHECK_THAT(capture("fusion-bad.pt.trace.json.gz"),
+             Catch::StartsWith("profile(") && Catch::Contains("record_function(\"data_loading\")"));
+}
+
 }  // namespace advise
 
 #endif
