@@ -1,5 +1,6 @@
-// op.*: framework operators, and which of them waits come from; convolution.trials, checks and
-// embedding.dense: what operators do that a program can do without.
+// op.*: framework operators, and which of them waits come from; convolution.trials, checks,
+// embedding.dense, one_hot and tokens.recomputed: what operators do that a program can do without;
+// forward_only: passes without gradients.
 #include <algorithm>
 #include <map>
 
@@ -215,6 +216,74 @@ void DeclareOperatorLosses(Catalog* catalog) {
             &DenseGradients::lookups);
 }
 
+// What operators do for a second time, or could look up, by their sizes.
+void DeclareSizedLosses(Catalog* catalog) {
+  constexpr const char* kNoSizes =
+      "sizes of operators' tensors were not recorded (record_shapes=True)";
+  auto& one_hot = catalog->Of(&Analysis::one_hot);
+  one_hot.Needs([](const Analysis& a) { return a.one_hot.recorded; }, kNoSizes, "shapes");
+  one_hot.AddLoss(
+      "one_hot", kOfCalls,
+      {"products whose first operand is a one-hot matrix that was just made",
+       "Time in which one-hot matrices are cleared, filled and cast, and multiplied for longer "
+       "than looking rows up would take.",
+       "Rows are looked up, and no one-hot matrix is made."},
+      &OneHotProducts::loss);
+  one_hot.Add("one_hot.rows", "count", "Rows of the largest one-hot matrix: look-ups.",
+              &OneHotProducts::rows);
+  one_hot.Add("one_hot.classes", "count",
+              "Columns of the largest one-hot matrix: rows that a look-up chooses from.",
+              &OneHotProducts::classes);
+  auto& tokens = catalog->Of(&Analysis::recomputed);
+  tokens.Needs([](const Analysis& a) { return a.recomputed.recorded; }, kNoSizes, "shapes");
+  tokens.AddLoss(
+      "tokens.recomputed", kOfCalls,
+      {"passes of a generation over sequences that grow by a few tokens, all of which are computed "
+       "again",
+       "Time of such passes beyond what their new tokens need, with keys and values kept.",
+       "Passes compute their new tokens alone, and read keys and values of the others."},
+      &RecomputedTokens::loss);
+  tokens.Add("tokens.recomputed.length", "count", "Tokens of a sequence in the longest such pass.",
+             &RecomputedTokens::tokens);
+  tokens.Add("tokens.recomputed.added", "count",
+             "Tokens of a sequence that are new in the longest such pass.",
+             &RecomputedTokens::added);
+}
+
+// The forward pass of training: without gradients, and computed again for them.
+void DeclareForwardPasses(Catalog* catalog) {
+  auto& again = catalog->Of(&Analysis::recomputed_forward);
+  again.Needs([](const Analysis& a) { return a.recomputed_forward.recorded; },
+              "no operators of training were recorded", "operators");
+  again.AddLoss(
+      "activations.recomputed", kCount | kPerStep | kLost | kRemedy,
+      {"stretches of the forward pass that run again inside the backward pass",
+       "Time of work that operators of the forward pass launch inside the backward pass, and idle "
+       "time while the host launches it.",
+       "Activations are kept, and the forward pass runs once."},
+      &RecomputedForward::loss);
+  again.Add("activations.recomputed.bytes", "bytes",
+            "What the operators that run again read, per step: an estimate of what keeping their "
+            "activations takes.",
+            UnlessNegative(&RecomputedForward::bytes,
+                           "sizes of operators' tensors were not recorded (record_shapes=True)",
+                           "shapes"));
+  auto& forward = catalog->Of(&Analysis::forward_only);
+  forward.Needs([](const Analysis& a) { return a.forward_only.recorded; },
+                "no operators of training were recorded", "operators");
+  forward.AddLoss("forward_only", kCount | kPerStep | kLost,
+                  {"forward passes of training that autograd does not record",
+                   "Time of forward passes that no backward pass follows, from the start of their "
+                   "first product to the end of their last.",
+                   ""},
+                  &ForwardOnly::loss);
+  forward.Add("forward_only.same_layers", "share",
+              "Part of the time of products in such passes whose weights have the sizes of weights "
+              "that are trained.",
+              UnlessNegative(&ForwardOnly::same_layers,
+                             "sizes of weights were not recorded (record_shapes=True)", "shapes"));
+}
+
 }  // namespace
 
 void DeclareOperatorFacts(Catalog* catalog) {
@@ -223,6 +292,8 @@ void DeclareOperatorFacts(Catalog* catalog) {
   DeclareCpuOperator(catalog);
   DeclareCalls(catalog);
   DeclareOperatorLosses(catalog);
+  DeclareSizedLosses(catalog);
+  DeclareForwardPasses(catalog);
 }
 
 }  // namespace advise::facts

@@ -168,6 +168,13 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         algorithm_trials = FindAlgorithmTrials(shared);
         value_checks = FindValueChecks(shared);
       },
+      [&] {
+        const SizedOperators sized(run);
+        one_hot = FindOneHotProducts(shared, sized, hardware);
+        recomputed = FindRecomputedTokens(shared, sized, hardware);
+        forward_only = FindForwardOnly(shared, sized, phases);
+        recomputed_forward = FindRecomputedForward(shared, sized);
+      },
       [&] { samples = FindSamples(shared); },
       [&] { profiler_cost = CostOfProfiler(run); },
       [&] { shapes = FindShapes(shared, hardware); },

@@ -20,6 +20,7 @@
 #include "engine/metrics/losses/dense_gradients.h"
 #include "engine/metrics/losses/engine_steps.h"
 #include "engine/metrics/losses/families.h"
+#include "engine/metrics/losses/forward_only.h"
 #include "engine/metrics/losses/graphs.h"
 #include "engine/metrics/losses/host.h"
 #include "engine/metrics/losses/host_code.h"
@@ -31,6 +32,9 @@
 #include "engine/metrics/losses/moves.h"
 #include "engine/metrics/losses/mpi_waits.h"
 #include "engine/metrics/losses/number_formats.h"
+#include "engine/metrics/losses/one_hot.h"
+#include "engine/metrics/losses/recomputed_forward.h"
+#include "engine/metrics/losses/recomputed_tokens.h"
 #include "engine/metrics/losses/replication.h"
 #include "engine/metrics/losses/serving.h"
 #include "engine/metrics/losses/single_operations.h"
@@ -139,6 +143,10 @@ struct Analysis {
   AlgorithmTrials algorithm_trials;
   ValueChecks value_checks;
   DenseGradients dense_gradients;  // empty unless sizes of operators were recorded
+  OneHotProducts one_hot;          // the same
+  RecomputedTokens recomputed;     // the same
+  RecomputedForward recomputed_forward;
+  ForwardOnly forward_only;  // empty unless a framework recorded a backward pass
   Support support;
   RunKind kind;
   StartUp start_up;

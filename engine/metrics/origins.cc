@@ -8,36 +8,13 @@
 #include <utility>
 
 #include "engine/base/hash.h"
+#include "engine/metrics/innermost.h"
 
 namespace advise {
 namespace {
 
 constexpr std::size_t kTensors = 2;  // whose sizes tell two operators of a name apart
 constexpr std::string_view kModule = "nn.Module: ";
-
-// The innermost span around each call among those that count; no rows where the table is empty.
-template <typename Counts>
-std::vector<std::uint32_t> Innermost(const RangeTable& spans, const Trace& trace, Counts counts) {
-  std::vector<std::uint32_t> of_call;
-  if (spans.size() == 0) return of_call;
-  of_call.assign(trace.calls.size(), kNone);
-  const auto span_rows = RowsByThread(spans.thread, trace.threads.size());
-  const auto call_rows = RowsByThread(trace.calls.thread, trace.threads.size());
-  for (std::size_t t = 0; t < trace.threads.size(); ++t) {
-    std::vector<std::uint32_t> open;
-    std::uint32_t next = span_rows[t].first;
-    for (std::uint32_t call = call_rows[t].first; call < call_rows[t].last; ++call) {
-      const Nanos at = trace.calls.start[call];
-      for (; next < span_rows[t].last && spans.start[next] <= at; ++next) {
-        while (!open.empty() && spans.end[open.back()] <= spans.start[next]) open.pop_back();
-        if (counts(next)) open.push_back(next);
-      }
-      while (!open.empty() && spans.end[open.back()] <= at) open.pop_back();
-      if (!open.empty()) of_call[call] = open.back();
-    }
-  }
-  return of_call;
-}
 
 class OriginFinder {
  public:
@@ -46,12 +23,12 @@ class OriginFinder {
 
   Origins Find() {
     for (const Step& step : run_.steps.all) step_starts_.push_back(step.start);
-    operator_of_ = Innermost(trace_.operators, trace_, [](std::uint32_t) { return true; });
-    range_of_ = Innermost(trace_.ranges, trace_, [&](std::uint32_t row) {
+    operator_of_ = InnermostOfCalls(trace_.operators, trace_, [](std::uint32_t) { return true; });
+    range_of_ = InnermostOfCalls(trace_.ranges, trace_, [&](std::uint32_t row) {
       return !std::binary_search(step_starts_.begin(), step_starts_.end(),
                                  trace_.ranges.start[row]);
     });
-    module_of_ = Innermost(trace_.python_frames, trace_, [&](std::uint32_t row) {
+    module_of_ = InnermostOfCalls(trace_.python_frames, trace_, [&](std::uint32_t row) {
       return trace_.strings[trace_.python_frames.name[row]].starts_with(kModule);
     });
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) Add(op);

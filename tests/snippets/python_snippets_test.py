@@ -63,6 +63,7 @@ OF_THE_PROGRAM = """
     labels lm_head averages training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size
     router_logits cu_seqlens_q cu_seqlens_k max_q max_k name path state values norms capacity pieces to_one_tensor pipe
     array items transforms images_uint8 event copied pinned staging stream copy_stream following following_host batches
+    ids classes prompt next_token validate
 """.split()
 
 
@@ -232,6 +233,12 @@ OWN = {
     "precision/repeated-cast": "class Model(nn.Linear):\n  def forward(self, x, table=None): return x\nmodel = Model(4, 4)",
     "kernel/algorithm-trials": "x = torch.randn(1, 3, 70, 90)",
     "kernel/dense-embedding-gradients": "rows, dim, tables = 8, 4, []",
+    "kernel/one-hot-product": "classes, dim, ids = 8, 4, torch.tensor([1, 2])\ntable = nn.Embedding(8, 4)",
+    "inference/no-key-value-cache": "class Out: past_key_values = None\nclass Model:\n"
+        "  def __call__(self, input_ids, use_cache, past_key_values=None): return Out\n"
+        "  def generate(self, ids, max_new_tokens, cache_implementation): return ids\n"
+        "model, ids, prompt, next_token = Model(), x, x, x",
+    "step/forward-without-backward": "def validate(model): pass",
     "kernel/debug-checks": "loss = torch.tensor(1.0)",
     "kernel/layout-conversion": "model, x = nn.Conv2d(3, 4, 3), torch.randn(1, 3, 8, 8)",
     "kernel/naive-convolution": "model, x = nn.Conv2d(3, 4, 3), torch.randn(1, 3, 8, 8)",

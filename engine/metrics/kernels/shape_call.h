@@ -49,6 +49,7 @@ class Call {
 
 // Products, with and without a batch; grouped ones and those of experts.
 bool IsProduct(std::string_view name);
+int FirstOperand(std::string_view name);  // which argument; -1 for what is no product
 std::optional<ShapeWork> ProductWork(const Call& call);
 // A product of an operator that is known only by the kernels that it launches.
 std::optional<ShapeWork> UnnamedProduct(const Call& call);
@@ -60,6 +61,7 @@ std::optional<ShapeWork> ConvolutionWork(const Call& call);
 
 bool IsAttention(std::string_view name);
 std::optional<ShapeWork> AttentionWork(const Call& call);
+std::optional<AttentionSizes> AttentionSizesOf(const Call& call);
 
 // Everything that moves data and does little else with it, by name and else by the class of its
 // kernels.

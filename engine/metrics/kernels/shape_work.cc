@@ -92,6 +92,29 @@ std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorIn
   return work::UnnamedMemoryWork(call);
 }
 
+std::optional<AttentionSizes> AttentionSizesOf(std::string_view operator_name,
+                                               const OperatorInputs& inputs,
+                                               const SizeLimits& limits) {
+  const CallHints hints;
+  const work::Call call(operator_name, inputs, limits, hints);
+  if (work::IsAttention(operator_name)) return work::AttentionSizesOf(call);
+  const int a = work::FirstOperand(operator_name);
+  if (a < 0 || !call.HasRank(a, 3) || !call.HasRank(a + 1, 3)) return {};
+  const work::Sizes& left = call.Tensor(a).sizes;
+  const work::Sizes& right = call.Tensor(a + 1).sizes;
+  if (left[0] != right[0] || left[2] != right[1]) return {};
+  return AttentionSizes{left[0], left[2], left[1], right[2], call.Bytes(a + 1)};
+}
+
+bool IsAttentionOperator(std::string_view operator_name) {
+  return work::IsAttention(operator_name);
+}
+
+int SecondOperand(std::string_view operator_name) {
+  const int first = work::FirstOperand(operator_name);
+  return first < 0 ? -1 : first + 1;
+}
+
 double ElementBytes(ElementType type) {
   switch (type) {
     case ElementType::kFloat64:

@@ -88,6 +88,24 @@ OperatorWork OperatorWorkOf(std::string_view operator_name);  // O(1)
 std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorInputs& inputs,
                                 const SizeLimits& limits, const CallHints& hints = {});
 
+// Who looks at whom: an attention operator of the forward pass on whole sequences, or a product of
+// a batch, which may be that of queries and keys.
+struct AttentionSizes {
+  std::int64_t batch = 0;  // sequences times heads
+  std::int64_t width = 0;  // of a head
+  std::int64_t queries = 0;
+  std::int64_t keys = 0;
+  double held_bytes = 0;  // of keys and values; of a product, of its second operand
+};
+std::optional<AttentionSizes> AttentionSizesOf(std::string_view operator_name,
+                                               const OperatorInputs& inputs,
+                                               const SizeLimits& limits);
+
+bool IsAttentionOperator(std::string_view operator_name);
+
+// The second operand of a product, such as its weights: which argument; -1 for other work.
+int SecondOperand(std::string_view operator_name);
+
 double ElementBytes(ElementType type);   // 0 unknown
 const char* TypeName(ElementType type);  // "bf16", "" unknown: the words of kernels' precision
 ElementType TypeNamed(std::string_view name);  // "tf32" is kept as fp32

@@ -135,6 +135,16 @@ std::optional<Extents> ExtentsOf(const Call& call, const AttentionFormula& formu
 
 bool IsAttention(std::string_view name) { return AttentionFormulaOf(name) != nullptr; }
 
+std::optional<AttentionSizes> AttentionSizesOf(const Call& call) {
+  const AttentionFormula& formula = *AttentionFormulaOf(call.name());
+  const std::optional<Extents> e = ExtentsOf(call, formula);
+  if (!e || formula.backward || formula.layout == AttentionFormula::kPacked) return {};
+  const auto number = [](double size) { return static_cast<std::int64_t>(size); };
+  const int key = formula.query + 1;
+  return AttentionSizes{number(e->batch * e->heads), number(e->width), number(e->queries),
+                        number(e->keys), call.Bytes(key) + call.Bytes(key + 1)};
+}
+
 std::optional<ShapeWork> AttentionWork(const Call& call) {
   const AttentionFormula& formula = *AttentionFormulaOf(call.name());
   const std::optional<bool> causal = IsCausal(call, formula);

@@ -245,6 +245,11 @@ std::optional<ShapeWork> ProductWork(const Call& call) {
   return {};
 }
 
+int FirstOperand(std::string_view name) {
+  const Formula* formula = FormulaOf(name);
+  return formula == nullptr ? -1 : formula->first;
+}
+
 // Some take the result as first argument.
 std::optional<ShapeWork> UnnamedProduct(const Call& call) {
   std::vector<int> operands;

@@ -1,0 +1,268 @@
+#include "engine/metrics/losses/one_hot.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "engine/metrics/analysis.h"
+
+namespace advise {
+namespace {
+
+enum class Does : std::uint8_t { kUnread, kOther, kClears, kMarks, kMakes, kCasts, kMultiplies };
+
+Does DoesOf(std::string_view name) {
+  struct Known {
+    std::string_view name;
+    Does does;
+  };
+  static constexpr auto kKnown = std::to_array<Known>({{"aten::zero_", Does::kClears},
+                                                       {"aten::fill_", Does::kClears},
+                                                       {"aten::zeros_like", Does::kClears},
+                                                       {"aten::scatter_", Does::kMarks},
+                                                       {"aten::scatter", Does::kMarks},
+                                                       {"aten::one_hot", Does::kMakes},
+                                                       {"aten::_to_copy", Does::kCasts}});
+  const auto found = std::find_if(kKnown.begin(), kKnown.end(),
+                                  [&](const Known& known) { return known.name == name; });
+  if (found != kKnown.end()) return found->does;
+  return SecondOperand(name) >= 0 ? Does::kMultiplies : Does::kOther;
+}
+
+std::int64_t ElementsIn(const std::vector<std::int64_t>& sizes) {
+  std::int64_t product = sizes.empty() ? 0 : 1;
+  for (const std::int64_t size : sizes) product *= size;
+  return product;
+}
+
+class OneHotFinder {
+ public:
+  OneHotFinder(const Basis& basis, const SizedOperators& operators, const Hardware& hardware)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        operators_(operators),
+        near_(static_cast<int>(run_.knowledge.Number("one_hot.near"))),
+        bytes_per_s_(hardware.memory_bytes_per_s * run_.knowledge.Number("reach.elementwise")),
+        start_ns_(run_.knowledge.Number("roofline.kernel_start")),
+        does_(trace_.strings.size(), Does::kUnread),
+        loss_(basis) {}
+
+  OneHotProducts Find() {
+    result_.recorded = operators_.recorded();
+    if (result_.recorded) {
+      for (const std::uint32_t thread : run_.launching_threads) Thread(thread);
+      if (!found_.empty()) Ops();
+    }
+    result_.loss = loss_.Build();
+    return std::move(result_);
+  }
+
+ private:
+  // A matrix with one mark in each row.
+  struct Matrix {
+    std::int64_t rows = 0, classes = 0;
+    Nanos start = 0, end = 0;     // of making it
+    std::vector<Interval> spans;  // operators that only it needs
+    bool integers = false;        // to be cast before anything is multiplied by it
+    int left = 0;                 // operators after which it is forgotten
+  };
+  // What its making and its product span on the thread.
+  struct Found {
+    Nanos start = 0, end = 0;
+    std::int64_t rows = 0, classes = 0;
+    double looked_up = 0;  // bytes that a look-up reads and writes
+    bool counted = false;
+  };
+
+  Does Of(std::uint32_t row) {
+    Does& does = does_[operators_.table().name[row]];
+    if (does == Does::kUnread) does = DoesOf(operators_.Name(row));
+    return does;
+  }
+
+  void Thread(std::uint32_t thread) {
+    const RangeTable& table = operators_.table();
+    const RowRange rows = operators_.of_thread()[thread];
+    std::optional<Matrix> matrix;
+    Interval makes;            // the last operator that makes such matrices by itself
+    Interval clears;           // the last one that clears a tensor …
+    std::int64_t cleared = 0;  // … of so many elements
+    std::uint32_t cleared_at = 0;
+    Nanos skip_until = 0;  // inside an operator that is done with
+    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+      const Interval when = {table.start[row], table.end[row]};
+      if (when.start < skip_until) continue;
+      if (operators_.IsBackward(row)) {
+        skip_until = when.end;
+        matrix.reset();
+        continue;
+      }
+      if (matrix && when.start >= matrix->end && --matrix->left < 0) matrix.reset();
+      const Does does = Of(row);
+      if (does == Does::kMakes) makes = when;
+      const OperatorInputs* inputs = operators_.Of(row);
+      if (does == Does::kOther || inputs == nullptr || inputs->tensors.empty()) continue;
+      const OperatorTensor& first = inputs->tensors.front();
+      switch (does) {
+        case Does::kClears:
+          if (when.start >= clears.end) clears = when;
+          cleared = ElementsIn(first.sizes);
+          cleared_at = row;
+          break;
+        case Does::kMarks:
+          if (auto made = Marked(*inputs, when, makes)) {
+            const bool is_near = row - cleared_at <= static_cast<std::uint32_t>(near_);
+            if (is_near && cleared == made->rows * made->classes && clears.start < made->start) {
+              made->spans.push_back(clears);
+              made->start = clears.start;
+            }
+            matrix = std::move(made);
+          }
+          break;
+        case Does::kCasts:
+          if (matrix && ElementsIn(first.sizes) == matrix->rows * matrix->classes) {
+            matrix->spans.push_back(when);
+            matrix->integers = matrix->integers && first.type != ElementType::kInt64;
+          }
+          break;
+        case Does::kMultiplies:
+          if (matrix && Multiplies(row, *inputs, *matrix)) {
+            Add(thread, when, *inputs, operators_.Name(row), *matrix);
+            skip_until = when.end;
+            matrix.reset();
+          }
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  // A single value is written to one place of each row.
+  std::optional<Matrix> Marked(const OperatorInputs& inputs, Interval when, Interval makes) const {
+    constexpr std::size_t kIndex = 2;
+    constexpr std::size_t kValue = 3;
+    if (inputs.tensors.size() <= kIndex) return {};
+    const auto& sizes = inputs.tensors[0].sizes;
+    const auto& index = inputs.tensors[kIndex].sizes;
+    if (sizes.size() < 2 || index.size() != sizes.size() || index.back() != 1) return {};
+    if (!std::equal(sizes.begin(), sizes.end() - 1, index.begin())) return {};
+    if (inputs.tensors.size() > kValue && !inputs.tensors[kValue].sizes.empty()) return {};
+    Matrix matrix;
+    matrix.classes = sizes.back();
+    if (matrix.classes < 2) return {};
+    matrix.rows = ElementsIn(sizes) / matrix.classes;
+    const bool inside = when.start >= makes.start && when.end <= makes.end;
+    const Interval whole = inside ? makes : when;
+    matrix.start = whole.start;
+    matrix.end = whole.end;
+    matrix.spans.push_back(whole);
+    matrix.integers = inputs.tensors[0].type == ElementType::kInt64;
+    matrix.left = near_;
+    return matrix;
+  }
+
+  bool Multiplies(std::uint32_t row, const OperatorInputs& inputs, const Matrix& matrix) const {
+    const auto second = static_cast<std::size_t>(SecondOperand(operators_.Name(row)));
+    if (matrix.integers || second >= inputs.tensors.size()) return false;
+    const auto& left = inputs.tensors[second - 1].sizes;
+    return !left.empty() && left.back() == matrix.classes &&
+           ElementsIn(left) == matrix.rows * matrix.classes &&
+           inputs.tensors[second].sizes.size() == 2;
+  }
+
+  void Add(std::uint32_t thread, Interval when, const OperatorInputs& inputs,
+           const std::string& name, const Matrix& matrix) {
+    const OperatorTensor& table = inputs.tensors[static_cast<std::size_t>(SecondOperand(name))];
+    const std::int64_t width = ElementsIn(table.sizes) / matrix.classes;
+    // Each row that is looked up is read and written.
+    const double bytes = 2 * static_cast<double>(matrix.rows * width) * ElementBytes(table.type);
+    found_[thread].push_back({matrix.start, when.end, matrix.rows, matrix.classes, bytes});
+    for (const Interval& span : matrix.spans) spans_[thread].push_back(span);
+  }
+
+  // By the time of the GPU, which may be far behind the host.
+  void Count(Nanos when, Found* found) {
+    if (found->counted || !basis_.InLoop(when)) return;
+    found->counted = true;
+    loss_.Count(when, 0, 0);
+    const auto rows = static_cast<double>(found->rows);
+    const auto classes = static_cast<double>(found->classes);
+    if (rows * classes <= result_.rows * result_.classes) return;
+    result_.rows = rows;
+    result_.classes = classes;
+  }
+
+  Found* FoundAt(std::uint32_t thread, Nanos time) {
+    const auto of_thread = found_.find(thread);
+    if (of_thread == found_.end()) return nullptr;
+    const auto after =
+        std::partition_point(of_thread->second.begin(), of_thread->second.end(),
+                             [&](const Found& found) { return found.start <= time; });
+    if (after == of_thread->second.begin()) return nullptr;
+    return time < (after - 1)->end ? &*(after - 1) : nullptr;
+  }
+
+  void Ops() {
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t row = operators_.OfOp(op);
+      if (row == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t call = trace_.ops.call[op];
+      const Nanos time = trace_.calls.start[call];
+      Found* found = FoundAt(trace_.calls.thread[call], time);
+      if (found == nullptr) continue;
+      const auto& tensors = operators_.Of(row)->tensors;
+      const bool is_of = std::any_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+        return ElementsIn(tensor.sizes) == found->rows * found->classes;
+      });
+      if (!is_of) continue;
+      const bool multiplies = SecondOperand(operators_.Name(row)) >= 0;
+      if (multiplies) Count(trace_.ops.start[op], found);
+      Take(op, multiplies ? found->looked_up : 0);
+    }
+    std::map<std::uint32_t, IntervalSet> when;
+    for (auto& [thread, spans] : spans_) when[thread] = IntervalSet::Of(std::move(spans));
+    loss_.RemoveFromHost(when);
+  }
+
+  // The op is gone, or looks so many bytes up in place of multiplying.
+  void Take(std::uint32_t op, double looked_up) {
+    const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+    double left = 0;
+    if (looked_up > 0) {
+      if (bytes_per_s_ <= 0) return;  // how long that takes is not known
+      left = looked_up / bytes_per_s_ * kNanosPerSecond + start_ns_;
+      if (left >= static_cast<double>(length)) return;
+    }
+    loss_.AddToCounted(0, length);
+    loss_.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + static_cast<Nanos>(left),
+                  trace_.ops.end[op]);
+    loss_.remedy().scaled_ops.emplace_back(op,
+                                           static_cast<float>(left / static_cast<double>(length)));
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const SizedOperators& operators_;
+  int near_;
+  double bytes_per_s_;      // that copies reach; 0 unknown
+  double start_ns_;         // of a kernel
+  std::vector<Does> does_;  // by name
+  LossBuilder loss_;
+  std::map<std::uint32_t, std::vector<Found>> found_;     // by thread, in time order
+  std::map<std::uint32_t, std::vector<Interval>> spans_;  // operators that are gone
+  OneHotProducts result_;
+};
+
+}  // namespace
+
+OneHotProducts FindOneHotProducts(const Basis& basis, const SizedOperators& operators,
+                                  const Hardware& hardware) {
+  return OneHotFinder(basis, operators, hardware).Find();
+}
+
+}  // namespace advise
