@@ -162,19 +162,8 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         input = FindInput(shared, loading_beside_comm);
       },
       [&] { step_stats = FindStepStats(shared, phases); },
-      [&] {
-        operators = FindOperators(shared);
-        dense_gradients = FindDenseGradients(shared, operators);
-        algorithm_trials = FindAlgorithmTrials(shared);
-        value_checks = FindValueChecks(shared);
-      },
-      [&] {
-        const SizedOperators sized(run);
-        one_hot = FindOneHotProducts(shared, sized, hardware);
-        recomputed = FindRecomputedTokens(shared, sized, hardware);
-        forward_only = FindForwardOnly(shared, sized, phases);
-        recomputed_forward = FindRecomputedForward(shared, sized);
-      },
+      [&] { FindOfOperators(); },
+      [&] { FindOfSizes(); },
       [&] { samples = FindSamples(shared); },
       [&] { profiler_cost = CostOfProfiler(run); },
       [&] { shapes = FindShapes(shared, hardware); },
@@ -197,6 +186,23 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);
   engine_steps = FindEngineSteps(shared);
+}
+
+void Analysis::FindOfOperators() {
+  const Basis shared = basis();
+  operators = FindOperators(shared);
+  dense_gradients = FindDenseGradients(shared, operators);
+  algorithm_trials = FindAlgorithmTrials(shared);
+  value_checks = FindValueChecks(shared);
+}
+
+void Analysis::FindOfSizes() {
+  const Basis shared = basis();
+  const SizedOperators sized(run);
+  one_hot = FindOneHotProducts(shared, sized, hardware);
+  recomputed = FindRecomputedTokens(shared, sized, hardware);
+  forward_only = FindForwardOnly(shared, sized, phases);
+  recomputed_forward = FindRecomputedForward(shared, sized);
 }
 
 const Replay& Analysis::replay() const {

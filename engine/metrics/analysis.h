@@ -155,6 +155,10 @@ struct Analysis {
   EngineSteps engine_steps;    // empty unless ranges say what steps of a model server work on
 
  private:
+  // Subjects of framework operators, and those that mostly ask for sizes.
+  void FindOfOperators();
+  void FindOfSizes();
+
   mutable std::unique_ptr<Replay> replay_;
 };
 

@@ -32,8 +32,8 @@ return {
     local same = f.forward_only.same_layers
     e.layers = ""
     if same then
-      e.layers = at_least(same, t.min_same) and "Their layers have the sizes of those that are trained."
-                 or "Most of their layers have other sizes than those that are trained."
+      e.layers = at_least(same, t.min_same) and "The layers have the sizes of those that are trained."
+                 or "Most of the layers have other sizes than those that are trained."
     end
     return e
   end,
@@ -43,11 +43,11 @@ return {
       edges = { ["forward_only.lost"] = 1e8, ["forward_only.same_layers"] = 0.5 },
       facts = { window = { device_time = 1e9 },
                 forward_only = { count = 20, per_step = 1, lost = 6e8, same_layers = 1 } },
-      expect = { share = 0.6, per_step = 1, layers = "Their layers have the sizes of those that are trained." } },
+      expect = { share = 0.6, per_step = 1, layers = "The layers have the sizes of those that are trained." } },
     { name = "a teacher",
       facts = { window = { device_time = 1e9 },
                 forward_only = { count = 20, per_step = 1, lost = 3e8, same_layers = 0.1 } },
-      expect = { share = 0.3, layers = "Most of their layers have other sizes than those that are trained." } },
+      expect = { share = 0.3, layers = "Most of the layers have other sizes than those that are trained." } },
     { name = "sizes were not recorded",
       facts = { window = { device_time = 1e9 }, forward_only = { count = 20, per_step = 1, lost = 3e8 } },
       expect = { share = 0.3, layers = "" } },
