@@ -253,8 +253,7 @@ void DeclareSizedLosses(Catalog* catalog) {
 // The forward pass of training: without gradients, and computed again for them.
 void DeclareForwardPasses(Catalog* catalog) {
   auto& again = catalog->Of(&Analysis::recomputed_forward);
-  again.Needs([](const Analysis& a) { return a.recomputed_forward.recorded; },
-              "no operators of training were recorded", "operators");
+  again.Needs(Recorded, kNotRecorded, "operators");
   again.AddLoss(
       "activations.recomputed", kCount | kPerStep | kLost | kRemedy,
       {"stretches of the forward pass that run again inside the backward pass",
@@ -269,8 +268,7 @@ void DeclareForwardPasses(Catalog* catalog) {
                            "sizes of operators' tensors were not recorded (record_shapes=True)",
                            "shapes"));
   auto& forward = catalog->Of(&Analysis::forward_only);
-  forward.Needs([](const Analysis& a) { return a.forward_only.recorded; },
-                "no operators of training were recorded", "operators");
+  forward.Needs(Recorded, kNotRecorded, "operators");
   forward.AddLoss("forward_only", kCount | kPerStep | kLost,
                   {"forward passes of training that autograd does not record",
                    "Time of forward passes that no backward pass follows, from the start of their "

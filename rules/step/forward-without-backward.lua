@@ -11,7 +11,7 @@ return {
 
   needs_loop     = true,
   loss           = "forward_only",
-  not_applicable = "each forward pass has a backward pass",
+  not_applicable = "nothing is trained, or each forward pass has a backward pass",
   evidence       = { "count", "per_step" },
   optional       = { "forward_only.same_layers" },
   thresholds     = { "min_share", "min_same" },

@@ -33,7 +33,6 @@ class ForwardFinder {
     kind_.assign(trace_.strings.size(), kUnread);
     const std::vector<RowRange> rows = RowsByThread(table_.thread, trace_.threads.size());
     for (const std::uint32_t thread : run_.launching_threads) Thread(thread, rows[thread]);
-    result_.recorded = forward_ && backward_;
     if (!stretches_.empty()) Gone();
     result_.loss = loss_.Build();
     return std::move(result_);
@@ -74,8 +73,6 @@ class ForwardFinder {
       const Kind kind = KindOf(row);
       if (start >= backward_until) {
         close();
-        backward_ = backward_ || kind == kBackward;
-        forward_ = forward_ || (kind != kBackward && table_.payload[row] >= 0);
         if (kind == kBackward) backward_until = table_.end[row];
         continue;
       }
@@ -146,8 +143,7 @@ class ForwardFinder {
   const OperatorTable& table_;
   const SizedOperators& sized_;
   LossBuilder loss_;
-  std::vector<Kind> kind_;  // by name
-  bool forward_ = false, backward_ = false;
+  std::vector<Kind> kind_;                                   // by name
   std::map<std::uint32_t, std::vector<Stretch>> stretches_;  // by thread, in time order
   RecomputedForward result_;
 };

@@ -9,9 +9,8 @@
 namespace advise {
 
 struct RecomputedForward {
-  Loss loss;              // stretches of the forward pass inside the backward pass
-  bool recorded = false;  // operators with numbers, and backward passes
-  double bytes = -1;      // of what they read, per step: about what would be kept; -1 unknown
+  Loss loss;          // stretches of the forward pass inside the backward pass
+  double bytes = -1;  // of what they read, per step: about what would be kept; -1 unknown
 };
 
 // O(operators + calls + ops log stretches).
