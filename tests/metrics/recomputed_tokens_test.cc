@@ -6,10 +6,9 @@
 namespace advise {
 namespace {
 
-OperatorTensor Bf16(std::vector<std::int64_t> sizes) {
+OperatorTensor ShapedAs(std::vector<std::int64_t> sizes) {
   OperatorTensor tensor;
   tensor.sizes = std::move(sizes);
-  tensor.type = ElementType::kBFloat16;
   return tensor;
 }
 
@@ -23,6 +22,7 @@ class Generation {
   }
 
   void Operator(const std::string& name, std::vector<OperatorTensor> tensors) {
+    for (OperatorTensor& tensor : tensors) tensor.type = type;
     story.operators.push_back({name, {at_, at_ + 10_us}, -1, 0, {std::move(tensors), {}}});
     story.story.Launch("kernel of " + name, {at_ + 1_us, at_ + 5_us}, {gpu_, gpu_ + 1_ms});
     at_ += 20_us;
@@ -31,19 +31,20 @@ class Generation {
 
   void Pass(std::int64_t queries, std::int64_t keys, int layers = 2) {
     for (int layer = 0; layer < layers; ++layer) {
-      Operator("aten::mm", {Bf16({8 * queries, 1024}), Bf16({1024, 1024})});
+      Operator("aten::mm", {ShapedAs({8 * queries, 1024}), ShapedAs({1024, 1024})});
       Operator("aten::_scaled_dot_product_cudnn_attention",
-               {Bf16({8, 16, queries, 64}), Bf16({8, 16, keys, 64}), Bf16({8, 16, keys, 64})});
-      Operator("aten::mul", {Bf16({8, queries, 1024}), Bf16({1024})});
+               {ShapedAs({8, 16, queries, 64}), ShapedAs({8, 16, keys, 64}),
+                ShapedAs({8, 16, keys, 64})});
+      Operator("aten::mul", {ShapedAs({8, queries, 1024}), ShapedAs({1024})});
     }
   }
 
   // Queries and keys by a product, as hand-written attention has them.
   void PassByHand(std::int64_t queries, std::int64_t keys, bool softmax = true) {
     for (int layer = 0; layer < 2; ++layer) {
-      Operator("aten::bmm", {Bf16({128, queries, 64}), Bf16({128, 64, keys})});
-      if (softmax) Operator("aten::_softmax", {Bf16({8, 16, queries, keys})});
-      Operator("aten::bmm", {Bf16({128, queries, keys}), Bf16({128, keys, 64})});
+      Operator("aten::bmm", {ShapedAs({128, queries, 64}), ShapedAs({128, 64, keys})});
+      if (softmax) Operator("aten::_softmax", {ShapedAs({8, 16, queries, keys})});
+      Operator("aten::bmm", {ShapedAs({128, queries, keys}), ShapedAs({128, keys, 64})});
     }
   }
 
@@ -65,6 +66,7 @@ class Generation {
   }
 
   OperatorStory story;
+  ElementType type = ElementType::kBFloat16;
 
  private:
   Nanos at_ = 0;
@@ -163,7 +165,7 @@ TEST_CASE("other work in a pass stays as it is") {
   Generation g;
   for (std::int64_t tokens = 1000; tokens < 1006; ++tokens) {
     g.Pass(tokens, tokens);
-    g.Operator("aten::add", {Bf16({4096, 333})});
+    g.Operator("aten::add", {ShapedAs({4096, 333})});
   }
   const RecomputedTokens& found = g.Find();
   CHECK(g.LeftOf(found, "aten::add") == 1);
@@ -174,6 +176,16 @@ TEST_CASE("where the bandwidth is not known, products are left as they are") {
   g.story.story.Device("Test GPU", 100);
   for (std::int64_t tokens = 1000; tokens < 1006; ++tokens) g.Pass(tokens, tokens);
   const RecomputedTokens& found = g.Find();
+  CHECK(g.LeftOf(found, "aten::mm") == 1);
+  CHECK(g.LeftOf(found, "aten::mul") < 0.01);
+}
+
+TEST_CASE("where types are not known, products are left as they are") {
+  Generation g;
+  g.type = ElementType::kUnknown;
+  for (std::int64_t tokens = 1000; tokens < 1006; ++tokens) g.Pass(tokens, tokens);
+  const RecomputedTokens& found = g.Find();
+  CHECK(found.loss.count == 5);
   CHECK(g.LeftOf(found, "aten::mm") == 1);
   CHECK(g.LeftOf(found, "aten::mul") < 0.01);
 }

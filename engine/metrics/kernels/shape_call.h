@@ -62,6 +62,7 @@ std::optional<ShapeWork> ConvolutionWork(const Call& call);
 bool IsAttention(std::string_view name);
 std::optional<ShapeWork> AttentionWork(const Call& call);
 std::optional<AttentionSizes> AttentionSizesOf(const Call& call);
+int KeysOfAttention(std::string_view name);  // which argument; -1 for what is no attention
 
 // Everything that moves data and does little else with it, by name and else by the class of its
 // kernels.

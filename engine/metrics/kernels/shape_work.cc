@@ -103,12 +103,14 @@ std::optional<AttentionSizes> AttentionSizesOf(std::string_view operator_name,
   const work::Sizes& left = call.Tensor(a).sizes;
   const work::Sizes& right = call.Tensor(a + 1).sizes;
   if (left[0] != right[0] || left[2] != right[1]) return {};
-  return AttentionSizes{left[0], left[2], left[1], right[2], call.Bytes(a + 1)};
+  return AttentionSizes{left[0], left[2], left[1], right[2]};
 }
 
 bool IsAttentionOperator(std::string_view operator_name) {
   return work::IsAttention(operator_name);
 }
+
+int KeysOfAttention(std::string_view operator_name) { return work::KeysOfAttention(operator_name); }
 
 int SecondOperand(std::string_view operator_name) {
   const int first = work::FirstOperand(operator_name);

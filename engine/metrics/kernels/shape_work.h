@@ -95,7 +95,6 @@ struct AttentionSizes {
   std::int64_t width = 0;  // of a head
   std::int64_t queries = 0;
   std::int64_t keys = 0;
-  double held_bytes = 0;  // of keys and values; of a product, of its second operand
 };
 std::optional<AttentionSizes> AttentionSizesOf(std::string_view operator_name,
                                                const OperatorInputs& inputs,
@@ -105,6 +104,8 @@ bool IsAttentionOperator(std::string_view operator_name);
 
 // The second operand of a product, such as its weights: which argument; -1 for other work.
 int SecondOperand(std::string_view operator_name);
+// The keys of an attention operator, in front of its values; -1 for other work.
+int KeysOfAttention(std::string_view operator_name);
 
 double ElementBytes(ElementType type);   // 0 unknown
 const char* TypeName(ElementType type);  // "bf16", "" unknown: the words of kernels' precision

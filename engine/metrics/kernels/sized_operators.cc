@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "engine/metrics/innermost.h"
+#include "engine/metrics/kernels/shape_work.h"
 
 namespace advise {
 
-SizedOperators::SizedOperators(const Run& run) : trace_(run.trace) {
+SizedOperators::SizedOperators(const Run& run) : run_(run), trace_(run.trace) {
   if (!recorded()) return;
   of_thread_ = RowsByThread(table().thread, trace_.threads.size());
   of_call_ = InnermostOfCalls(table(), trace_,
@@ -25,6 +26,18 @@ std::uint32_t SizedOperators::OfOp(std::uint32_t op) const {
   return call == kNone || call >= of_call_.size() || trace_.ops.in_graph[op] != 0
              ? std::uint32_t{kNone}
              : of_call_[call];
+}
+
+double SizedOperators::ElementBytesOf(const OperatorTensor& tensor, std::uint32_t op) const {
+  ElementType type = tensor.type;
+  if (type == ElementType::kUnknown && trace_.ops.kind[op] == OpKind::kKernel) {
+    const std::uint32_t shape = trace_.ops.detail[op];
+    type = TypeNamed(run_.names.Kernel(shape).precision);
+    if (type == ElementType::kUnknown) {
+      type = TypeInKernelName(trace_.strings[trace_.shapes[shape].name]);
+    }
+  }
+  return ElementBytes(type);
 }
 
 bool SizedOperators::BackwardIn(Nanos from, Nanos to) const {

@@ -25,6 +25,9 @@ class SizedOperators {
   const std::string& Name(std::uint32_t row) const { return trace_.strings[table().name[row]]; }
   // The innermost operator with sizes around the call that launched an op; kNone for none.
   std::uint32_t OfOp(std::uint32_t op) const;
+  // Bytes of an element of a tensor: by its type, else by the type that the kernel of an op names.
+  // 0 unknown.
+  double ElementBytesOf(const OperatorTensor& tensor, std::uint32_t op) const;
   // The operators of each thread.
   const std::vector<RowRange>& of_thread() const { return of_thread_; }
   bool IsBackward(std::uint32_t row) const { return is_backward_[table().name[row]] == 1; }
@@ -32,6 +35,7 @@ class SizedOperators {
   bool BackwardIn(Nanos from, Nanos to) const;
 
  private:
+  const Run& run_;
   const Trace& trace_;
   std::vector<RowRange> of_thread_;
   std::vector<std::uint32_t> of_call_;

@@ -140,9 +140,13 @@ std::optional<AttentionSizes> AttentionSizesOf(const Call& call) {
   const std::optional<Extents> e = ExtentsOf(call, formula);
   if (!e || formula.backward || formula.layout == AttentionFormula::kPacked) return {};
   const auto number = [](double size) { return static_cast<std::int64_t>(size); };
-  const int key = formula.query + 1;
   return AttentionSizes{number(e->batch * e->heads), number(e->width), number(e->queries),
-                        number(e->keys), call.Bytes(key) + call.Bytes(key + 1)};
+                        number(e->keys)};
+}
+
+int KeysOfAttention(std::string_view name) {
+  const AttentionFormula* formula = AttentionFormulaOf(name);
+  return formula == nullptr ? -1 : formula->query + 1;
 }
 
 std::optional<ShapeWork> AttentionWork(const Call& call) {

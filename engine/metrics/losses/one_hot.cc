@@ -73,7 +73,8 @@ class OneHotFinder {
   struct Found {
     Nanos start = 0, end = 0;
     std::int64_t rows = 0, classes = 0;
-    double looked_up = 0;  // bytes that a look-up reads and writes
+    std::int64_t width = 0;       // of the rows that are looked up
+    const OperatorTensor* table;  // whose rows they are
     bool counted = false;
   };
 
@@ -178,9 +179,7 @@ class OneHotFinder {
            const std::string& name, const Matrix& matrix) {
     const OperatorTensor& table = inputs.tensors[static_cast<std::size_t>(SecondOperand(name))];
     const std::int64_t width = ElementsIn(table.sizes) / matrix.classes;
-    // Each row that is looked up is read and written.
-    const double bytes = 2 * static_cast<double>(matrix.rows * width) * ElementBytes(table.type);
-    found_[thread].push_back({matrix.start, when.end, matrix.rows, matrix.classes, bytes});
+    found_[thread].push_back({matrix.start, when.end, matrix.rows, matrix.classes, width, &table});
     for (const Interval& span : matrix.spans) spans_[thread].push_back(span);
   }
 
@@ -219,24 +218,29 @@ class OneHotFinder {
         return ElementsIn(tensor.sizes) == found->rows * found->classes;
       });
       if (!is_of) continue;
-      const bool multiplies = SecondOperand(operators_.Name(row)) >= 0;
-      if (multiplies) Count(trace_.ops.start[op], found);
-      Take(op, multiplies ? found->looked_up : 0);
+      if (SecondOperand(operators_.Name(row)) < 0) {
+        Take(op, 0);
+      } else {
+        Count(trace_.ops.start[op], found);
+        LookUp(op, *found);
+      }
     }
     std::map<std::uint32_t, IntervalSet> when;
     for (auto& [thread, spans] : spans_) when[thread] = IntervalSet::Of(std::move(spans));
     loss_.RemoveFromHost(when);
   }
 
-  // The op is gone, or looks so many bytes up in place of multiplying.
-  void Take(std::uint32_t op, double looked_up) {
+  // Instead of a product: each row that is looked up is read and written.
+  void LookUp(std::uint32_t op, const Found& found) {
+    const double bytes = 2 * static_cast<double>(found.rows * found.width) *
+                         operators_.ElementBytesOf(*found.table, op);
+    if (bytes_per_s_ <= 0 || bytes <= 0) return;  // how long that takes is not known
+    Take(op, bytes / bytes_per_s_ * kNanosPerSecond + start_ns_);
+  }
+
+  void Take(std::uint32_t op, double left) {
     const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
-    double left = 0;
-    if (looked_up > 0) {
-      if (bytes_per_s_ <= 0) return;  // how long that takes is not known
-      left = looked_up / bytes_per_s_ * kNanosPerSecond + start_ns_;
-      if (left >= static_cast<double>(length)) return;
-    }
+    if (left >= static_cast<double>(length)) return;
     loss_.AddToCounted(0, length);
     loss_.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + static_cast<Nanos>(left),
                   trace_.ops.end[op]);

@@ -198,17 +198,22 @@ class TokenFinder {
   }
 
   // What stays when there are few rows: the weights of a product, the keys and values of attention.
-  double HeldBytes(const std::string& name, const OperatorInputs& inputs) const {
-    if (IsAttentionOperator(name)) {
-      const auto sizes = AttentionSizesOf(name, inputs, limits_);
-      return sizes ? sizes->held_bytes : 0;
+  // How long reading it takes; -1 unknown.
+  double HeldNs(const std::string& name, const OperatorInputs& inputs, std::uint32_t op) const {
+    const int keys = KeysOfAttention(name);
+    const int first = keys >= 0 ? keys : SecondOperand(name);
+    if (first < 0) return 0;
+    if (bytes_per_s_ <= 0) return -1;
+    double bytes = 0;
+    for (int at = first; at <= (keys >= 0 ? first + 1 : first); ++at) {
+      if (static_cast<std::size_t>(at) >= inputs.tensors.size()) return -1;
+      const OperatorTensor& held = inputs.tensors[static_cast<std::size_t>(at)];
+      double part = operators_.ElementBytesOf(held, op);
+      for (const std::int64_t size : held.sizes) part *= static_cast<double>(size);
+      if (part <= 0) return -1;
+      bytes += part;
     }
-    const int second = SecondOperand(name);
-    if (second < 0 || static_cast<std::size_t>(second) >= inputs.tensors.size()) return 0;
-    const OperatorTensor& held = inputs.tensors[static_cast<std::size_t>(second)];
-    double bytes = held.sizes.empty() ? 0 : ElementBytes(held.type);
-    for (const std::int64_t size : held.sizes) bytes *= static_cast<double>(size);
-    return bytes;
+    return bytes / bytes_per_s_ * kNanosPerSecond;
   }
 
   void Ops() {
@@ -220,12 +225,11 @@ class TokenFinder {
       const Pass* pass = PassOf(trace_.calls.thread[call], trace_.calls.start[call], inputs);
       if (pass == nullptr) continue;
       if (DoesOf(operators_.table().name[row]) != Does::kOther) Count(trace_.ops.start[op], *pass);
-      const double held = HeldBytes(operators_.Name(row), inputs);
-      if (held > 0 && bytes_per_s_ <= 0) continue;  // how long that takes is not known
+      const double held_ns = HeldNs(operators_.Name(row), inputs, op);
+      if (held_ns < 0) continue;
       const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
       const double fresh = static_cast<double>(length) * static_cast<double>(pass->added) /
                            static_cast<double>(pass->tokens);
-      const double held_ns = held > 0 ? held / bytes_per_s_ * kNanosPerSecond : 0;
       const double left = std::max(fresh, held_ns) + start_ns_;
       if (left >= static_cast<double>(length)) continue;
       loss_.AddToCounted(0, length);
