@@ -95,7 +95,7 @@ tl::expected<RuleTree, std::vector<Error>> LoadRuleTree(const std::string& path,
     // A site's rule may replace a shipped one, so those must be there to be replaced.
     if (any_of_site && !named_too) files.push_back(other);
   }
-  // Beside a site's rules the shipped ones only stand to be replaced.
+  // Beside a site's rules the shipped ones only stand to be replaced; built in, they have no tests.
   const InlineTests shipped_tests = any_of_site ? InlineTests::kNotRead : InlineTests::kChecked;
   auto rules = RuleSet::Load(CompiledRules(std::move(files), shipped_tests), **knowledge,
                              FactList(**knowledge));

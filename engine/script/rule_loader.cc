@@ -388,14 +388,6 @@ bool IsRuleId(std::string_view id) {
   return parts >= 2 && before != '/' && before != '-' && (parts == 2 || id.substr(0, 5) == "site/");
 }
 
-void LeaveOutTests(std::string& text) {
-  constexpr std::string_view kEnd = "\n  },\n}\n";
-  const std::size_t tests = text.find("\n  tests = {\n");
-  if (tests == std::string::npos) return;
-  const bool last = text.find("\n  }", tests) + kEnd.size() == text.size() && text.ends_with(kEnd);
-  if (last) text.replace(tests, std::string::npos, "\n}\n");
-}
-
 RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,
                   const Knowledge& knowledge, const FactCatalogue& catalogue, Declaration& declared,
                   std::vector<Error>& errors) {

@@ -28,12 +28,9 @@ using FactCatalogue = std::map<std::string, FactInfo, std::less<>>;
 // "area/name" in lower case, for rules of a site also "site/area/name".
 bool IsRuleId(std::string_view id);
 
-// Whether a file's tests are checked with the rule, or not read.
+// Whether a file's tests are checked with the rule, or not read: those of shipped rules are left
+// out when the program is built (cmake/WriteEmbeddedFiles.cmake).
 enum class InlineTests { kChecked, kNotRead };
-
-// Takes the tests out of a rule's text, half of which they are, where they stand last as in shipped
-// rules.
-void LeaveOutTests(std::string& text);
 
 struct Declaration;
 

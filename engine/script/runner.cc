@@ -171,7 +171,6 @@ std::unique_ptr<LoadedRule> Compile(RuleFile file, InlineTests tests) {
   auto rule = std::make_unique<LoadedRule>();
   rule->file = std::move(file);
   rule->tests = tests;
-  if (tests == InlineTests::kNotRead) LeaveOutTests(rule->file.text);
   Try(*rule,
       [&](lua_State* state) { rule->sandbox.Compile(state, rule->file.text, rule->file.path); });
   return rule;

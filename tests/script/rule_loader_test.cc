@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "engine/knowledge/embedded.h"
 #include "tests/script/rule_text.h"
 
 using advise::LoadProblems;
@@ -36,28 +35,6 @@ TEST_CASE("a problem names file, line, field, what was wanted and what is there"
   CHECK_THAT(Problem({{"detect", "\"x\""}}), Contains("detect: wanted a function, got the text"));
   CHECK_THAT(Problem({{"fixes", "{ { action = 1 } }"}}),
              Contains("fixes[1].action: wanted a text, got the number 1"));
-}
-
-TEST_CASE("of a shipped rule the tests are left out, and nothing else") {
-  int rules = 0;
-  for (const advise::Knowledge::File& file : advise::EmbeddedFiles()) {
-    if (!file.path.starts_with("rules/") || file.path.find("/_") != std::string::npos) continue;
-    INFO(file.path);
-    std::string left = file.text;
-    advise::LeaveOutTests(left);
-    ++rules;
-    CHECK(left.find("\n  tests = ") == std::string::npos);
-    REQUIRE(left.ends_with("\n}\n"));
-    CHECK(file.text.starts_with(left.substr(0, left.size() - 2) + "  tests = {\n"));
-  }
-  CHECK(rules > 200);
-  // Written otherwise, they are compiled like everything else.
-  for (const char* rule : {"return {\n  tests = {\n  },\n  fixes = {\n  },\n}\n",
-                           "return {\n  tests = {},\n}\n", "return {\n  id = 1,\n}\n"}) {
-    std::string left = rule;
-    advise::LeaveOutTests(left);
-    CHECK(left == rule);
-  }
 }
 
 TEST_CASE("fields that must be there") {
