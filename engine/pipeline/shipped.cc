@@ -68,7 +68,10 @@ Result<std::string> ReadTextFile(const std::string& path) {
   if (auto plain = CheckFile(path); !plain) return tl::make_unexpected(plain.error());
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail("cannot be read", path);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text;
+  std::array<char, 1U << 16U> piece;
+  while (file.read(piece.data(), piece.size()) || file.gcount() > 0)
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   if (file.bad()) return Fail("cannot be read", path);
   return text;
 }
@@ -81,7 +84,8 @@ Result<std::vector<Knowledge::File>> ReadTree(const std::string& directory,
   for (fs::recursive_directory_iterator it(directory, failed), end; !failed && it != end;
        it.increment(failed)) {
     const std::string path = it->path().string();
-    if (!path.ends_with(ending) || IsDirectory(path)) continue;
+    std::error_code gone;
+    if (!path.ends_with(ending) || it->is_directory(gone)) continue;
     auto text = ReadTextFile(path);
     if (!text) return tl::make_unexpected(text.error());
     files.push_back({prefix + fs::path(path).lexically_relative(directory).string(), *text});

@@ -15,7 +15,7 @@ return {
   applies        = "per_step",
   not_applicable = "no optimizer step with one kernel per tensor was seen",
   evidence       = { "per_step", step_share = "share" },
-  optional       = { "family.fused_update.per_step" },
+  optional       = { "family.fused_optimizer.per_step" },
   thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they span {share:pct} of the time.",
@@ -40,7 +40,7 @@ return {
 
   -- The small kernels are of other code, then: averages of weights, or clipping by hand.
   detect = function(f, t, e)
-    local fused = (f.family.fused_update.per_step or 0) > 0
+    local fused = (f.family.fused_optimizer.per_step or 0) > 0
     e.reason = fused and "beside" or nil
     e.who = fused and "Beside the fused optimizer, other code for all weights launches" or "The optimizer launches"
     e.whose = fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
@@ -57,7 +57,7 @@ return {
       expect = { share = 0.14, per_step = 1200, step_share = 0.15, who = "The optimizer launches" },
       saving = { claims = 1.4e8 } },
     { name = "averages of weights, one tensor after the other, beside a fused optimizer",
-      facts = { window = { device_time = 1e9 }, family = { fused_update = { per_step = 4 } },
+      facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 780, share = 0.15, lost = 1.4e8, remedy = true } } },
       expect = { reason = "beside", who = "Beside the fused optimizer, other code for all weights launches" } },
     { name = "near miss: a multi-tensor optimizer with a dozen kernels",
