@@ -228,6 +228,8 @@ void Awaited::FindWaitsBeforeUploads() {
 
 bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
   const std::uint32_t process = run_.trace.threads[thread].process;
+  const bool only_values = run_.feeds[thread] != 0 && run_.loads[thread] == 0;
+  if (only_values) return false;  // it waits for who hands it the next one
   if (process == kNone || OtherCallerActive(thread, process, start, end)) return false;
   if (EndsBehind(handed_to_others_[process], start, end)) return true;
   const std::vector<Interval>& own = handed_[thread];

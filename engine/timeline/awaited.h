@@ -18,7 +18,7 @@ class Awaited {
   // process is; or it ends with what another process hands over in shared memory. Workers of which
   // nothing but their names was recorded are taken to be at work. Where not even these are known, a
   // program that trains waits for data if what it does next, after most of its waits, is to upload
-  // more than single values.
+  // more than single values. A thread that uploads nothing else waits for no data.
   bool IsLoader(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // The same of a stretch in which the launching thread shows nothing at all: it may wait without a

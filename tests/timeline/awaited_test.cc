@@ -75,6 +75,25 @@ TEST_CASE("a training program that uploads after its waits waits for data") {
   CHECK(loading("stencil", 1 << 16) == 0);  // who knows what it waits for
 }
 
+// The thread that launches waits for one that uploads a number or a batch, and that one for it,
+// while loader workers are at work.
+TEST_CASE("a thread that uploads single values waits for no loader") {
+  const auto loading = [](std::int64_t bytes) {
+    TraceBuilder story;
+    Repeat(10, 1_ms, [&](int, Nanos at) {
+      story.Thread("main").Launch("first", {at, at + 5_us}, {at + 10_us, at + 110_us});
+      story.OsCall("futex", {at + 600_us, at + 900_us});
+      story.Thread("uploads").OsCall("futex", {at + 10_us, at + 880_us});
+      story.CopyToGpu(bytes, MemoryKind::kPinned, {at + 885_us, at + 890_us},
+                      {at + 892_us, at + 895_us});
+    });
+    story.Process("python worker").Thread("pt_data_worker").OsCall("read", {1_us, 20_us});
+    return Analysed(story).Idle(IdleCause::kDataLoading);
+  };
+  CHECK(loading(1 << 20) > 0);
+  CHECK(loading(4) <= 10 * 300_us);  // the launching thread may wait for them
+}
+
 TEST_CASE("waiting for a child process that nothing explains is a wait of the host") {
   const Analysed run(GapStory().OsCall("waitpid", {102_us, 180_us}));
   CHECK(run.Idle(IdleCause::kHostWait) == 78_us);

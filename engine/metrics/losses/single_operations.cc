@@ -86,8 +86,12 @@ class SingleOperationFinder {
     }
   }
 
-  // Element-wise operations on tensors of one size, one after the other, become one kernel.
+  // Element-wise operations on tensors of one size, one after the other, become one kernel. Numbers
+  // are a part of it: nothing waits for their upload.
   void Fuse(const std::vector<std::uint32_t>& ops, LossBuilder* loss) {
+    for (const std::uint32_t op : ops) {
+      if (op != kNone) loss->remedy().freed_ops.push_back(op);
+    }
     for (std::size_t i = 1; i < ops.size(); ++i) {
       if (IsElementwise(ops[i - 1]) && IsElementwise(ops[i]) &&
           BlocksOf(ops[i - 1]) == BlocksOf(ops[i])) {
