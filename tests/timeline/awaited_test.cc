@@ -1,6 +1,8 @@
 // Who the launching thread waited for.
 #include "engine/timeline/awaited.h"
 
+#include <algorithm>
+
 #include "engine/timeline/idle.h"
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
@@ -75,23 +77,26 @@ TEST_CASE("a training program that uploads after its waits waits for data") {
   CHECK(loading("stencil", 1 << 16) == 0);  // who knows what it waits for
 }
 
-// The thread that launches waits for one that uploads a number or a batch, and that one for it,
-// while loader workers are at work.
+// A thread uploads a number or a batch in each step, and waits before it, while loader workers are
+// at work.
 TEST_CASE("a thread that uploads single values waits for no loader") {
-  const auto loading = [](std::int64_t bytes) {
+  const auto waits_for_data = [](std::int64_t bytes) {
     TraceBuilder story;
     Repeat(10, 1_ms, [&](int, Nanos at) {
       story.Thread("main").Launch("first", {at, at + 5_us}, {at + 10_us, at + 110_us});
-      story.OsCall("futex", {at + 600_us, at + 900_us});
       story.Thread("uploads").OsCall("futex", {at + 10_us, at + 880_us});
       story.CopyToGpu(bytes, MemoryKind::kPinned, {at + 885_us, at + 890_us},
                       {at + 892_us, at + 895_us});
     });
     story.Process("python worker").Thread("pt_data_worker").OsCall("read", {1_us, 20_us});
-    return Analysed(story).Idle(IdleCause::kDataLoading);
+    const Analysed run(story);
+    const auto& feeds = run->run.feeds;
+    const auto uploads = std::find(feeds.begin(), feeds.end(), 1) - feeds.begin();
+    REQUIRE(uploads < static_cast<std::ptrdiff_t>(feeds.size()));
+    return Awaited(run->run).IsLoader(static_cast<std::uint32_t>(uploads), 5010_us, 5880_us);
   };
-  CHECK(loading(1 << 20) > 0);
-  CHECK(loading(4) <= 10 * 300_us);  // the launching thread may wait for them
+  CHECK(waits_for_data(1 << 20));
+  CHECK_FALSE(waits_for_data(4));
 }
 
 TEST_CASE("waiting for a child process that nothing explains is a wait of the host") {
