@@ -316,12 +316,12 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   const bool busy = time.compute >= knowledge.Number("verdict.busy_compute") * time.all;
   // Copies and communication that nothing hides are no computing.
   const double waits = std::max(time.copy, time.comm);
+  const bool hidden = waits < knowledge.Number("verdict.busy_waits") * time.all;
   std::string is_busy =
-      waits < knowledge.Number("verdict.busy_waits") * time.all
-          ? fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle))
-          : fmt::format("{} compute{} for {} of the time and wait{} for {} for {}", who, s,
-                        ComputeInWords(time), s, time.copy > time.comm ? "copies" : "communication",
-                        pct(waits));
+      hidden ? fmt::format("{} {} busy {} of the time", who, are, pct(time.all - time.idle))
+             : fmt::format("{} compute{} for {} of the time and wait{} for {} for {}", who, s,
+                           ComputeInWords(time), s,
+                           time.copy > time.comm ? "copies" : "communication", pct(waits));
   if (busy && has_advice) {
     return LeavesKernelsUnmeasured(report, knowledge)
                ? is_busy + ". How well the kernels run was not measured" +
@@ -330,7 +330,8 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   }
   if (busy) {
     const EfficiencyInfo& efficiency = report.efficiency;
-    const bool nothing_lost = time.idle < knowledge.Number("verdict.nothing_lost") * time.all;
+    const bool nothing_lost =
+        hidden && time.idle < knowledge.Number("verdict.nothing_lost") * time.all;
     const std::string first = nothing_lost ? "no time is lost between kernels" : is_busy;
     if (FactNumber(report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
       return first + ". What runs inside the CUDA graphs was not recorded";

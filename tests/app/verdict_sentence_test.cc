@@ -75,6 +75,13 @@ TEST_CASE("what the GPU does most comes before what it waits for") {
   CHECK_THAT(Sentence(waits), Catch::Contains("the GPU waits for copies 79 % of the time."));
 }
 
+TEST_CASE("a GPU that only copies for a while loses time between kernels") {
+  CHECK_THAT(Sentence(ReportWith(960, 20, 10)), Catch::Contains("no time is lost between kernels"));
+  CHECK_THAT(Sentence(ReportWith(830, 10, 140)),
+             Catch::Contains("the GPU computes for 83 % of the time and waits for copies for 14 %. "
+                             "How well the kernels run was not measured"));
+}
+
 TEST_CASE("where two causes share the idle time, both are named") {
   const RuleInfo rule = RuleCalled("input/no-workers", "Load data in worker processes");
   Report two = ReportWith(
