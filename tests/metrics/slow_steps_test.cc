@@ -1,6 +1,7 @@
 // Steps that take longer than the others, and pauses of the host in every step.
 #include <set>
 
+#include "engine/metrics/losses/rhythm.h"
 #include "engine/metrics/losses/step_copies.h"
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
@@ -76,6 +77,17 @@ TEST_CASE("many slow steps at no distance do not break the rhythm of every fourt
                      kAuto);
   CHECK(run->step_stats.stall_every == 4);
   CHECK(run->step_stats.stall_excess_ns == Approx(11 * 24e6).epsilon(0.05));
+}
+
+TEST_CASE("a rhythm among many slow steps of a long run is found, too") {
+  std::vector<SlowStep> slow;
+  constexpr std::size_t kSteps = 20000;
+  for (std::size_t n = 0; n < kSteps; ++n) {
+    if (n % 4 == 3 || n % 7 == 1) slow.push_back({n, 10_ms});
+  }
+  const Rhythm rhythm = FindRhythm(slow, 0, kSteps, ShippedKnowledge());
+  CHECK(rhythm.every == 4);
+  CHECK(rhythm.steps.size() == kSteps / 4);
 }
 
 TEST_CASE("slow steps of which a part happens to keep a turn are no rhythm") {

@@ -79,7 +79,7 @@ class RhythmFinder {
   // distances tell nothing. Of all turns that a loop of this length can show, so many of their
   // steps must hardly ever be slow by chance.
   std::vector<SlowStep> InTurn(const std::vector<SlowStep>& slow) const {
-    const std::size_t longest = (end_ - first_) / kLeastDue;
+    const std::size_t longest = std::min((end_ - first_) / kLeastDue, kLongest);
     const double usual = static_cast<double>(slow.size()) / static_cast<double>(end_ - first_);
     const double turns = static_cast<double>(longest * (longest + 1)) / 2;
     std::vector<SlowStep> most;
@@ -101,17 +101,19 @@ class RhythmFinder {
   // a binomial distribution.
   static double ChanceOf(std::size_t seen, std::size_t due, double usual) {
     double tail = 0;
-    double ways = 1;  // to choose k of due
+    double ways = 0;  // to choose k of due, as a logarithm: of many steps it is no number
     for (std::size_t k = 0; k <= due; ++k) {
+      const auto quick = static_cast<double>(due - k);
       if (k >= seen)
-        tail += ways * std::pow(usual, static_cast<double>(k)) *
-                std::pow(1 - usual, static_cast<double>(due - k));
-      ways *= static_cast<double>(due - k) / static_cast<double>(k + 1);
+        tail +=
+            std::exp(ways + static_cast<double>(k) * std::log(usual) + quick * std::log1p(-usual));
+      ways += std::log(quick) - std::log(static_cast<double>(k + 1));
     }
     return tail;
   }
 
   static constexpr std::size_t kLeastDue = 4;
+  static constexpr std::size_t kLongest = 1000;  // no turn of more steps is looked for among many
   const std::size_t first_, end_;
   const double single_factor_, least_seen_, least_even_, chance_;
 };
