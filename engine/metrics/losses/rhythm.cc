@@ -103,11 +103,10 @@ class RhythmFinder {
     double tail = 0;
     double ways = 0;  // to choose k of due, as a logarithm: of many steps it is no number
     for (std::size_t k = 0; k <= due; ++k) {
+      const auto slow = static_cast<double>(k);
       const auto quick = static_cast<double>(due - k);
-      if (k >= seen)
-        tail +=
-            std::exp(ways + static_cast<double>(k) * std::log(usual) + quick * std::log1p(-usual));
-      ways += std::log(quick) - std::log(static_cast<double>(k + 1));
+      if (k > 0) ways += std::log(quick + 1) - std::log(slow);
+      if (k >= seen) tail += std::exp(ways + slow * std::log(usual) + quick * std::log1p(-usual));
     }
     return tail;
   }
