@@ -23,7 +23,9 @@ class RhythmFinder {
         single_factor_(knowledge.Number("step.single_factor")),
         least_seen_(knowledge.Number("step.periodic_seen")),
         least_even_(knowledge.Number("step.periodic_share")),
-        chance_(knowledge.Number("step.periodic_chance")) {}
+        chance_(knowledge.Number("step.periodic_chance")),
+        least_due_(static_cast<std::size_t>(knowledge.Number("step.periodic_due"))),
+        longest_turn_(static_cast<std::size_t>(knowledge.Number("step.periodic_longest"))) {}
 
   Rhythm Find(const std::vector<SlowStep>& slow) const {
     if (slow.empty()) return {};
@@ -79,7 +81,7 @@ class RhythmFinder {
   // distances tell nothing. Of all turns that a loop of this length can show, so many of their
   // steps must hardly ever be slow by chance.
   std::vector<SlowStep> InTurn(const std::vector<SlowStep>& slow) const {
-    const std::size_t longest = std::min((end_ - first_) / kLeastDue, kLongest);
+    const std::size_t longest = std::min((end_ - first_) / least_due_, longest_turn_);
     const double usual = static_cast<double>(slow.size()) / static_cast<double>(end_ - first_);
     const double turns = static_cast<double>(longest * (longest + 1)) / 2;
     std::vector<SlowStep> most;
@@ -89,7 +91,7 @@ class RhythmFinder {
       for (std::size_t turn = 0; turn < every; ++turn) {
         const std::vector<SlowStep>& seen = of_turn[turn];
         const std::size_t due = (end_ - first_ - turn + every - 1) / every;
-        if (seen.size() <= most.size() || seen.size() < kLeastDue) continue;
+        if (seen.size() <= most.size() || seen.size() < least_due_) continue;
         if (static_cast<double>(seen.size()) < least_even_ * static_cast<double>(due)) continue;
         if (turns * ChanceOf(seen.size(), due, usual) < chance_) most = seen;
       }
@@ -111,10 +113,9 @@ class RhythmFinder {
     return tail;
   }
 
-  static constexpr std::size_t kLeastDue = 4;
-  static constexpr std::size_t kLongest = 1000;  // no turn of more steps is looked for among many
   const std::size_t first_, end_;
   const double single_factor_, least_seen_, least_even_, chance_;
+  const std::size_t least_due_, longest_turn_;
 };
 
 }  // namespace
