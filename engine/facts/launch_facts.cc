@@ -110,12 +110,13 @@ void DeclarePrograms(Catalog* catalog) {
   programs.Add("launch.programs.single", "share",
                "Share of the compiled programs that hold a single operation.",
                &SingleOperations::single_share);
-  programs.AddLoss("launch.single", kOfGaps,
-                   {"compiled programs of a single operation, in series",
-                    "Idle time in series of compiled programs of a single operation, and time of kernels "
-                    "there that work on as many elements as the one before: XLA fuses them.",
-                    "One call replaces each series of compiled programs."},
-                   &SingleOperations::loss);
+  programs.AddLoss(
+      "launch.single", kOfGaps,
+      {"compiled programs of a single operation, in series",
+       "Idle time in series of compiled programs of a single operation, and time of kernels "
+       "there that work on as many elements as the one before: XLA fuses them.",
+       "One call replaces each series of compiled programs."},
+      &SingleOperations::loss);
 }
 
 void DeclareGraphs(Catalog* catalog) {

@@ -17,8 +17,8 @@ struct NumberFormats {
   double fp8_ns = 0;   // and in 8-bit formats
 };
 
-// `kernels`: of the window, in time order, without communication. `fp64_ratio`: of the device's FP64
-// rate to its FP32 rate, 0 where it is not known. O(kernels).
+// `kernels`: of the window, in time order, without communication. `fp64_ratio`: of the device's
+// FP64 rate to its FP32 rate, 0 where it is not known. O(kernels).
 NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint32_t>& kernels,
                                 double fp64_ratio);
 
