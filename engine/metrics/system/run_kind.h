@@ -1,5 +1,5 @@
-// What kind of program a capture shows, what it is made of, and how much of it was recorded: told
-// from names (kb/runs.toml) and from what repeats.
+// What kind of program a capture shows, and what it is made of: told from names (kb/runs.toml) and
+// from what repeats.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "engine/metrics/losses/host.h"
 #include "engine/metrics/losses/loss.h"
+#include "engine/metrics/system/support.h"
 
 namespace advise {
 
@@ -21,13 +22,6 @@ enum class KindOfRun : std::uint8_t {
   kNoGpu,
 };
 const char* KindOfRunName(KindOfRun kind);  // as the JSON report writes it: "one-pass"
-
-// Whether the capture holds enough like work to speak of a loop, and if not, why.
-struct Support {
-  bool verdict = true;
-  bool start_up = false;  // most of its idle time loads code or allocates memory
-  std::string reason;     // "one pass was recorded"
-};
 
 struct RunKind {
   KindOfRun kind = KindOfRun::kNoGpu;
@@ -43,8 +37,6 @@ struct RunKind {
   bool prefill = false;       // of whole prompts
   bool serves = false;        // anything of a model server: requests, key-value caches
 };
-
-Support JudgeSupport(const Basis& basis);
 
 // O(ops + distinct names).
 RunKind FindRunKind(const Basis& basis, const Support& support);

@@ -1,0 +1,200 @@
+#include "engine/metrics/system/support.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bitset>
+#include <unordered_map>
+
+#include "engine/base/text.h"
+#include "engine/timeline/layers.h"
+#include "engine/timeline/step.h"
+
+namespace advise {
+namespace {
+
+// What an input without a timeline cannot answer.
+std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
+  if (!trace.counters.empty()) {
+    return "kernel counters show how single kernels run, not what the run waits for";
+  }
+  if (!trace.monitor.empty()) {
+    return "monitor samples show how busy the GPUs were, not what they waited for";
+  }
+  if (!trace.profile.empty()) {
+    return "totals show what took long, not what the GPU waited for";
+  }
+  return "there is no timeline of the run";
+}
+
+bool IsStartUp(IdleCause cause) {
+  return cause == IdleCause::kJitOrModuleLoad || cause == IdleCause::kAllocation;
+}
+
+// Whether repetitions that are full of loading and allocating may be the start of a run: they are
+// few, and unless they are very few or soon over, it fades towards the last ones. In a loop that
+// compiles or allocates it goes on as it began.
+bool MayBeStartUp(const Basis& basis) {
+  const Run& run = basis.run;
+  const auto repetitions = static_cast<double>(run.steps.all.size());
+  if (repetitions >= run.knowledge.Number("verdict.start_up_steps")) return false;
+  if (repetitions < run.knowledge.Number("verdict.start_up_passes")) return true;
+  const auto length = static_cast<double>(run.window.Length());
+  if (length < run.knowledge.Number("verdict.start_up_time")) return true;
+  const double last = run.knowledge.Number("verdict.start_up_last");
+  const Nanos from = run.window.end - static_cast<Nanos>(last * length);
+  Nanos all = 0;
+  Nanos late = 0;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (!IsStartUp(piece.cause)) continue;
+    all += piece.Length();
+    late += std::max<Nanos>(0, piece.end - std::max(piece.start, from));
+  }
+  return 2 * static_cast<double>(late) < last * static_cast<double>(all);
+}
+
+// Whether the GPUs wait for allocation in the last quarter of the window at least half as long as
+// in each quarter before it: then the program allocates all along, and not at its start.
+bool AllocatesAllAlong(const Basis& basis) {
+  constexpr Nanos kParts = 4;
+  const Window& window = basis.run.window;
+  const Nanos from = window.end - window.Length() / kParts;
+  Nanos before = 0;
+  Nanos last = 0;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (piece.cause != IdleCause::kAllocation) continue;
+    (piece.start >= from ? last : before) += piece.Length();
+  }
+  return last > 0 && 2 * last * (kParts - 1) >= before;
+}
+
+// Whether the GPUs wait for allocation in the last of the steady steps as in those before: caches
+// that fill up ask for less and less.
+bool AllocationRecurs(const Basis& basis) {
+  const Steps& steps = basis.run.steps;
+  if (!steps.known()) return AllocatesAllAlong(basis);
+  if (steps.steady_count() < 2) return false;
+  const Step& last = steps.all.back();
+  const Nanos first = steps.all[steps.first_steady].start;
+  Nanos before = 0;
+  Nanos in_last = 0;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (piece.cause != IdleCause::kAllocation || piece.start < first) continue;
+    (piece.start >= last.start ? in_last : before) += piece.Length();
+  }
+  const auto others = static_cast<Nanos>(steps.steady_count()) - 1;
+  return in_last > 0 && 2 * in_last * others >= before;
+}
+
+// Whether a program that runs no layers of a model launches the kernel that takes most of its time
+// again and again, all through the window: that is its loop, however its iterations differ (boxes
+// of an adaptive mesh, active sets).
+bool RepeatsThroughout(const Basis& basis) {
+  const Run& run = basis.run;
+  constexpr std::size_t kParts = 8;
+  struct Launches {
+    Nanos time = 0;
+    std::size_t count = 0;
+    std::bitset<kParts> parts;
+  };
+  std::unordered_map<StringId, Launches> kernels;
+  const Nanos part = run.window.Length() / static_cast<Nanos>(kParts) + 1;
+  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+    const bool kernel = run.trace.ops.kind[op] == OpKind::kKernel && !run.IsComm(op);
+    if (!kernel || !run.InWindow(run.trace.ops.start[op])) continue;
+    if (IsOfLayer(run, op)) return false;
+    Launches& launches = kernels[run.trace.shapes[run.trace.ops.detail[op]].name];
+    launches.time += run.trace.ops.end[op] - run.trace.ops.start[op];
+    ++launches.count;
+    launches.parts.set(
+        static_cast<std::size_t>((run.trace.ops.start[op] - run.window.start) / part));
+  }
+  const auto main =
+      std::max_element(kernels.begin(), kernels.end(),
+                       [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+  return main != kernels.end() && main->second.parts.all() &&
+         static_cast<double>(main->second.count) >= run.knowledge.Number("verdict.again");
+}
+
+// Launches that anybody can count are no pass of a program; "" where there are more.
+std::string WhyFewKernels(const Run& run) {
+  std::size_t kernels = 0;
+  for (const OpKind kind : run.trace.ops.kind) {
+    if (kind == OpKind::kGraph) return "";
+    kernels += kind == OpKind::kKernel ? 1 : 0;
+  }
+  if (kernels == 0) return "no kernel was recorded";
+  if (kernels == 1) return "only one kernel launch was recorded";
+  const bool many = static_cast<double>(kernels) > run.knowledge.Number("verdict.few_launches");
+  return many ? "" : fmt::format("only {} kernel launches were recorded", kernels);
+}
+
+}  // namespace
+
+bool LacksKernels(const Run& run) {
+  const auto& kinds = run.trace.ops.kind;
+  const auto any = [&](auto test) { return std::any_of(kinds.begin(), kinds.end(), test); };
+  if (any([](OpKind kind) { return kind == OpKind::kKernel || kind == OpKind::kGraph; }))
+    return false;
+  if (!any([](OpKind kind) { return kind == OpKind::kCopy; })) return true;
+  for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
+    const CallClass of = run.ClassOfCall(call);
+    if (of == CallClass::kLaunch || of == CallClass::kGraphLaunch) return true;
+  }
+  return false;
+}
+
+Support JudgeSupport(const Basis& basis) {
+  const Run& run = basis.run;
+  std::size_t ops = 0;  // migrations are not launched work
+  for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
+  if (!run.trace.HasTimeline()) return {false, false, WhyNoTimelineIsNotEnough(run.trace)};
+  if (run.trace.ops.size() == 0) return {false, false, "no GPU activity was recorded"};
+  if (LacksKernels(run)) return {false, false, "no kernel was recorded"};
+  const auto length = run.window.Length();
+  Nanos starting = 0;
+  Nanos all = 0;
+  const bool recurs = AllocationRecurs(basis);
+  for (const std::uint32_t d : run.active_devices) {
+    const auto& idle = basis.idle.by_device[d];
+    starting += idle[static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)];
+    if (!recurs) starting += idle[static_cast<std::size_t>(IdleCause::kAllocation)];
+    all += basis.times[d].idle.Total();
+  }
+  const bool mostly = all > 0 && 2 * starting > all && 4 * starting > length;
+  if (run.steps.known()) {
+    const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
+    const Nanos steady = run.steps.all.back().end - run.steps.all[run.steps.first_steady].start;
+    if (steady < least) {
+      return {false, mostly,
+              fmt::format("the repeated work lasts only {} in all",
+                          FormatQuantity(static_cast<double>(steady), "ns"))};
+    }
+    const auto devices = static_cast<double>(run.active_devices.size());
+    const bool starts =
+        static_cast<double>(starting) >=
+        run.knowledge.Number("verdict.start_up_share") * devices * static_cast<double>(length);
+    if (run.steps.source == "period" && starts && MayBeStartUp(basis)) {
+      return {false, mostly,
+              "the capture holds mostly start-up, since code is loaded in every repetition"};
+    }
+    return {};
+  }
+  if (mostly)
+    return {false, true,
+            "the capture holds mostly start-up, which loads code and allocates memory"};
+  if (!run.steps.why_layers.empty()) return {false, false, run.steps.why_layers};
+  const bool long_enough =
+      static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&
+      static_cast<double>(length) >= run.knowledge.Number("verdict.min_window");
+  const std::size_t marked = MarkedSteps(run);
+  if (marked == 1) return {false, false, "only one step was recorded"};
+  if (marked == 2) return {false, false, "only two steps were recorded"};
+  if (const std::string few = WhyFewKernels(run); !few.empty()) return {false, false, few};
+  if (!long_enough && !RepeatsThroughout(basis))
+    return {false, false,
+            "only one pass was recorded, and no work repeats often enough to be a loop"};
+  return {};
+}
+
+}  // namespace advise
