@@ -26,8 +26,8 @@ void DeclareCode(Catalog* catalog) {
   auto& code = catalog->Of(&Analysis::host_code);
   code.AddLoss("host.compute", kChange,
                {"",
-                "Idle time in long gaps of the loop in which the launching thread runs code that "
-                "the report does not show.",
+                "Time in which the GPU idles, or waits for an upload that starts late, because the "
+                "launching thread runs code that the report does not show.",
                 "Code that the report does not show runs elsewhere, or while the GPU is at work."},
                &HostCode::time);
   code.Add("host.compute.ranges", "rows",
@@ -44,8 +44,13 @@ void DeclareCode(Catalog* catalog) {
            "the loop where the GPU waits for it somewhere, whether or not it waits there.",
            &HostCode::code_ns);
   code.Add("host.compute.before_uploads", "ns",
-           "Of the idle time, the part in code right before the thread copies data to the GPU.",
+           "Of the time lost to this code, the part for code right before the thread copies data "
+           "to the GPU.",
            &HostCode::before_uploads_ns);
+  code.Add("host.compute.late_uploads", "ns",
+           "Of the time lost to this code, the part in which the GPU does nothing but uploads that "
+           "the code delayed.",
+           &HostCode::late_uploads_ns);
 }
 
 void DeclareDoing(Catalog* catalog) {

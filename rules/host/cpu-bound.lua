@@ -70,12 +70,13 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "window.supports_verdict", "steps.count", "capture.has_ranges",
+  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.late_uploads",
+                 "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "capture.has_os_calls", "run.kind", "launch.count", "startup.time" },
   thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "max_pauses_of_request" },
 
   symptom = "The GPU waits for CPU code on the launching thread for {share:pct} of the time{where:text}.{all_text:text}",
-  cause   = "The thread that launches GPU work does something else first, and no work is queued meanwhile.",
+  cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
   fixes   = {
     { reason = "requests", action = "If this is a server, first see whether it had requests: record its waits in the OS as well",
       snippet = "nsys profile --trace=cuda,nvtx,osrt -o waits -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
@@ -140,6 +141,9 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local all_text = ""
     if percent > math.floor(100 * lost + 0.5) then
       all_text = " The launching thread runs CPU code for " .. percent .. " % of the time, part of it while the GPU works."
+    end
+    if 2 * (f.host.compute.late_uploads or 0) > f.host.compute.lost.time then
+      all_text = all_text .. " Most of the waiting shows as copies, since uploads start late."
     end
     return { share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = ways }
   end,
@@ -216,6 +220,10 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8 } } },
       expect = { where = ", most of it right before it copies data to the GPU, so this code probably prepares that data",
                  ways = { { reason = "upload" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "the code delays the upload, and the GPU waits for the copy",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
+                host = { compute = { remedy = true, lost = { time = 1e8, count = 0 }, ranges = {}, before_uploads = 1e8, late_uploads = 6e7 } } },
+      expect = { share = 0.1, all_text = " Most of the waiting shows as copies, since uploads start late." } },
     { name = "near miss: half of it comes before an upload",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 2.5e8 } } },

@@ -220,8 +220,30 @@ TEST_CASE("code beside the GPU's work costs what the GPU is idle later") {
   CHECK(code.time.lost->Total() < 20 * 380_us);
 }
 
-// Each step launches 800 us of work, and then computes for 300 us while it runs. Every fourth one
-// waits for the work before that, to save the state within 100 us.
+// What a step of 850 us loses to code of 600 us beside a kernel: the code ends with the upload of
+// the next batch, on a stream of its own or on that of the kernel.
+HostCode CodeBeforeUpload(std::int64_t stream) {
+  TraceBuilder story;
+  Repeat(20, 850_us, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 849_us});
+    story.OnStream(7).Launch("one", {at, at + 5_us}, {at + 10_us, at + 610_us});
+    story.OnStream(stream).CopyToGpu(8_MiB, MemoryKind::kPinned, {at + 605_us, at + 609_us},
+                                     {at + 612_us, at + 812_us});
+    for (Nanos late = 620_us; late < 840_us; late += 10_us)
+      story.Call("cudaGetDevice", {at + late, at + late + 2_us});
+  });
+  return Analysed(story)->host_code;
+}
+
+TEST_CASE("code before an upload costs what the upload runs beside no kernel") {
+  const HostCode late = CodeBeforeUpload(9);
+  CHECK(late.late_uploads_ns == Approx(20 * 200_us).epsilon(0.03));
+  CHECK(late.before_uploads_ns == late.time.lost->Total());
+  CHECK(late.time.lost->Total() >= late.late_uploads_ns);
+  // Behind the kernel in its stream the upload comes no earlier, whenever it is called.
+  CHECK(CodeBeforeUpload(7).late_uploads_ns <= 20 * 3_us);
+}
+
 TEST_CASE("where launches follow each other at once, a short pause is code of its own") {
   // Iterations of a C++ solver: two kernels, a copy that waits for them, and code of 26 us.
   const auto code_of = [](Nanos between) {
@@ -241,6 +263,8 @@ TEST_CASE("where launches follow each other at once, a short pause is code of it
   CHECK(code_of(5_us) == 0);  // as of a framework, whose operators may take that long as well
 }
 
+// Each step launches 800 us of work, and then computes for 300 us while it runs. Every fourth one
+// waits for the work before that, to save the state within 100 us.
 TEST_CASE("a checkpoint in the background waits for nothing") {
   constexpr int kSteps = 40;
   TraceBuilder story;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace advise {
@@ -24,11 +25,70 @@ bool Waits(Activity activity) {
   }
 }
 
+// Time in which a device computes nothing because the thread came late to a call.
+struct Wait {
+  Nanos at = 0;  // idle time: its start; an upload: its call
+  Interval when;
+  std::uint32_t gap = kNone;
+  std::uint16_t device = 0;
+  IdleCause cause = IdleCause::kUnknown;
+  bool IsUpload() const { return gap == kNone; }
+};
+
+// Uploads beside no kernel, by device, that began as soon as they were called, so that an earlier
+// call would have begun them beside the kernels before; as much of each as its stream was free
+// before it.
+class LateUploads {
+ public:
+  explicit LateUploads(const Basis& basis) : basis_(basis) {
+    const Trace& trace = basis.run.trace;
+    const auto latency = static_cast<Nanos>(basis.run.knowledge.Number("idle.launch_latency"));
+    std::vector<Nanos> done(trace.streams.size());  // the work of a stream so far
+    for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+      const std::uint32_t stream = trace.ops.stream[op];
+      if (stream == kNone) continue;
+      const Nanos free_for = trace.ops.start[op] - done[stream];
+      done[stream] = std::max(done[stream], trace.ops.end[op]);
+      const std::uint32_t call = trace.ops.call[op];
+      if (trace.ops.kind[op] != OpKind::kCopy || call == kNone || free_for <= 0) continue;
+      if (trace.copies.direction[trace.ops.detail[op]] != CopyDirection::kHostToDevice) continue;
+      if (!basis.InLoop(trace.ops.start[op])) continue;
+      if (trace.ops.start[op] <= trace.calls.end[call] + latency) Add(op, call, free_for);
+    }
+  }
+
+  // Those that the thread called, in the order of its calls.
+  std::vector<Wait> Of(std::uint32_t thread, std::uint16_t device) const {
+    std::vector<Wait> waits;
+    for (const auto& [caller, wait] : uploads_)
+      if (caller == thread && wait.device == device) waits.push_back(wait);
+    return waits;
+  }
+
+ private:
+  void Add(std::uint32_t op, std::uint32_t call, Nanos free_for) {
+    const Trace& trace = basis_.run.trace;
+    const std::uint16_t device = trace.ops.device[op];
+    const IntervalSet exposed =
+        basis_.times[device].copy_exposed.Clip(trace.ops.start[op], trace.ops.end[op]);
+    for (const Interval& part : exposed.intervals()) {
+      const Nanos length = std::min(part.Length(), free_for);
+      if (length <= 0) break;
+      uploads_.push_back({trace.calls.thread[call],
+                          {trace.calls.start[call], {part.end - length, part.end}, kNone, device}});
+      free_for -= length;
+    }
+  }
+
+  const Basis& basis_;
+  std::vector<std::pair<std::uint32_t, Wait>> uploads_;  // the calling thread
+};
+
 // One thread and one device of those that wait for it, forward in time.
 class DelayWalk {
  public:
-  DelayWalk(const Basis& basis, std::uint32_t thread, std::vector<GapPiece> idle)
-      : basis_(basis), thread_(thread), idle_(std::move(idle)) {}
+  DelayWalk(const Basis& basis, std::uint32_t thread, std::vector<Wait> waits)
+      : basis_(basis), thread_(thread), waits_(std::move(waits)) {}
 
   void Run(const std::vector<HostPiece>& pieces,
            const std::function<bool(std::uint32_t, const HostPiece&)>& is_cause,
@@ -37,9 +97,10 @@ class DelayWalk {
       const bool cause = is_cause(thread_, piece);
       const Nanos length = piece.end - piece.start;
       Nanos idle = 0;
-      for (; next_ < idle_.size() && idle_[next_].start < piece.end; ++next_) {
-        idle += idle_[next_].Length();
-        if (!cause && !Waits(piece.activity)) Credit(idle_[next_], visit);
+      for (; next_ < waits_.size() && waits_[next_].at < piece.end; ++next_) {
+        const Wait& wait = waits_[next_];
+        if (!wait.IsUpload()) idle += wait.when.Length();
+        if (wait.IsUpload() || (!cause && !Waits(piece.activity))) Credit(wait, visit);
       }
       if (cause) {
         if (length > idle) late_.push_back({piece, length - idle});
@@ -55,19 +116,20 @@ class DelayWalk {
     Nanos by = 0;
   };
 
-  void Credit(const GapPiece& idle, const std::function<void(const Delay&)>& visit) {
+  void Credit(const Wait& wait, const std::function<void(const Delay&)>& visit) {
     // What comes from outside the thread comes no earlier, and the profiler's work is not the
     // run's.
-    if (idle.cause == IdleCause::kNoWorkQueued || idle.cause == IdleCause::kDataLoading ||
-        idle.cause == IdleCause::kProfilerOverhead) {
-      Absorb(idle.Length());
+    if (wait.cause == IdleCause::kNoWorkQueued || wait.cause == IdleCause::kDataLoading ||
+        wait.cause == IdleCause::kProfilerOverhead) {
+      Absorb(wait.when.Length());
       return;
     }
-    Nanos end = idle.end;  // the device would have begun earlier
-    while (!late_.empty() && end > idle.start) {
+    Nanos end = wait.when.end;  // the device would have begun earlier
+    while (!late_.empty() && end > wait.when.start) {
       Late& late = late_.front();
-      const Nanos start = std::max(idle.start, end - late.by);
-      if (basis_.InLoop(start)) visit({thread_, late.piece, idle.gap, idle.device, {start, end}});
+      const Nanos start = std::max(wait.when.start, end - late.by);
+      if (basis_.InLoop(start))
+        visit({thread_, late.piece, wait.device, {start, end}, wait.IsUpload()});
       late.by -= end - start;
       end = start;
       if (late.by <= 0) late_.pop_front();
@@ -85,7 +147,7 @@ class DelayWalk {
 
   const Basis& basis_;
   const std::uint32_t thread_;
-  const std::vector<GapPiece> idle_;
+  const std::vector<Wait> waits_;
   std::size_t next_ = 0;
   std::deque<Late> late_;
 };
@@ -97,15 +159,22 @@ void ForEachDelay(const Basis& basis,
                   const std::function<void(const Delay&)>& visit) {
   if (!basis.run.steps.known()) return;
   const Window& window = basis.run.window;
+  const LateUploads uploads(basis);
   for (const std::uint32_t thread : basis.run.launching_threads) {
-    std::vector<std::vector<GapPiece>> idle(basis.run.trace.devices.size());
+    std::vector<std::vector<Wait>> waits;
+    for (std::uint16_t device = 0; device < basis.run.trace.devices.size(); ++device)
+      waits.push_back(uploads.Of(thread, device));
     for (const GapPiece piece : basis.idle.pieces) {
-      if (basis.idle.ThreadOf(piece) == thread) idle[piece.device].push_back(piece);
+      if (basis.idle.ThreadOf(piece) != thread) continue;
+      waits[piece.device].push_back(
+          {piece.start, {piece.start, piece.end}, piece.gap, piece.device, piece.cause});
     }
     std::vector<HostPiece> pieces;
-    for (std::vector<GapPiece>& of_device : idle) {
+    for (std::vector<Wait>& of_device : waits) {
       if (of_device.empty()) continue;
       if (pieces.empty()) pieces = HostActivity(basis.run, thread).Pieces(window.start, window.end);
+      std::stable_sort(of_device.begin(), of_device.end(),
+                       [](const Wait& a, const Wait& b) { return a.at < b.at; });
       DelayWalk(basis, thread, std::move(of_device)).Run(pieces, is_cause, visit);
     }
   }

@@ -8,13 +8,13 @@
 
 namespace advise {
 
-// What the thread did, and a stretch in which the device idles for it.
+// What the thread did, and a stretch in which the device computes nothing because of it.
 struct Delay {
   std::uint32_t thread = kNone;
   HostPiece piece;
-  std::uint32_t gap = 0;
   std::uint16_t device = 0;
   Interval idle;
+  bool upload = false;  // an upload runs then
 };
 
 // Visits what `is_cause(thread, piece)` accepts, where the thread then does something else for

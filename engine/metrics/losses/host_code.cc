@@ -49,15 +49,14 @@ class HostCodeFinder {
       loss.CutHost(thread, piece.start, piece.end);
       functions.Add(thread, piece.start, piece.end);
       like.Add(thread, piece.start);
-      const std::uint32_t next = NextCall(run_, thread, piece.start);
-      if (IsUpload(next)) result.before_uploads_ns += piece.Length();
+      if (IsBeforeUpload(thread, piece.start)) result.before_uploads_ns += piece.Length();
       const Nanos middle = piece.start + piece.Length() / 2;
       std::string name = InnermostRange(thread, middle);
       const std::string frame = InnermostOwnFrame(thread, middle);
       if (!frame.empty()) name = frame;  // a line of the program says more than a range
       names[name] += static_cast<double>(piece.Length());
     }
-    AddDelays(long_pauses, profiler, &like, &loss);
+    AddDelays(long_pauses, profiler, &result, &like, &loss);
     for (const auto& [name, time] : names) {
       if (!name.empty()) result.ranges.push_back({name, time});
     }
@@ -82,9 +81,9 @@ class HostCodeFinder {
 
  private:
   // The same code while the GPU had work: the thread came late to what it did next, for which the
-  // GPU idles.
+  // GPU idles, or waits for an upload.
   void AddDelays(const std::vector<Nanos>& long_pauses, const IntervalSet& profiler,
-                 LikePauses* like, LossBuilder* loss) const {
+                 HostCode* result, LikePauses* like, LossBuilder* loss) const {
     if (!doubtful_.empty()) return;
     ForEachDelay(
         basis_,
@@ -99,10 +98,15 @@ class HostCodeFinder {
           loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
           loss->CutHost(delay.thread, delay.piece.start, delay.piece.end);
           like->Add(delay.thread, delay.piece.start);
+          const Nanos length = delay.idle.Length();
+          if (delay.upload) result->late_uploads_ns += length;
+          if (IsBeforeUpload(delay.thread, delay.piece.start)) result->before_uploads_ns += length;
         });
   }
 
-  bool IsUpload(std::uint32_t call) const {
+  // Whether the thread's next call copies data to the GPU.
+  bool IsBeforeUpload(std::uint32_t thread, Nanos time) const {
+    const std::uint32_t call = NextCall(run_, thread, time);
     const std::uint32_t op = call == kNone ? kNone : run_.first_op_of_call[call];
     return op != kNone && trace_.ops.kind[op] == OpKind::kCopy &&
            trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice;
