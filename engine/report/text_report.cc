@@ -42,6 +42,7 @@ struct Room {
   int missing_rows = 3;
   bool capture = true;  // the command that captures what is missing
   bool hints = true;    // where more is said
+  bool notes = true;    // at least how many there are
   bool plan = true;
 };
 
@@ -290,8 +291,9 @@ std::string NoteText(const Finding& finding) {
   return (finding.symptom.empty() ? finding.Title() : finding.Seen()) + id;
 }
 
-// Notes, of which as many are shown as `rows` hold; how many there are takes one of them.
-void WriteNotes(Page& page, const Report& report, bool verbose, int rows) {
+// Notes, of which as many are shown as `rows` hold; how many there are takes one of them, or one
+// more where `counted`.
+void WriteNotes(Page& page, const Report& report, bool verbose, bool counted, int rows) {
   std::vector<const Finding*> notes;
   std::size_t all = 0;
   bool is_next = false;  // the first is the next thing to do, and stands nowhere else
@@ -307,7 +309,7 @@ void WriteNotes(Page& page, const Report& report, bool verbose, int rows) {
     }
     is_next = is_next || next;
   }
-  if (all == 0 || (!verbose && !is_next && rows < 1)) return;
+  if (all == 0 || (!counted && !is_next && rows < 1)) return;
   std::string label = "Good to know";
   std::size_t shown = 0;
   for (const std::size_t most = verbose ? all : kNotesShown; shown < notes.size(); ++shown) {
@@ -382,7 +384,7 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
   }
   const int most = std::min(kRowsBesideFindings + of_findings, ScreenRows(report, options));
   const int taken = page.rows() + 1 + end.rows() + missing.rows();
-  WriteNotes(end, report, options.verbose, most - taken);
+  WriteNotes(end, report, options.verbose, room.notes, most - taken);
   end.Append(missing);
   if (end.rows() > 0) page.Blank();
   page.Append(end);
@@ -413,6 +415,8 @@ bool TightenTiny(Room* room) {
     --room->missing_rows;
   } else if (room->care_rows > 1) {
     room->care_rows = 1;
+  } else if (room->notes) {
+    room->notes = false;
   } else if (room->full > 1) {
     room->full = 1;
   } else if (room->plan) {

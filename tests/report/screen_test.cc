@@ -88,6 +88,21 @@ TEST_CASE("a note that says what to do next is printed, however little room ther
   CHECK_THAT(RenderText(report, {}), Contains("Good to know          The GPU waits for CPU code."));
 }
 
+TEST_CASE("notes for which a report has no room are counted") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  report.findings.clear();
+  for (int i = 0; i < 3; ++i) {
+    Finding note;
+    note.rule = sample->Rule("a/note", "A note", RuleKind::kInfo);
+    note.symptom = "The program does this.";
+    report.findings.push_back(note);
+  }
+  for (int word = 0; word < 60; ++word) report.verdict += " The GPU is not idle.";
+  const std::string text = RenderText(report, {});
+  CHECK_THAT(text, Contains("Good to know          3 notes: -v"));
+}
+
 TEST_CASE("what a fix wins stands beside what was seen, before where it is") {
   const auto sample = MakeSampleReport();
   Finding& finding = sample->report.findings.front();
