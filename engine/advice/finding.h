@@ -214,6 +214,7 @@ struct Finding {
   bool UnderCause() const {
     if (explained_by.empty()) return false;
     if (severity == Severity::kInfo || InTurn() <= 0) return true;
+    if (!unlocks.empty()) return false;  // other fixes of the list wait for it
     return severity < Severity::kHigh && 2 * InTurn() < touched_share;
   }
   // What its fix changes, where that was replayed: "launches", "waits", "kernels", "copies",

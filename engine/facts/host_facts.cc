@@ -24,12 +24,13 @@ Rows FunctionsInCode(const HostCode& code) {
 
 void DeclareCode(Catalog* catalog) {
   auto& code = catalog->Of(&Analysis::host_code);
-  code.AddLoss("host.compute", kChange,
-               {"",
-                "Time in which the GPU idles, or waits for an upload that starts late, because the "
-                "launching thread runs code that the report does not show.",
-                "Code that the report does not show runs elsewhere, or while the GPU is at work."},
-               &HostCode::time);
+  code.AddLoss(
+      "host.compute", kChange,
+      {"",
+       "Time in which the GPU is idle, or waits for an upload that starts late, because the "
+       "launching thread runs code that the report does not show.",
+       "Code that the report does not show runs elsewhere, or while the GPU is at work."},
+      &HostCode::time);
   code.Add("host.compute.ranges", "rows",
            "Innermost named ranges around host code that the report does not show: name, time.",
            RangesAroundCode);

@@ -4,6 +4,7 @@
 namespace advise::facts {
 namespace {
 
+constexpr double kSecondsPerHour = 3600;
 constexpr const char* kNoLog = "no monitor log was given, or it does not hold this";
 
 // The GPU at work with the lowest mean utilization; nullptr when no log says.
@@ -42,6 +43,8 @@ Rows GpuRows(const MonitorSummary& m) {
                     {"below", use.below},
                     {"power", use.power},
                     {"clock", use.clock},
+                    {"by_power", use.by_power},
+                    {"by_heat", use.at_work ? std::max(use.by_heat, use.by_hardware) : -1},
                     {"sm_active", use.sm_active},
                     {"memory", use.memory_peak}});
   }
@@ -84,6 +87,94 @@ void DeclareMeans(Catalog* catalog) {
        "Mean activity of the tensor pipes (DCGM).");
   mean("monitor.dram_active", "share", &MonitoredUse::dram_active,
        "Mean activity of device memory (DCGM).");
+}
+
+// Seconds as nanoseconds, the unit of times in facts; -1: none.
+double InNanos(double seconds) { return seconds < 0 ? -1 : seconds * kNanosPerSecond; }
+
+std::string NameOf(const std::string& label) { return label.empty() ? label : "GPU " + label; }
+
+// "GPU 5", "GPUs 2 and 5".
+std::string NamesOf(const std::vector<std::string>& labels) {
+  if (labels.size() < 2) return labels.empty() ? "" : NameOf(labels.front());
+  std::string names = "GPUs " + labels.front();
+  for (std::size_t i = 1; i < labels.size(); ++i)
+    names += (i + 1 == labels.size() ? " and " : ", ") + labels[i];
+  return names;
+}
+
+// What samples show over time, and of one GPU beside the others.
+void DeclarePatterns(Catalog* catalog) {
+  auto& patterns = catalog->Of(&Analysis::monitor_patterns);
+  patterns.AlsoWithoutTimeline();
+  const auto number = [&](const char* name, const char* unit, auto value, const char* definition) {
+    patterns.Add(name, unit, definition, UnlessNegative(value, kNoLog, "monitor"));
+  };
+  const auto name = [&](const char* fact, auto value, const char* definition) {
+    patterns.Add(fact, "name", definition, UnlessEmpty(value, kNoLog, "monitor"));
+  };
+  using P = MonitorPatterns;
+  number(
+      "monitor.before", "ns", [](const P& p) { return InNanos(p.before); },
+      "Time of the monitor's log before any GPU did something.");
+  number(
+      "monitor.after", "ns", [](const P& p) { return InNanos(p.after); },
+      "Time of the monitor's log after the last GPU did something.");
+  patterns.Add("monitor.pauses.count", "count",
+               "Times in the job at which all GPUs at work did nothing, by the monitor, for longer "
+               "than a step waits.",
+               [](const P& p) { return p.pauses.count; });
+  patterns.Add("monitor.pauses.time", "ns",
+               "Time in all in which all GPUs at work did nothing, by the monitor, for longer than "
+               "a step waits.",
+               [](const P& p) { return InNanos(p.pauses.seconds); });
+  patterns.Add("monitor.pauses.longest", "ns",
+               "The longest time in which all GPUs at work did nothing, by the monitor.",
+               [](const P& p) { return InNanos(p.pauses.longest); });
+  patterns.Add("monitor.pauses.share", "share",
+               "Time in which all GPUs at work did nothing for long, by the monitor, over the time "
+               "of the job.",
+               [](const P& p) { return p.pauses.share; });
+  number(
+      "monitor.pauses.every", "ns", [](const P& p) { return InNanos(p.pauses.every); },
+      "Time from the start of one pause of the job to the next; absent unless they come at even "
+      "distances.");
+  name(
+      "monitor.stopped.gpus", [](const P& p) { return NamesOf(p.stop.stopped); },
+      "GPUs that did nothing for long while all others were in use at little power.");
+  patterns.Add("monitor.stopped.waiting", "count",
+               "GPUs in use at little power while others did nothing for long.",
+               [](const P& p) { return p.stop.waiting; });
+  patterns.Add("monitor.stopped.time", "ns",
+               "The longest time in which some GPUs did nothing and all others were in use at "
+               "little power.",
+               [](const P& p) { return InNanos(p.stop.seconds); });
+  patterns.Add("monitor.stopped.power", "share",
+               "Power of the GPUs that waited for stopped ones, over their usual power.",
+               [](const P& p) { return p.stop.power; });
+  patterns.Add("monitor.stopped.to_end", "flag",
+               "Whether GPUs stood still up to the end of the monitor's log of the job.",
+               [](const P& p) { return p.stop.to_the_end; });
+  name(
+      "monitor.growth.gpu", [](const P& p) { return NameOf(p.growth.label); },
+      "The GPU whose memory in use grows all the time, by the monitor.");
+  patterns.Add("monitor.growth.per_hour", "bytes",
+               "By how much memory in use grows in an hour on the GPU where it grows all the time.",
+               [](const P& p) { return p.growth.bytes_per_hour; });
+  number(
+      "monitor.growth.to_full", "ns",
+      [](const P& p) { return InNanos(p.growth.hours_to_full * kSecondsPerHour); },
+      "Time from the end of the monitor's log until growing memory is full, at the rate so "
+      "far.");
+  name(
+      "monitor.link.gpu", [](const P& p) { return NameOf(p.link.label); },
+      "The GPU whose PCIe link has fewer lanes in use than it could have, or than others have.");
+  patterns.Add("monitor.link.lanes", "count", "PCIe lanes in use of the GPU with a narrow link.",
+               [](const P& p) { return p.link.lanes; });
+  patterns.Add("monitor.link.possible", "count",
+               "PCIe lanes that the GPU with a narrow link could have: its own maximum, or those "
+               "of others.",
+               [](const P& p) { return p.link.others; });
 }
 
 }  // namespace
@@ -132,9 +223,12 @@ void DeclareMonitorFacts(Catalog* catalog) {
               of_fullest(&MonitoredUse::memory_total));
   monitor.Add("monitor.rows", "rows",
               "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
-              "clock, sm_active, memory (peak); -1 is not in the log.",
+              "clock, by_power and by_heat (share of busy samples with clocks kept low by power or "
+              "heat), sm_active, memory (peak); -1 is not in the "
+              "log.",
               GpuRows);
   DeclareMeans(catalog);
+  DeclarePatterns(catalog);
 }
 
 }  // namespace advise::facts

@@ -46,6 +46,7 @@
 #include "engine/metrics/losses/unseen_work.h"
 #include "engine/metrics/losses/value_checks.h"
 #include "engine/metrics/origins.h"
+#include "engine/metrics/system/monitor_patterns.h"
 #include "engine/metrics/system/monitor_summary.h"
 #include "engine/metrics/system/paths.h"
 #include "engine/metrics/system/profile_totals.h"
@@ -130,7 +131,8 @@ struct Analysis {
   Counters counters;  // empty unless a kernel profiler's output was given
   KernelEfficiency efficiency;
   MonitorSummary monitor;  // empty unless a monitor's log was given
-  ProfileTotals totals;    // empty unless a summary was given
+  MonitorPatterns monitor_patterns;
+  ProfileTotals totals;  // empty unless a summary was given
   Paths paths;
   Summaries summaries;
   Work work;

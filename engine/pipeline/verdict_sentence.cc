@@ -139,6 +139,29 @@ std::string ProfileSentence(const ProfileTotals& totals) {
   return fmt::format("Only totals were given, without a timeline: {}.", words);
 }
 
+// How busy the GPUs were, at which power, and what the log holds beside that: GPUs without work,
+// and time before the work that a share of it must not hide.
+std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy) {
+  const MonitorSummary& monitor = analysis.monitor;
+  const std::size_t all = monitor.gpus.size();
+  std::string who = at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work);
+  if (at_work < all)
+    who = fmt::format("{} of {} GPUs {}", at_work, all, at_work == 1 ? "was" : "were");
+  const double power = monitor.Mean(&MonitoredUse::busy_power);
+  const std::string watts = power < 0 ? ""
+                                      : fmt::format(", and drew {} of {} power limit then",
+                                                    Percent(power), at_work == 1 ? "its" : "their");
+  std::string words = fmt::format("According to the monitor, {} in use for {} of the time{}.", who,
+                                  Percent(busy), watts);
+  const double before = analysis.monitor_patterns.before;
+  const Knowledge& knowledge = analysis.run.knowledge;
+  if (before >= knowledge.Number("monitor.pause") &&
+      before >= knowledge.Number("monitor.lead") * monitor.seconds)
+    words += fmt::format(" For {} before that, no GPU was in use.",
+                         FormatQuantity(before * kNanosPerSecond, "time"));
+  return words + " A monitor cannot show why, or how well kernels use the GPU.";
+}
+
 // The first sentence for inputs without a timeline: what each kind can say.
 std::string SideSentence(const Analysis& analysis) {
   const Trace& trace = analysis.run.trace;
@@ -174,11 +197,7 @@ std::string SideSentence(const Analysis& analysis) {
       return "The monitor's log has no utilization, so it cannot show how busy the GPUs were.";
     }
     if (at_work == 0) return "The monitor shows no GPU activity.";
-    return fmt::format(
-        "According to the monitor, {} in use for {} of the time. A monitor cannot show why, or how "
-        "well kernels "
-        "use the GPU.",
-        at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work), Percent(busy));
+    return MonitorSentence(analysis, at_work, busy);
   }
   if (!analysis.totals.empty()) return ProfileSentence(analysis.totals);
   const Paths& paths = analysis.paths;

@@ -13,6 +13,7 @@
 #include "engine/report/finding_text.h"
 #include "engine/report/kernels_text.h"
 #include "engine/report/layout.h"
+#include "engine/report/notes_text.h"
 #include "engine/report/plan_text.h"
 #include "engine/report/write_finding.h"
 
@@ -29,7 +30,6 @@ constexpr int kAllRows = std::numeric_limits<int>::max();
 constexpr std::size_t kCausesShown = 3;
 constexpr std::size_t kMoreCauses = 4;  // what is asked for
 constexpr std::size_t kPlanShown = 5;
-constexpr std::size_t kNotesShown = 3;
 
 constexpr int kRowsOfTiny = 20;
 constexpr Nanos kTiny = 2'000'000;  // layout only: of a capture that supports no verdict
@@ -286,49 +286,6 @@ int WriteFindings(Page& page, const Report& report, const TextOptions& options, 
   return rows;
 }
 
-std::string NoteText(const Finding& finding) {
-  const std::string id = finding.rule == nullptr ? "" : " (" + finding.rule->id + ")";
-  return (finding.symptom.empty() ? finding.Title() : finding.Seen()) + id;
-}
-
-// Notes, of which as many are shown as `rows` hold; how many there are takes one of them, or one
-// more where `counted`.
-void WriteNotes(Page& page, const Report& report, bool verbose, bool counted, int rows) {
-  std::vector<const Finding*> notes;
-  std::size_t all = 0;
-  bool is_next = false;  // the first is the next thing to do, and stands nowhere else
-  for (const Finding& finding : report.findings) {
-    const bool told = verbose || !SaysAgain(report, finding);
-    if (finding.UnderCause() || finding.severity != Severity::kInfo || !told) continue;
-    ++all;
-    const bool next = !report.next_step.empty() && report.next_step == finding.Title() + ".";
-    if (next) {
-      notes.insert(notes.begin(), &finding);
-    } else if (verbose || !finding.falls_short) {
-      notes.push_back(&finding);
-    }
-    is_next = is_next || next;
-  }
-  if (all == 0 || (!counted && !is_next && rows < 1)) return;
-  std::string label = "Good to know";
-  std::size_t shown = 0;
-  for (const std::size_t most = verbose ? all : kNotesShown; shown < notes.size(); ++shown) {
-    Page note = page.Another();
-    note.Labelled(label, 0, kColumn, NoteText(*notes[shown]));
-    rows -= note.rows();
-    const int left = shown + 1 == all ? 0 : 1;
-    const bool must = is_next && shown == 0;
-    if (shown == most || (!verbose && !must && rows < left)) break;
-    page.Append(note);
-    label.clear();
-  }
-  const std::size_t left = all - shown;
-  if (left == 0) return;
-  page.Labelled(label, 0, kColumn,
-                fmt::format("{}{} {}: -v", shown == 0 ? "" : "and ", left,
-                            shown == 0 ? left == 1 ? "note" : "notes" : "more"));
-}
-
 // One screen for one finding, two for four, and for the table of GPUs what it takes.
 int ScreenRows(const Report& report, const TextOptions& options) {
   if (IsTiny(report) && !options.devices) return kRowsOfTiny;
@@ -372,19 +329,32 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
       page.Verbatim(report.capture_command, 2, Ink::kGreen);
     }
   }
-  if (little) return page;
+  if (little) {
+    // Without a timeline, notes are all that was found.
+    const int left = kRowsOfTiny - page.rows();
+    if (report.devices.empty() && !options.quiet && left > 0)
+      WriteNotes(page, NotesOf(report, false), kColumn, false, left);
+    return page;
+  }
   const int of_findings = WriteFindings(page, report, options, room);
   if (options.quiet) return page;
   Page missing = page.Another();
   if (room.missing_rows > 0) WriteNotChecked(missing, report, options.verbose, room);
   Page end = page.Another();
-  if (of_findings > 0 && room.hints && !options.verbose) {
-    end.Labelled("More on each finding", 0, kColumn,
-                 "other fixes and links: -v; why: advise why RULE REPORT", Ink::kDim);
-  }
+  const TextNotes notes = NotesOf(report, options.verbose);
+  const bool hints = of_findings > 0 && room.hints && !options.verbose;
   const int most = std::min(kRowsBesideFindings + of_findings, ScreenRows(report, options));
-  const int taken = page.rows() + 1 + end.rows() + missing.rows();
-  WriteNotes(end, report, options.verbose, room.notes, most - taken);
+  const int left = most - page.rows() - 1 - (hints ? 1 : 0) - missing.rows();
+  const bool noted = options.verbose || notes.is_next || left > 0 || (room.notes && !hints);
+  if (hints) {
+    const std::string more =
+        noted || notes.all == 0
+            ? "other fixes and links"
+            : fmt::format("fixes, links, {} {}", notes.all, notes.all == 1 ? "note" : "notes");
+    end.Labelled("More on each finding", 0, kColumn, more + ": -v; why: advise why RULE REPORT",
+                 Ink::kDim);
+  }
+  if (noted) WriteNotes(end, notes, kColumn, options.verbose, left);
   end.Append(missing);
   if (end.rows() > 0) page.Blank();
   page.Append(end);

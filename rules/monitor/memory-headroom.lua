@@ -9,7 +9,7 @@ return {
   effort    = "flag",
 
   needs      = { "monitor.gpus", "monitor.memory.peak", "monitor.memory.capacity" },
-  optional   = { "monitor.utilization" },
+  optional   = { "monitor.gpus_idle" },
   thresholds = { "max_used" },
 
   symptom = "At most {peak:bytes} of {capacity:bytes} ({used:pct}) were in use on any GPU during the log.",
@@ -23,6 +23,7 @@ return {
 
   applies = function(f)
     if f.monitor.gpus == 0 then return false, "no monitor log was given" end
+    if f.monitor.gpus_idle == f.monitor.gpus then return false, "no GPU of the log did anything" end
     return f.monitor.memory.capacity > 0, "the memory of the GPU is not known"
   end,
 
@@ -37,6 +38,7 @@ return {
       edges = { ["monitor.memory.capacity"] = 1.6e10 },
       facts = { monitor = { gpus = 1, memory = { peak = 8e9, capacity = 8e10 } } }, expect = { used = 0.1, peak = 8e9 } },
     { name = "near miss: most of it", facts = { monitor = { gpus = 1, memory = { peak = 6e10, capacity = 8e10 } } }, expect = "silent" },
+    { name = "nothing ran", facts = { monitor = { gpus = 1, gpus_idle = 1, memory = { peak = 4e6, capacity = 8e10 } } }, expect = "not_applicable" },
     { name = "no monitor", facts = { monitor = { gpus = 0 } }, expect = "not_applicable" },
     { name = "memory was not logged", facts = { monitor = { gpus = 1 } }, expect = "cannot_tell" },
   },

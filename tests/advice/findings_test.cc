@@ -271,5 +271,16 @@ TEST_CASE("severity is what a fix adds to those before it; what they make needle
   CHECK(severity(0.0, 0.005) == Severity::kInfo);
 }
 
+TEST_CASE("a small fix that others wait for is listed, whatever explains it") {
+  Finding finding;
+  finding.severity = Severity::kLow;
+  finding.saving_share = finding.alone_share = 0.02;
+  finding.touched_share = 0.8;
+  finding.explained_by = {"a/cause"};
+  CHECK(finding.UnderCause());
+  finding.unlocks = {"an/other"};
+  CHECK_FALSE(finding.UnderCause());
+}
+
 }  // namespace
 }  // namespace advise

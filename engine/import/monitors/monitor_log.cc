@@ -37,6 +37,8 @@ constexpr auto kSmi = std::to_array<Entry>({
     {"power.limit", kPowerLimit},
     {"enforced.power.limit", kPowerLimit},
     {"temperature.gpu", kTemperature},
+    {"pcie.link.width.current", {"pcie_lanes", "count", 1}},
+    {"pcie.link.width.max", {"pcie_lanes_max", "count", 1}},
     {"clocks.sm", kSmClock},
     {"clocks.current.sm", kSmClock},
     {"clocks.max.sm", {"sm_clock_max", "hz", 1e6}},

@@ -1,31 +1,16 @@
 #include "engine/metrics/system/monitor_summary.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "engine/metrics/system/monitor_logs.h"
 
 namespace advise {
 namespace {
 
-constexpr double kForever = std::numeric_limits<double>::max();
-
-// The time of the job on the clock of one log: from the first to the last sample in which any GPU
-// of the log did something.
-struct Span {
-  double start = kForever;
-  double end = -kForever;
-  bool known() const { return start <= end; }
-  bool Holds(double time) const { return !known() || (time >= start && time <= end); }
-};
-
-const MonitorSeries* ActivityOf(const MonitoredGpu& gpu) {
-  const MonitorSeries* series = gpu.Find("utilization");
-  return series != nullptr ? series : gpu.Find("gr_active");
-}
-
 class Summary {
  public:
-  Summary(const MonitoredGpu& gpu, const Span& span, const Knowledge& knowledge)
-      : gpu_(gpu), span_(span), knowledge_(knowledge) {}
+  Summary(const MonitoredGpu& gpu, const LoggedJob& job, const Knowledge& knowledge)
+      : gpu_(gpu), job_(job), knowledge_(knowledge) {}
 
   MonitoredUse Make() const {
     MonitoredUse use;
@@ -33,7 +18,7 @@ class Summary {
     use.name = gpu_.name;
     for (const MonitorSeries& series : gpu_.series) {
       std::size_t samples = 0;
-      for (const double time : series.time_s) samples += span_.Holds(time) ? 1 : 0;
+      for (const double time : series.time_s) samples += job_.Holds(time) ? 1 : 0;
       use.samples = std::max(use.samples, samples);
     }
     const MonitorSeries* activity = ActivityOf(gpu_);
@@ -46,7 +31,7 @@ class Summary {
     if (const MonitorSeries* series = gpu_.Find("utilization")) {
       double below = 0, all = 0;
       for (std::size_t i = 0; i < series->value.size(); ++i) {
-        if (!span_.Holds(series->time_s[i])) continue;
+        if (!job_.Holds(series->time_s[i])) continue;
         all += 1;
         below += series->value[i] < busy ? 1 : 0;
       }
@@ -97,7 +82,7 @@ class Summary {
     if (series == nullptr) return -1;
     double sum = 0, count = 0;
     for (std::size_t i = 0; i < series->value.size(); ++i) {
-      if (!span_.Holds(series->time_s[i]) || (of_busy && !Busy(i, series->time_s[i]))) continue;
+      if (!job_.Holds(series->time_s[i]) || (of_busy && !Busy(i, series->time_s[i]))) continue;
       sum += series->value[i];
       count += 1;
     }
@@ -118,7 +103,7 @@ class Summary {
   }
 
   const MonitoredGpu& gpu_;
-  const Span& span_;
+  const LoggedJob& job_;
   const Knowledge& knowledge_;
 };
 
@@ -137,35 +122,14 @@ double MonitorSummary::Mean(double MonitoredUse::*quantity) const {
 MonitorSummary SummariseMonitor(const Trace& trace, const Knowledge& knowledge) {
   MonitorSummary summary;
   const Monitor& monitor = trace.monitor;
-  // Logs of different tools have clocks of their own: a GPU that comes again opens the next one.
-  std::vector<std::size_t> log_of(monitor.gpus.size());
-  std::vector<Span> spans(1);
-  for (std::size_t g = 0; g < monitor.gpus.size(); ++g) {
-    for (std::size_t before = 0; before < g; ++before) {
-      if (monitor.gpus[before].label == monitor.gpus[g].label) {
-        log_of[g] = std::max(log_of[g], log_of[before] + 1);
-      }
+  for (const LoggedJob& log : LoggedJobs(monitor, knowledge)) {
+    for (const std::size_t g : log.gpus) {
+      summary.gpus.push_back(Summary(monitor.gpus[g], log, knowledge).Make());
+      summary.samples = std::max(summary.samples, summary.gpus.back().samples);
     }
-    if (g > 0) log_of[g] = std::max(log_of[g], log_of[g - 1]);
-    spans.resize(std::max(spans.size(), log_of[g] + 1));
-    Span& span = spans[log_of[g]];
-    const MonitorSeries* activity = ActivityOf(monitor.gpus[g]);
-    for (std::size_t i = 0; activity != nullptr && i < activity->value.size(); ++i) {
-      if (activity->value[i] < knowledge.Number("monitor.at_work")) continue;
-      span.start = std::min(span.start, activity->time_s[i]);
-      span.end = std::max(span.end, activity->time_s[i]);
-    }
-  }
-  for (std::size_t g = 0; g < monitor.gpus.size(); ++g) {
-    summary.gpus.push_back(Summary(monitor.gpus[g], spans[log_of[g]], knowledge).Make());
-    summary.samples = std::max(summary.samples, summary.gpus.back().samples);
     if (!monitor.has_clock) continue;
-    for (const MonitorSeries& series : monitor.gpus[g].series) {
-      const Span& span = spans[log_of[g]];
-      const double length =
-          span.known() ? span.end - span.start : series.time_s.back() - series.time_s.front();
-      summary.seconds = std::max(summary.seconds, length);
-    }
+    const double length = log.known() ? log.end - log.start : log.last - log.first;
+    summary.seconds = std::max(summary.seconds, length);
   }
   return summary;
 }
