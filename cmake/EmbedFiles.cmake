@@ -1,8 +1,8 @@
 # advise_embed_files(<target> FOLDERS <dir>... ENDINGS <ending>...)
 #
 # Adds to <target> a generated source that holds the files under the folders of the source tree with
-# those endings (see engine/knowledge/embedded.h). It is made again when a file changes; files that
-# come or go are noticed by the next build.
+# those endings (see engine/knowledge/embedded.h), as embed_files.cc makes them ready to be read. It is made again when a
+# file changes; files that come or go are noticed by the next build.
 function(advise_embed_files target)
   cmake_parse_arguments(ARG "" "" "FOLDERS;ENDINGS" ${ARGN})
   set(globs)
@@ -20,13 +20,14 @@ function(advise_embed_files target)
   list(JOIN files "\n" lines)
   file(CONFIGURE OUTPUT ${list} CONTENT "${lines}\n" @ONLY)
 
+  add_executable(advise_embed_files ${PROJECT_SOURCE_DIR}/cmake/embed_files.cc)
+  target_link_libraries(advise_embed_files PRIVATE advise_toml PkgConfig::lua nlohmann_json::nlohmann_json advise_fmt)
   set(source ${PROJECT_BINARY_DIR}/generated/embedded_files.cc)
-  set(script ${PROJECT_SOURCE_DIR}/cmake/WriteEmbeddedFiles.cmake)
   list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/)
   add_custom_command(
     OUTPUT ${source}
-    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DLIST=${list} -DOUTPUT=${source} -P ${script}
-    DEPENDS ${files} ${list} ${script}
+    COMMAND advise_embed_files ${PROJECT_SOURCE_DIR} ${list} ${source}
+    DEPENDS ${files} ${list} advise_embed_files
     COMMENT "Embedding rules and knowledge"
     VERBATIM)
   target_sources(${target} PRIVATE ${source})

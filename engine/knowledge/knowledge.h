@@ -146,6 +146,7 @@ class Knowledge {
   struct File {
     std::string path;
     std::string text;
+    std::string_view prepared = {};  // built into the program, in place of a text (embedded.h)
   };
   static tl::expected<Knowledge, std::vector<Error>> Load(const std::vector<File>& kb);
 

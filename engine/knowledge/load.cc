@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/base/side_by_side.h"
+#include "engine/knowledge/embedded.h"
 #include "engine/knowledge/loader.h"
 
 namespace advise {
@@ -43,12 +44,6 @@ std::string Stem(std::string_view path) {
 
 bool InFolder(std::string_view path, std::string_view folder) {
   return path.substr(0, folder.size()) == folder;
-}
-
-// Exercises and the example of a site's settings are read by others.
-bool IsKnowledge(std::string_view path) {
-  return InFolder(path, "kb/") && !InFolder(path, "kb/exercises/") && path.ends_with(".toml") &&
-         path != "kb/site.example.toml";
 }
 
 }  // namespace
@@ -323,7 +318,8 @@ tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<Fi
   });
   SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
     const File& file = *files[order[i]];
-    parsed[order[i]] = ParseToml(file.path, file.text);
+    parsed[order[i]] = file.prepared.empty() ? ParseToml(file.path, file.text)
+                                             : EmbeddedTree(file.prepared);
   });
   for (std::size_t i = 0; i < files.size(); ++i) loader.Read(files[i]->path, parsed[i]);
   loader.CheckSources();

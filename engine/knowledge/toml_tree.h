@@ -22,6 +22,7 @@ struct TomlNode {
   bool flag = false;            // of kFlag
   std::vector<TomlNode> items;  // of kArray: the elements; of kTable: the entries, by line
 
+  bool operator==(const TomlNode&) const = default;
   bool IsTable() const { return kind == Kind::kTable; }
   // The entry of a table, or nullptr.
   const TomlNode* Find(std::string_view name) const;

@@ -6,12 +6,11 @@
 
 #include "engine/base/text.h"
 #include "engine/facts/catalog.h"
+#include "engine/knowledge/embedded.h"
 #include "engine/pipeline/site.h"
 
 namespace advise {
 namespace {
-
-bool IsKnowledge(const Knowledge::File& file) { return file.path.starts_with("kb/"); }
 
 void Append(std::vector<Error>& errors, std::vector<Error> more) {
   std::move(more.begin(), more.end(), std::back_inserter(errors));
@@ -35,9 +34,8 @@ tl::expected<std::unique_ptr<Knowledge>, std::vector<Error>> LoadKnowledge(
 std::vector<RuleFile> RuleFilesOf(std::vector<Knowledge::File> files, bool of_site) {
   std::vector<RuleFile> rules;
   for (Knowledge::File& file : files) {
-    const bool rule = file.path.ends_with(".lua") && file.path.find("/_") == std::string::npos &&
-                      file.path.find("/lib/") == std::string::npos;
-    if (rule) rules.push_back({std::move(file.path), std::move(file.text), of_site});
+    if (!IsRule(file.path)) continue;
+    rules.push_back({std::move(file.path), std::move(file.text), of_site, 0, file.prepared});
   }
   return rules;
 }
@@ -53,7 +51,8 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
   std::vector<Knowledge::File> kb, scripts;
   std::partition_copy(std::make_move_iterator(shipped->begin()),
                       std::make_move_iterator(shipped->end()), std::back_inserter(kb),
-                      std::back_inserter(scripts), IsKnowledge);
+                      std::back_inserter(scripts),
+                      [](const Knowledge::File& file) { return IsKnowledge(file.path); });
   std::vector<RuleFile> rules = RuleFilesOf(std::move(scripts), false);
   std::move(site->rules.begin(), site->rules.end(), std::back_inserter(rules));
   // Rules are compiled beside the reading of the knowledge that they are checked against.

@@ -21,6 +21,7 @@ struct RuleFile {
   std::string text;
   bool of_site = false;  // from a folder of a site: its id begins with "site/"
   int folder = 0;        // of a site: of two rules with the same id, that of the higher one counts
+  std::string_view bytecode = {};  // built into the program, in place of a text
 };
 
 using FactCatalogue = std::map<std::string, FactInfo, std::less<>>;
@@ -29,7 +30,7 @@ using FactCatalogue = std::map<std::string, FactInfo, std::less<>>;
 bool IsRuleId(std::string_view id);
 
 // Whether a file's tests are checked with the rule, or not read: those of shipped rules are left
-// out when the program is built (cmake/WriteEmbeddedFiles.cmake).
+// out when the program is built (cmake/embed_files.cc).
 enum class InlineTests { kChecked, kNotRead };
 
 struct Declaration;

@@ -171,8 +171,13 @@ std::unique_ptr<LoadedRule> Compile(RuleFile file, InlineTests tests) {
   auto rule = std::make_unique<LoadedRule>();
   rule->file = std::move(file);
   rule->tests = tests;
-  Try(*rule,
-      [&](lua_State* state) { rule->sandbox.Compile(state, rule->file.text, rule->file.path); });
+  Try(*rule, [&](lua_State* state) {
+    if (rule->file.bytecode.empty()) {
+      rule->sandbox.Compile(state, rule->file.text, rule->file.path);
+    } else {
+      rule->sandbox.LoadBytecode(state, rule->file.bytecode);
+    }
+  });
   return rule;
 }
 
@@ -340,6 +345,7 @@ void RuleSet::Ask(const RuleInfo& rule, RunContext& context) const {
 
 std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& errors) const {
   std::vector<RuleTest> tests;
+  if (rule.source.empty()) return tests;
   Sandbox sandbox;
   const std::optional<std::string> problem = sandbox.Protect([&](lua_State* state) {
     sandbox.Compile(state, rule.source, rule.path);

@@ -159,9 +159,14 @@ std::string Sandbox::ErrorText(int status) const {
 }
 
 void Sandbox::Compile(lua_State* state, std::string_view text, const std::string& chunk_name) {
-  const std::string name = "@" + chunk_name;
+  Keep(state, text, ("@" + chunk_name).c_str(), "t");
+}
+
+void Sandbox::LoadBytecode(lua_State* state, std::string_view code) { Keep(state, code, "", "b"); }
+
+void Sandbox::Keep(lua_State* state, std::string_view chunk, const char* name, const char* mode) {
   lua_gc(state, LUA_GCSTOP);  // compiling drops next to nothing
-  const int status = luaL_loadbufferx(state, text.data(), text.size(), name.c_str(), "t");
+  const int status = luaL_loadbufferx(state, chunk.data(), chunk.size(), name, mode);
   lua_gc(state, LUA_GCRESTART);
   if (status != LUA_OK) lua_error(state);
   chunk_ = luaL_ref(state, LUA_REGISTRYINDEX);

@@ -43,6 +43,8 @@ class Sandbox {
 
   // Compiles a text chunk and keeps it; call inside Protect. Errors carry "chunk_name:line".
   void Compile(lua_State* state, std::string_view text, const std::string& chunk_name);
+  // The same for a chunk that the build compiled. Bytecode is not checked: never for a site's.
+  void LoadBytecode(lua_State* state, std::string_view code);
   // Runs the kept chunk and leaves its one result on the stack; call inside Protect.
   void CallChunk(lua_State* state) const;
 
@@ -64,6 +66,7 @@ class Sandbox {
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* state, lua_Debug* record);
   std::string ErrorText(int status) const;
+  void Keep(lua_State* state, std::string_view chunk, const char* name, const char* mode);
 
   SandboxLimits limits_;
   ScriptHeap heap_;  // of the whole state, which has nothing else to be closed
