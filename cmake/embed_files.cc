@@ -19,7 +19,7 @@
 namespace advise {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::string TextOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -29,20 +29,31 @@ std::string TextOf(const std::string& path) {
   return text.str();
 }
 
-// [kind, line, key, value]; see EmbeddedTree.
+// [line, value]; see EmbeddedTree.
 Json JsonOf(const TomlNode& node) {
   Json value;
-  if (node.kind == TomlNode::Kind::kTable || node.kind == TomlNode::Kind::kArray) {
-    value = Json::array();
-    for (const TomlNode& item : node.items) value.push_back(JsonOf(item));
-  } else if (node.kind == TomlNode::Kind::kNumber) {
-    value = node.number;
-  } else if (node.kind == TomlNode::Kind::kFlag) {
-    value = node.flag;
-  } else {
-    value = node.text;
+  switch (node.kind) {
+    case TomlNode::Kind::kTable:
+      value = Json::object();
+      for (const TomlNode& item : node.items) value[item.key] = JsonOf(item);
+      break;
+    case TomlNode::Kind::kArray:
+      value = Json::array();
+      for (const TomlNode& item : node.items) value.push_back(JsonOf(item));
+      break;
+    case TomlNode::Kind::kText:
+      value = node.text;
+      break;
+    case TomlNode::Kind::kNumber:
+      value = node.number;
+      break;
+    case TomlNode::Kind::kFlag:
+      value = node.flag;
+      break;
+    default:
+      throw std::runtime_error("the knowledge base holds no dates and times");
   }
-  return Json::array({static_cast<int>(node.kind), node.line, node.key, std::move(value)});
+  return Json::array({node.line, std::move(value)});
 }
 
 std::string TreeAsJson(const std::string& path, const std::string& text) {

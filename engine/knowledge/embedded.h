@@ -10,15 +10,15 @@
 
 namespace advise {
 
-// Sorted by path; copies the texts. Rules and what Knowledge::Load reads have no text: the build has
-// compiled and parsed them (cmake/embed_files.cc).
+// Sorted by path; copies the texts. Rules and what Knowledge::Load reads have no text: the build
+// has compiled and parsed them (cmake/embed_files.cc).
 std::vector<Knowledge::File> EmbeddedFiles();
 
 // What Knowledge::Load reads of kb/: exercises and the example of a site's settings are read by
 // others.
 inline bool IsKnowledge(std::string_view path) {
-  return path.starts_with("kb/") && !path.starts_with("kb/exercises/") &&
-         path.ends_with(".toml") && path != "kb/site.example.toml";
+  return path.starts_with("kb/") && !path.starts_with("kb/exercises/") && path.ends_with(".toml") &&
+         path != "kb/site.example.toml";
 }
 
 // Not the template, not lib/.
@@ -27,8 +27,8 @@ inline bool IsRule(std::string_view path) {
          path.find("/lib/") == std::string_view::npos;
 }
 
-// A tree of toml_tree.h as the build wrote it: each node a list [kind, line, key, value], in JSON.
-// It is trusted.
+// A tree of toml_tree.h as the build wrote it, in JSON: each node is [line, value], and a table an
+// object of nodes. It is trusted.
 TomlNode EmbeddedTree(std::string_view json);
 
 }  // namespace advise

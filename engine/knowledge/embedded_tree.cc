@@ -5,27 +5,35 @@
 namespace advise {
 namespace {
 
-using Json = simdjson::dom::element;
+namespace dom = simdjson::dom;
 
-TomlNode NodeOf(const simdjson::dom::array& json) {
+// `json`: [line, value].
+TomlNode NodeOf(std::string_view key, const dom::array& json) {
   auto part = json.begin();
   TomlNode node;
-  node.kind = static_cast<TomlNode::Kind>(std::int64_t(*part));
-  node.line = static_cast<int>(std::int64_t(*++part));
-  node.key = std::string_view(*++part);
-  const Json value = *++part;
+  node.key = key;
+  node.line = static_cast<int>(std::int64_t(*part));
+  const dom::element value = *++part;
   switch (value.type()) {
-    case simdjson::dom::element_type::ARRAY:
-      node.items.reserve(simdjson::dom::array(value).size());
-      for (const Json item : simdjson::dom::array(value)) node.items.push_back(NodeOf(item));
+    case dom::element_type::OBJECT:
+      node.items.reserve(dom::object(value).size());
+      for (const auto& [name, item] : dom::object(value)) node.items.push_back(NodeOf(name, item));
       break;
-    case simdjson::dom::element_type::STRING:
+    case dom::element_type::ARRAY:
+      node.kind = TomlNode::Kind::kArray;
+      node.items.reserve(dom::array(value).size());
+      for (const dom::element item : dom::array(value)) node.items.push_back(NodeOf("", item));
+      break;
+    case dom::element_type::STRING:
+      node.kind = TomlNode::Kind::kText;
       node.text = std::string_view(value);
       break;
-    case simdjson::dom::element_type::BOOL:
+    case dom::element_type::BOOL:
+      node.kind = TomlNode::Kind::kFlag;
       node.flag = value;
       break;
     default:
+      node.kind = TomlNode::Kind::kNumber;
       node.number = value;
   }
   return node;
@@ -34,8 +42,8 @@ TomlNode NodeOf(const simdjson::dom::array& json) {
 }  // namespace
 
 TomlNode EmbeddedTree(std::string_view json) {
-  simdjson::dom::parser parser;
-  return NodeOf(parser.parse(json.data(), json.size()));
+  dom::parser parser;
+  return NodeOf("", parser.parse(json.data(), json.size()));
 }
 
 }  // namespace advise

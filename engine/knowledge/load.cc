@@ -318,8 +318,8 @@ tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<Fi
   });
   SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
     const File& file = *files[order[i]];
-    parsed[order[i]] = file.prepared.empty() ? ParseToml(file.path, file.text)
-                                             : EmbeddedTree(file.prepared);
+    parsed[order[i]] =
+        file.prepared.empty() ? ParseToml(file.path, file.text) : EmbeddedTree(file.prepared);
   });
   for (std::size_t i = 0; i < files.size(); ++i) loader.Read(files[i]->path, parsed[i]);
   loader.CheckSources();

@@ -244,6 +244,7 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
   std::vector<Error> errors;
   std::vector<RuleInfo> rules;
   std::vector<std::unique_ptr<LoadedRule>> loaded;
+  rules.reserve(read.size());
   for (std::unique_ptr<LoadedRule>& one : read) {
     std::move(one->errors.begin(), one->errors.end(), std::back_inserter(errors));
     if (one->failed) continue;
@@ -280,6 +281,7 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return rules[a].id < rules[b].id; });
+  set.rules_.reserve(rules.size());
   for (const std::size_t at : order) {
     if (std::find(replaced.begin(), replaced.end(), rules[at].id) != replaced.end()) continue;
     set.rules_.push_back(std::move(rules[at]));

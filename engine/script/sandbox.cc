@@ -81,7 +81,9 @@ void* Sandbox::Allocate(void* self, void* block, std::size_t old_size, std::size
 void Sandbox::CountHook(lua_State* state, lua_Debug*) {
   Sandbox& sandbox = Of(state);
   sandbox.Charge(state, kHookInterval);
-  if (CpuSeconds() > sandbox.cpu_deadline_) {
+  if (sandbox.cpu_deadline_ == 0) {
+    sandbox.cpu_deadline_ = CpuSeconds() + sandbox.limits_.cpu_seconds;
+  } else if (CpuSeconds() > sandbox.cpu_deadline_) {
     luaL_error(state, "time limit reached: a rule may use %d seconds of the processor",
                static_cast<int>(sandbox.limits_.cpu_seconds));
   }
@@ -106,7 +108,7 @@ void Sandbox::Renew() {
   turnover_bytes_ = 0;
   refused_ = Refused::kNothing;
   refusals_ = 0;
-  cpu_deadline_ = CpuSeconds() + limits_.cpu_seconds;
+  cpu_deadline_ = 0;
 }
 
 void Sandbox::Charge(lua_State* state, std::int64_t work) {
@@ -118,6 +120,7 @@ void Sandbox::Charge(lua_State* state, std::int64_t work) {
 }
 
 void Sandbox::OffTheClock(const std::function<void()>& body) {
+  if (cpu_deadline_ == 0) return body();
   const double before = CpuSeconds();
   body();
   cpu_deadline_ += CpuSeconds() - before;

@@ -48,8 +48,9 @@ class Sandbox {
   // Runs the kept chunk and leaves its one result on the stack; call inside Protect.
   void CallChunk(lua_State* state) const;
 
-  // Gives the next calls the full limits of work again. Their time is counted from here, by the
-  // clock of the calling thread: another thread must call this first.
+  // Gives the next calls the full limits of work again. Their time is counted from the first
+  // thousand instructions on, by the clock of the calling thread: another thread must call this
+  // first. Most calls are shorter, and need not ask the system for the time.
   void Renew();
   // Counts work of a function that is not Lua; an error of Lua when the limit is hit.
   void Charge(lua_State* state, std::int64_t work);
@@ -76,8 +77,8 @@ class Sandbox {
   Refused refused_ = Refused::kNothing;  // why the last block was not given
   int refusals_ = 0;
   std::int64_t work_left_ = 0;
-  double cpu_deadline_ = 0;
-  int chunk_ = 0;  // its place in the registry
+  double cpu_deadline_ = 0;  // 0: the time is not yet counted
+  int chunk_ = 0;            // its place in the registry
 };
 
 }  // namespace advise
