@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "engine/base/side_by_side.h"
 #include "engine/knowledge/embedded.h"
@@ -311,17 +311,22 @@ tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<Fi
   }
   std::vector<Result<TomlNode>> parsed(files.size());
   // Long files first: the last one to be begun should be short.
-  std::vector<std::size_t> order(files.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i]->prepared.empty()) order.push_back(i);
+  }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return files[a]->text.size() > files[b]->text.size();
   });
-  SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
+  SideBySide(order.size(), StartThreads(), [&](std::size_t i) {
     const File& file = *files[order[i]];
-    parsed[order[i]] =
-        file.prepared.empty() ? ParseToml(file.path, file.text) : EmbeddedTree(file.prepared);
+    parsed[order[i]] = ParseToml(file.path, file.text);
   });
-  for (std::size_t i = 0; i < files.size(); ++i) loader.Read(files[i]->path, parsed[i]);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const File& file = *files[i];
+    if (!file.prepared.empty()) parsed[i] = EmbeddedTree(file.prepared);
+    loader.Read(file.path, std::exchange(parsed[i], {}));
+  }
   loader.CheckSources();
   if (!errors.empty()) return tl::unexpected<std::vector<Error>>(std::move(errors));
   return knowledge;

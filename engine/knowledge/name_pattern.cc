@@ -35,12 +35,12 @@ NameKey::NameKey(std::string_view name) : name_(name) {
 
 NamePattern::NamePattern(std::string glob) : glob_(std::move(glob)) {
   const std::string plain = Plain(glob_);
-  for (std::size_t i = 0; i + kGram <= plain.size(); ++i) {
-    const auto part = plain.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::none_of(part, part + kGram, IsWild)) grams_.push_back(GramAt(plain, i));
+  std::size_t run = 0;  // characters since the last wildcard
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    run = IsWild(plain[i]) ? 0 : run + 1;
+    if (run > 0) ++literal_length_;
+    if (run >= kGram) grams_.push_back(GramAt(plain, i + 1 - kGram));
   }
-  literal_length_ = static_cast<std::size_t>(
-      std::count_if(plain.begin(), plain.end(), [](char c) { return !IsWild(c); }));
 }
 
 bool NamePattern::Matches(const NameKey& key) const {

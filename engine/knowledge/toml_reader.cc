@@ -118,9 +118,9 @@ std::string TomlReader::Choice(const TomlNode& table, std::string_view field,
 }
 
 void TomlReader::OnlyFields(const TomlNode& table, std::initializer_list<std::string_view> fields) {
-  const std::vector<std::string> allowed(fields.begin(), fields.end());
   for (const TomlNode& entry : table.items) {
-    if (std::find(allowed.begin(), allowed.end(), entry.key) != allowed.end()) continue;
+    if (std::find(fields.begin(), fields.end(), entry.key) != fields.end()) continue;
+    const std::vector<std::string> allowed(fields.begin(), fields.end());
     std::string hint = Suggestion(entry.key, allowed);
     if (hint.empty()) hint = "known fields: " + Listed(allowed);
     Problem(entry, fmt::format("unknown field \"{}\"", entry.key), std::move(hint));

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "engine/import/byte_source.h"
 
@@ -14,15 +15,15 @@ class Window {
  public:
   // `padding` bytes behind the text may be read (never used) by the JSON parser.
   Window(ByteSource& source, std::size_t padding) : source_(source), padding_(padding) {
-    buffer_.resize(kFirst + padding_);
+    Grow(kFirst + padding_);
     begin_ = end_ = 1;  // one byte before the text is free, for the bracket that opens a batch
   }
 
-  std::string_view text() const { return {buffer_.data() + begin_, end_ - begin_}; }
-  char* data() { return buffer_.data() + begin_; }
+  std::string_view text() const { return {buffer_.get() + begin_, end_ - begin_}; }
+  char* data() { return buffer_.get() + begin_; }
   std::size_t size() const { return end_ - begin_; }
   // Bytes at data() that may be read, the padding included.
-  std::size_t readable() const { return buffer_.size() - begin_; }
+  std::size_t readable() const { return room_ - begin_; }
   bool ended() const { return ended_; }
   std::int64_t bytes() const { return bytes_; }
 
@@ -37,17 +38,16 @@ class Window {
   bool Refill() {
     if (ended_) return false;
     if (begin_ > 1) {
-      std::memmove(buffer_.data() + 1, buffer_.data() + begin_, size());
+      std::memmove(buffer_.get() + 1, buffer_.get() + begin_, size());
       end_ = 1 + (end_ - begin_);
       begin_ = 1;
-    } else if (end_ + padding_ == buffer_.size()) {
-      if (buffer_.size() >= kMost) return false;
-      buffer_.resize(buffer_.size() * 2);
+    } else if (end_ + padding_ == room_) {
+      if (room_ >= kMost) return false;
+      Grow(room_ * 2);
     }
     const std::size_t before = end_;
-    while (end_ + padding_ < buffer_.size() && !ended_) {
-      const std::size_t count =
-          source_.Read(buffer_.data() + end_, buffer_.size() - padding_ - end_);
+    while (end_ + padding_ < room_ && !ended_) {
+      const std::size_t count = source_.Read(buffer_.get() + end_, room_ - padding_ - end_);
       ended_ = count == 0;
       end_ += count;
     }
@@ -56,11 +56,20 @@ class Window {
   }
 
  private:
+  // Memory that nothing was read into is not touched: most of it, for a short file.
+  void Grow(std::size_t room) {
+    auto larger = std::make_unique_for_overwrite<char[]>(room);
+    if (buffer_ != nullptr) std::memcpy(larger.get(), buffer_.get(), end_);
+    buffer_ = std::move(larger);
+    room_ = room;
+  }
+
   static constexpr std::size_t kFirst = 1 << 20;
   static constexpr std::size_t kMost = 64 << 20;
   ByteSource& source_;
   std::size_t padding_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t room_ = 0;
   std::size_t begin_ = 1;
   std::size_t end_ = 1;
   std::int64_t bytes_ = 0;
