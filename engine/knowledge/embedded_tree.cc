@@ -8,21 +8,23 @@ namespace {
 namespace dom = simdjson::dom;
 
 // `json`: [line, value].
-TomlNode NodeOf(std::string_view key, const dom::array& json) {
+void Fill(const dom::array& json, TomlNode& node) {
   auto part = json.begin();
-  TomlNode node;
-  node.key = key;
   node.line = static_cast<int>(std::int64_t(*part));
   const dom::element value = *++part;
   switch (value.type()) {
     case dom::element_type::OBJECT:
       node.items.reserve(dom::object(value).size());
-      for (const auto& [name, item] : dom::object(value)) node.items.push_back(NodeOf(name, item));
+      for (const auto& [name, item] : dom::object(value)) {
+        TomlNode& entry = node.items.emplace_back();
+        entry.key = name;
+        Fill(item, entry);
+      }
       break;
     case dom::element_type::ARRAY:
       node.kind = TomlNode::Kind::kArray;
       node.items.reserve(dom::array(value).size());
-      for (const dom::element item : dom::array(value)) node.items.push_back(NodeOf("", item));
+      for (const dom::element item : dom::array(value)) Fill(item, node.items.emplace_back());
       break;
     case dom::element_type::STRING:
       node.kind = TomlNode::Kind::kText;
@@ -36,14 +38,15 @@ TomlNode NodeOf(std::string_view key, const dom::array& json) {
       node.kind = TomlNode::Kind::kNumber;
       node.number = value;
   }
-  return node;
 }
 
 }  // namespace
 
 TomlNode EmbeddedTree(std::string_view json) {
   dom::parser parser;
-  return NodeOf("", parser.parse(json.data(), json.size()));
+  TomlNode root;
+  Fill(parser.parse(json.data(), json.size()), root);
+  return root;
 }
 
 }  // namespace advise

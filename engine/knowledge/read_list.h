@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,8 +31,9 @@ void ForEachEntry(TomlReader& reader, const TomlNode& root, std::string_view lis
 // The fields that every list has.
 inline NameRule ReadNameRule(TomlReader& reader, const TomlNode& entry) {
   const auto patterns = [&](const char* field, TomlReader::Need need) {
-    const std::vector<std::string> globs = reader.Texts(entry, field, need);
-    return std::vector<NamePattern>(globs.begin(), globs.end());
+    std::vector<std::string> globs = reader.Texts(entry, field, need);
+    return std::vector<NamePattern>(std::make_move_iterator(globs.begin()),
+                                    std::make_move_iterator(globs.end()));
   };
   NameRule rule;
   rule.where = reader.Where(entry);
