@@ -25,7 +25,7 @@ constexpr std::size_t kLarge = 4 * kHugePage;  // smaller ones come from memory 
 // What it begins with is in huge pages, too: rules and knowledge alone fill 2,000 small ones. Which
 // of them are never used costs nothing. Other threads have heaps of their own.
 [[maybe_unused]] const int kBegun = [] {
-  void* volatile first = std::malloc(1 << 20);
+  void* volatile first = std::malloc(1 << 20);  // compilers leave out what is freed at once
   std::free(first);
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0)) / kHugePage * kHugePage;
   return madvise(reinterpret_cast<void*>(end - 7 * kHugePage), 7 * kHugePage, MADV_HUGEPAGE);
