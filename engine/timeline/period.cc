@@ -114,14 +114,26 @@ double TimeShare(const Tokens& tokens, const std::vector<std::size_t>& places, s
 
 }  // namespace
 
-bool ComputesNothingElse(const Tokens& tokens, const Period& period) {
-  // A usual repeat: no copies of a checkpoint stand in it.
+namespace {
+
+// What a usual repeat computes: no copies of a checkpoint stand in it. Nothing where there is none.
+std::set<std::uint64_t> UsuallyComputed(const Tokens& tokens, const Period& period) {
   const std::vector<std::size_t>& starts = period.starts;
   const auto usual = std::adjacent_find(
       starts.begin(), starts.end(),
       [&](std::size_t one, std::size_t next) { return next - one == period.length; });
-  if (usual == starts.end()) return false;
-  const auto inside = ComputingTokens(tokens, *usual, period.length);
+  if (usual == starts.end()) return {};
+  return ComputingTokens(tokens, *usual, period.length);
+}
+
+}  // namespace
+
+std::size_t KindsComputed(const Tokens& tokens, const Period& period) {
+  return UsuallyComputed(tokens, period).size();
+}
+
+bool ComputesNothingElse(const Tokens& tokens, const Period& period) {
+  const auto inside = UsuallyComputed(tokens, period);
   for (std::size_t i = 0; i < tokens.what.size(); ++i) {
     if (tokens.computes[i] != 0 && !inside.contains(tokens.what[i])) return false;
   }

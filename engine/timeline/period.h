@@ -35,6 +35,9 @@ Period FindPeriod(const Knowledge& knowledge, const Tokens& tokens,
                   const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host,
                   std::size_t fewest = 0);
 
+// Kinds of kernels and graphs in a usual repeat; 0 where no two repeats follow each other.
+std::size_t KindsComputed(const Tokens& tokens, const Period& period);
+
 // Whether all kernels and graphs before and after the repeats are such as the repeats hold.
 bool ComputesNothingElse(const Tokens& tokens, const Period& period);
 

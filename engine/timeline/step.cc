@@ -129,10 +129,10 @@ bool StepsEndWithWait(const Run& run, const std::vector<Interval>& gaps, Nanos u
          run.knowledge.Number("step.open_end") * static_cast<double>(usual_length);
 }
 
-double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only) {
-  if (opened.size() < 2) return 1;
+std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& opened,
+                                    bool data_only) {
+  if (opened.size() < 2) return {};
   const Trace& trace = run.trace;
-  std::sort(opened.begin(), opened.end());
   std::vector<std::uint8_t> met(opened.size() - 1, 0);
   const auto meets = [&](Nanos when) {
     if (when < opened.front() || when >= opened.back()) return;
@@ -157,6 +157,13 @@ double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only) 
       if (MovesData(trace.mpi.kind[i])) meets(trace.mpi.start[i]);
     }
   }
+  return met;
+}
+
+double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only) {
+  if (opened.size() < 2) return 1;
+  std::sort(opened.begin(), opened.end());
+  const std::vector<std::uint8_t> met = HostMeets(run, opened, data_only);
   return static_cast<double>(std::count(met.begin(), met.end(), 1)) /
          static_cast<double>(met.size());
 }

@@ -22,10 +22,14 @@ Steps StepsFromOtherRanges(const Run& run);
 // Steps from one update of the weights to the next, where ranges name the updates.
 Steps StepsFromUpdates(const Run& run);
 
-// The share of iterations in which the host takes part: it sends the GPU data, and, unless
-// `data_only`, takes some, waits for it, or exchanges messages with other ranks. The layers of a
-// model do without, or all but some of them. `opened`: when the host began each iteration. 1 where
-// that cannot be told. O((calls + messages) log iterations).
+// By iteration but the last, 1 where the host takes part: it sends the GPU data, and, unless
+// `data_only`, takes some, waits for it, or exchanges messages with other ranks. `opened`: when the
+// host began each iteration, in order. O((calls + messages) log iterations).
+std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& opened,
+                                    bool data_only);
+
+// The share of iterations in which it does. The layers of a model do without, or all but some of
+// them. In any order. 1 where that cannot be told.
 double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only);
 
 // How many ranges that are called steps launched GPU work, of the family with most of them: too few

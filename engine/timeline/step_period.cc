@@ -316,6 +316,47 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
          static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
 }
 
+// A loop that launches the same few kernels several times (stages, colors, parts of a grid) before
+// it meets the host: what lies between two meetings is its iteration. One that is met now and then
+// (a check of a solver) keeps its own. The period itself where that cannot be told.
+Period JoinedByHost(const Run& run, const std::vector<std::uint32_t>& sequence,
+                    const Tokens& tokens, Period period) {
+  const std::vector<std::size_t>& starts = period.starts;
+  if (static_cast<double>(KindsComputed(tokens, period)) > run.knowledge.Number("step.stage_kinds"))
+    return period;
+  std::vector<Nanos> opened;
+  for (const std::size_t place : starts) {
+    const std::uint32_t call = run.trace.ops.call[sequence[place]];
+    if (call == kNone) return period;
+    opened.push_back(run.trace.calls.start[call]);
+  }
+  if (!std::is_sorted(opened.begin(), opened.end())) return period;
+  const std::vector<std::uint8_t> met = HostMeets(run, opened, false);
+  std::vector<std::size_t> after;  // the repeats that follow a meeting
+  for (std::size_t i = 0; i < met.size(); ++i) {
+    if (met[i] != 0) after.push_back(i + 1);
+  }
+  if (after.size() < static_cast<std::size_t>(run.knowledge.Number("step.min_count")))
+    return period;
+  std::vector<std::size_t> apart;
+  for (std::size_t i = 1; i < after.size(); ++i) apart.push_back(after[i] - after[i - 1]);
+  const std::size_t usual = Median(apart);
+  const auto even = static_cast<double>(std::count(apart.begin(), apart.end(), usual));
+  if (usual < 2 || static_cast<double>(usual) > run.knowledge.Number("step.stage_most") ||
+      even < run.knowledge.Number("step.stage_even") * static_cast<double>(apart.size()) ||
+      !ComputesNothingElse(tokens, period))
+    return period;
+  Period joined = period;
+  joined.starts.clear();
+  std::vector<std::size_t> tokens_apart;
+  for (const std::size_t repeat : after) {
+    if (!joined.starts.empty()) tokens_apart.push_back(starts[repeat] - joined.starts.back());
+    joined.starts.push_back(starts[repeat]);
+  }
+  joined.length = Median(tokens_apart);
+  return joined;
+}
+
 Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
                       const std::vector<std::uint32_t>& sequence) {
   const OpTable& ops = run.trace.ops;
@@ -342,6 +383,7 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
     if (period.length > 0) break;
   }
   if (period.length == 0) return {};
+  period = JoinedByHost(run, sequence, tokens, std::move(period));
   std::optional<Iterations> iterations;
   iterations.emplace(run, launches, sequence, period);
   Steps steps;

@@ -35,10 +35,18 @@ std::string Family(const std::string& name) {
   return family;
 }
 
+// "launch at solver.f90:42": the number says where, not the how manyth.
+bool EndsWithPlace(const std::string& name) {
+  const std::size_t line = name.find_last_not_of("0123456789");
+  return line != std::string::npos && line + 1 < name.size() && name[line] == ':' &&
+         name.find('.', name.find_last_of(' ') + 1) < line;
+}
+
 // Steps of a model server are one family, whether they read prompts or generate.
 std::string FamilyIn(const Knowledge& knowledge, const std::string& name) {
   const auto size = knowledge.StepSizeOf(name);
-  return size ? fmt::format("step of {}", size->server) : Family(name);
+  if (size) return fmt::format("step of {}", size->server);
+  return EndsWithPlace(name) ? name : Family(name);
 }
 
 // Whether half of the counts are the same. Steps that launch their own work launch the same again.
