@@ -1,11 +1,14 @@
 #include "engine/cluster/late_cause.h"
 
+#include <algorithm>
 #include <map>
 
 #include "engine/cluster/lower_median.h"
 
 namespace advise {
 namespace {
+
+constexpr const char* kCopies = "it copies longer";
 
 class CauseFinder {
  public:
@@ -31,6 +34,8 @@ class CauseFinder {
     }
     if (BeginsLater(slow) > most) return "it began later, with work that was not captured";
     if (worst == nullptr) return "the captures do not show why";
+    if (*worst == kCopies && HasSlowLink(slow))
+      return "it copies as much as the others, but more slowly";
     if (!worst->empty()) return *worst;
     return SameKernels(slow)
                ? "the same kernels run more slowly there (clock, heat, or another process)"
@@ -50,12 +55,17 @@ class CauseFinder {
     }
     std::map<std::string, double> times;
     times[""] = static_cast<double>(sum.compute);
-    times["it copies longer"] = static_cast<double>(sum.copy_exposed);
+    times[kCopies] = static_cast<double>(sum.copy_exposed);
     for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
       const auto cause = static_cast<IdleCause>(c);
       if (cause != IdleCause::kPeerWait)
         times[WordsOf(cause).late] += static_cast<double>(sum.causes[c]);
     }
+    // What it writes is no data that it waits for.
+    const auto writes =
+        static_cast<double>(std::min(ranks_[rank].wrote_files, sum.Cause(IdleCause::kFileIo)));
+    times[WordsOf(IdleCause::kFileIo).late] -= writes;
+    times["it writes files"] += writes;
     return times;
   }
 
@@ -69,19 +79,48 @@ class CauseFinder {
     return LowerMedian(own) - LowerMedian(others);
   }
 
-  // Whether the slow ranks run as many compute kernels as the others, each of which takes longer.
+  // Whether the slow ranks move as much per step as the others, over slower links.
+  bool HasSlowLink(const std::set<std::uint32_t>& slow) const {
+    std::vector<double> bytes[2];  // per step: of the others, of the slow ones
+    std::vector<double> rates[2];
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      const RankSummary& rank = ranks_[r];
+      if (rank.copied_time <= 0) return false;
+      const double steps = static_cast<double>(std::max<std::size_t>(1, rank.steps.size()));
+      bytes[slow.contains(r) ? 1 : 0].push_back(rank.copied_bytes / steps);
+      rates[slow.contains(r) ? 1 : 0].push_back(rank.copied_bytes /
+                                                static_cast<double>(rank.copied_time));
+    }
+    if (bytes[0].empty() || bytes[1].empty()) return false;
+    return LowerMedian(bytes[1]) <=
+               knowledge_.Number("rank.more_kernels") * LowerMedian(bytes[0]) &&
+           LowerMedian(rates[1]) <= knowledge_.Number("rank.slow_link") * LowerMedian(rates[0]);
+  }
+
+  // Blocks per kernel: where kernels are as many, larger grids are more work.
+  static double Grid(const RankSummary& rank) {
+    return rank.kernels_count > 0 ? rank.blocks / static_cast<double>(rank.kernels_count) : 0;
+  }
+
+  // Whether the slow ranks run as many compute kernels in grids as large as the others, each of
+  // which takes longer.
   bool SameKernels(const std::set<std::uint32_t>& slow) const {
     std::vector<double> counts;
+    std::vector<double> grids;
     double own = 0;
+    double grid = 0;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       const double steps = static_cast<double>(std::max<std::size_t>(1, ranks_[r].steps.size()));
       const double count = static_cast<double>(ranks_[r].kernels_count) / steps;
       if (!slow.contains(r)) {
         counts.push_back(count);
+        grids.push_back(Grid(ranks_[r]));
       } else {
         own = std::max(own, count);
+        grid = std::max(grid, Grid(ranks_[r]));
       }
     }
+    if (grid > knowledge_.Number("rank.more_kernels") * LowerMedian(grids)) return false;
     if (own > knowledge_.Number("rank.more_kernels") * LowerMedian(counts)) return false;
     // By name: the median of a kernel against its median on the other ranks, weighted by time.
     std::map<std::string, std::vector<double>> medians;

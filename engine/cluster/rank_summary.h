@@ -99,6 +99,10 @@ struct RankSummary {
   std::vector<Nanos> host_works;
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
+  double blocks = 0;        // of all these kernels
+  double copied_bytes = 0;  // between host and device, by copies as long as tell the rate of a link
+  Nanos copied_time = 0;    // that these copies took
+  Nanos wrote_files = 0;    // idle while the launching thread wrote files
   // What kernels it runs: "attention", "embedding", "moe_routing", "one-kernel-all-reduce";
   // "tokens": it generates them.
   std::vector<std::string> traits;

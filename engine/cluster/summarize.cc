@@ -157,6 +157,8 @@ class Summarizer {
     rank.supports_verdict = analysis_.support.verdict;
     rank.work_print = PrintOfWork(d);
     Kernels(d, &rank);
+    Copies(d, &rank);
+    rank.wrote_files = TimeWriting(d);
     Collectives(d, &rank);
     return rank;
   }
@@ -210,6 +212,7 @@ class Summarizer {
     std::vector<Nanos> lengths(next.back());
     for_each([&](std::uint32_t op, StringId name) {
       lengths[next[name]++] = trace_.ops.end[op] - trace_.ops.start[op];
+      rank->blocks += static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
     });
     rank->kernels_count += static_cast<std::int64_t>(lengths.size());
     rank->traits = Traits(d);
@@ -231,6 +234,33 @@ class Summarizer {
                      });
     const auto most = static_cast<std::size_t>(run_.knowledge.Number("cluster.kernels_kept"));
     if (rank->kernels.size() > most) rank->kernels.resize(most);
+  }
+
+  void Copies(std::uint32_t d, RankSummary* rank) const {
+    const double least = run_.knowledge.Number("rank.link_copy");
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      if (trace_.ops.kind[op] != OpKind::kCopy || !run_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t copy = trace_.ops.detail[op];
+      const CopyDirection direction = trace_.copies.direction[copy];
+      const auto bytes = static_cast<double>(trace_.copies.bytes[copy]);
+      if (bytes < least ||
+          (direction != CopyDirection::kHostToDevice && direction != CopyDirection::kDeviceToHost))
+        continue;
+      rank->copied_bytes += bytes;
+      rank->copied_time += trace_.ops.end[op] - trace_.ops.start[op];
+    }
+  }
+
+  Nanos TimeWriting(std::uint32_t d) const {
+    const GapPieces& pieces = analysis_.idle.pieces;
+    Nanos time = 0;
+    for (std::size_t i = pieces.FirstEndingAfter(d, run_.window.start); i < pieces.size(); ++i) {
+      const GapPiece piece = pieces[i];
+      if (piece.device != d || piece.start >= run_.window.end) break;
+      if (piece.cause == IdleCause::kFileIo && piece.activity == Activity::kFileWrite)
+        time += piece.Length();
+    }
+    return time;
   }
 
   // What a program is made of, as far as it says what ranks exchange.

@@ -1,8 +1,24 @@
--- The host is inside MPI while messages travel, and the GPU has nothing to do: the interior, which needs no edges, could
--- be computed meanwhile.
+-- The host is inside MPI while messages travel, and the GPU has nothing to do: the interior, which needs no edges, or
+-- another part of a collective, could be computed meanwhile.
+
+-- What the fixes go by, from the function that the GPU idles in most.
+local function kind_of(name)
+  if contains(name, "Barrier") then return "barrier" end
+  for _, word in ipairs({ "All", "all", "Reduce", "Bcast", "Gather", "Scatter", "Scan" }) do
+    if contains(name, word) and not contains(name, "Wait") then return "collective" end
+  end
+  return "message"
+end
+
+local WHY = {
+  barrier    = "The host waits in a barrier, which moves no data, and launches nothing meanwhile.",
+  collective = "The host waits for the collective before it launches more work.",
+  message    = "The host waits for the edges before it launches the interior.",
+}
+
 return {
   id        = "comm/mpi-exposed",
-  title     = "Compute the interior while MPI messages travel",
+  title     = "Let the GPU compute while MPI messages travel",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -11,31 +27,50 @@ return {
   explains  = { "sync/host-busy-wait" },
   knowledge = { "K-J8" },
 
-  needs_loop     = true,
-  loss           = "mpi.transfer",
-  applies        = "mpi.count",
-  not_applicable = "the launching threads make no MPI calls",
-  evidence       = { count = "per_step", messages = "mpi.messages", rows = "mpi.functions" },
-  thresholds     = { "min_share" },
+  needs      = { "mpi.count", "mpi.messages", "mpi.functions", "mpi.transfer.per_step", "mpi.transfer.lost", "mpi.transfer.remedy",
+                 "window.device_time" },
+  needs_loop = true,
+  thresholds = { "min_share" },
 
-  symptom = "The GPU is idle for {share:pct} of the time while messages travel between ranks. Each rank sends {messages:count} messages {per:text}.",
-  cause   = "The host waits for the edges before it launches the interior.",
+  symptom = "The GPU is idle for {share:pct} of the time while messages travel between ranks, mostly in {call:text}.",
+  cause   = "{why:text}",
   fixes   = {
-    { action  = "Launch the interior before you wait for MPI",
+    { reason = "message", action = "Launch the interior before you wait for MPI",
       snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
 MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);
 interior<<<grid, block, 0, stream>>>(field);
 MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
-    { action = "With OpenACC, launch the interior with async and wait after MPI_Waitall; with OpenMP, use nowait and taskwait", ["for"] = { "openacc", "openmp", "fortran" } },
-    { action = "Exchange wider edges every few steps instead of narrow ones in each step" },
-    { action = "Use fewer ranks for the same problem: edges shrink more slowly than the interior" },
+    { reason = "message", action = "With OpenACC, launch the interior with async and wait after MPI_Waitall; with OpenMP, use nowait and taskwait", ["for"] = { "openacc", "openmp", "fortran" } },
+    { reason = "message", action = "Exchange wider edges every few steps instead of narrow ones in each step" },
+    { reason = "collective", action = "Divide the data into parts, and compute one part while the collective of another one travels",
+      snippet = [[for (int part = 0; part < parts; ++part) {
+  transform<<<grid, block, 0, stream>>>(data[part]);
+  cudaStreamSynchronize(stream);
+  MPI_Ialltoall(data[part], n, MPI_DOUBLE, received[part], n, MPI_DOUBLE, comm, &requests[part]);
+}
+MPI_Waitall(parts, requests, MPI_STATUSES_IGNORE);]],
+      language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
+    { reason = "collective", action = "Start reductions of single numbers with MPI_Iallreduce, and use the result one iteration later" },
+    { reason = "barrier", action = "Remove the barriers: receives, waits and collectives already wait for what they need" },
+    { reason = "!barrier", action = "Use fewer ranks for the same problem: messages shrink more slowly than the work" },
   },
   false_positives = "Solvers whose every kernel needs the edges first.",
   references = { "nvidia/cuda-aware-mpi", "mpi/standard" },
 
-  saving = { confidence = 0.5, basis = "messages travel while the GPU computes" },
+  applies = function(f) return f.mpi.count > 0, "the launching threads make no MPI calls" end,
+
+  detect = function(f, t)
+    local lost = share(f.mpi.transfer.lost.time, f.window.device_time)
+    if not at_least(lost, t.min_share) then return nil end
+    local worst = f.mpi.functions[1]
+    local kind = kind_of(worst and worst.name or "")
+    return { share = lost, count = f.mpi.transfer.per_step, messages = f.mpi.messages, rows = f.mpi.functions,
+             reason = kind, call = worst and worst.name or "MPI", why = WHY[kind] }
+  end,
+
+  saving = { claims = "mpi.transfer.lost", remedy = "mpi.transfer.remedy", confidence = 0.5, basis = "messages travel while the GPU computes" },
 
   tests = {
     { name = "a tenth of the time in exchanges",
@@ -43,8 +78,18 @@ boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, messages = 2, functions = { { name = "MPI_Waitall", count = 100, time = 1.2e8, bytes = 0, idle = 1e8 } },
                         transfer = { per_step = 1, lost = 1e8, remedy = true } } },
-      expect = { share = 0.1, count = 1, messages = 2, rows = { { name = "MPI_Waitall", idle = 1e8 } } },
+      expect = { share = 0.1, count = 1, messages = 2, reason = "message", call = "MPI_Waitall" },
       saving = { claims = 1e8, confidence = 0.5 } },
+    { name = "a distributed FFT transposes by MPI_Alltoall, and sends no messages of its own",
+      facts = { window = { device_time = 1e9 },
+                mpi = { count = 200, messages = 0, functions = { { name = "MPI_Alltoall", count = 80, time = 3.2e8, bytes = 0, idle = 3e8 } },
+                        transfer = { per_step = 2, lost = 3e8, remedy = true } } },
+      expect = { share = 0.3, reason = "collective" } },
+    { name = "a barrier after each kernel",
+      facts = { window = { device_time = 1e9 },
+                mpi = { count = 900, messages = 2, functions = { { name = "MPI_Barrier", count = 600, time = 1.6e8, bytes = 0, idle = 1.4e8 } },
+                        transfer = { per_step = 6, lost = 1.4e8, remedy = true } } },
+      expect = { share = 0.14, reason = "barrier" } },
     { name = "near miss: the interior covers nearly all",
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, messages = 2, functions = {}, transfer = { per_step = 1, lost = 1.5e7, remedy = true } } },

@@ -17,7 +17,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Generating random numbers takes {share:pct} of the time: {count:count} kernels {per:text}.",
-  cause   = "Dropout or noise runs as its own kernel, with a mask that is written to memory and read back.",
+  cause   = "One kernel writes the numbers (for dropout, noise or sampling) to memory, and another one reads them back.",
   fixes   = {
     { action  = "Let the compiler fuse dropout with the operations around it",
       snippet = "model = torch.compile(model)",

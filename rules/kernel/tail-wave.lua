@@ -32,7 +32,8 @@ return {
                 "cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);\n" ..
                 "kernel<<<blocks_per_sm * sms, threads>>>(tiles);  // for (t = blockIdx.x; t < tiles; t += gridDim.x)",
       language = "cpp", ["for"] = { "c++" } },
-    { action = "Change the batch, sequence or tile size so that the number of blocks is just below a whole number of waves, not just above" },
+    { action = "Set the number of blocks of the region to a whole number of waves: num_gangs (OpenACC) or num_teams (OpenMP), and vector_length or thread_limit", ["for"] = { "openacc", "openmp" } },
+    { action = "Change the problem or tile size so that the number of blocks is just below a whole number of waves, not just above" },
     { action = "Let a compiler choose the tiles of generated kernels",
       snippet = "model = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch" } },
   },

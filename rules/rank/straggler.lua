@@ -2,6 +2,7 @@
 -- What the fixes go by, from what the late rank does longer.
 local function reason_of(cause)
   if not cause then return "unknown" end
+  if contains(cause, "more slowly") and contains(cause, "copies") then return "link" end
   if contains(cause, "data") or contains(cause, "loading") then return "data" end
   if contains(cause, "kernels run more slowly") then return "clock" end
   if contains(cause, "not captured") then return "before" end
@@ -41,6 +42,11 @@ return {
     { reason = "host", action = "Take logging, output and checkpoints off this rank, or let all ranks share them" },
     { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
       snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND", language = "bash" },
+    { reason = "link", action = "Bind each rank to the cores and the memory next to its GPU, before it allocates its buffers",
+      snippet = "nvidia-smi topo -m                                   # NUMA affinity of each GPU\nsrun --gpus-per-task=1 --cpu-bind=cores --mem-bind=local COMMAND   # or: numactl --cpunodebind=N --membind=N COMMAND",
+      language = "bash", ["for"] = { "nvidia" } },
+    { reason = "link", action = "Compare the width and speed of that GPU's link with those of the others",
+      snippet = "nvidia-smi --query-gpu=index,pcie.link.gen.current,pcie.link.width.current --format=csv", language = "bash", ["for"] = { "nvidia" } },
     { reason = "before", action = "Capture at least five steps: what this rank loads, logs or saves between steps is then recorded",
       snippet = "schedule = torch.profiler.schedule(wait=1, warmup=2, active=5)   # and prof.step() after each step",
       language = "python", ["for"] = { "pytorch" } },
@@ -92,6 +98,14 @@ return {
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 3, share = 0.7, at = "steps", lateness = 6e5, cause = "it has more work on the GPU", lost = 4e8, remedy = true } } },
       expect = { who = "rank", at = "the ends of steps", share = 0.05, reason = "work" } },
+    { name = "a rank on the other socket than its GPU",
+      facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
+                rank = { late = { device = 1, share = 0.9, at = "steps", lateness = 1e6, cause = "it copies as much as the others, but more slowly", lost = 8e8, remedy = true } } },
+      expect = { device = 1, reason = "link" } },
+    { name = "rank 0 writes the output of all",
+      facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
+                rank = { late = { device = 0, share = 0.9, at = "steps", lateness = 1e6, cause = "it writes files", lost = 8e8, remedy = true } } },
+      expect = { device = 0, reason = "host" } },
     { name = "one step was captured, and this rank began it late",
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
                 rank = { late = { device = 7, share = 0.8, lateness = 1e6, cause = "it began later, with work that was not captured", lost = 8e8, remedy = true } } },

@@ -35,6 +35,45 @@ TEST_CASE("a rank that copies while the others do so beside their wait for it is
   CHECK(Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain == 0);
 }
 
+TEST_CASE("a rank that copies as much over a slower link is told so") {
+  std::vector<RankSummary> ranks = Copying();
+  const auto cause = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause; };
+  for (RankSummary& rank : ranks) rank.copied_bytes = 240e6, rank.copied_time = 10'000'000;
+  CHECK(cause() == "it copies longer");  // at the rate of the others: its copies wait
+  ranks[1].copied_time = 40'000'000;
+  CHECK(cause() == "it copies as much as the others, but more slowly");
+  ranks[1].copied_bytes = 720e6;  // it has more to copy
+  CHECK(cause() == "it copies longer");
+}
+
+TEST_CASE("a rank that writes files does not wait for data") {
+  JobStory story;
+  story.extra_loading = {Each(10, 3'000'000), {}, {}, {}};
+  std::vector<RankSummary> ranks = story.Tell();
+  const auto cause = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause; };
+  CHECK(cause() == "it waits longer for data");
+  for (RankStep& step : ranks[0].steps)
+    std::swap(step.time.causes[static_cast<std::size_t>(IdleCause::kDataLoading)],
+              step.time.causes[static_cast<std::size_t>(IdleCause::kFileIo)]);
+  CHECK(cause() == "it waits longer for data");
+  ranks[0].wrote_files = 10 * 3'000'000;
+  CHECK(cause() == "it writes files");
+}
+
+TEST_CASE("kernels in larger grids are more work, and no slower GPU") {
+  JobStory story;
+  story.extra_compute = {{}, Each(10, 3'000'000), {}, {}};
+  std::vector<RankSummary> ranks = story.Tell();
+  ranks[1].kernels = {{"matmul", 10, 10 * 11'000'000, 11'000'000}};
+  for (RankSummary& rank : ranks) rank.blocks = 10 * 4096;
+  const auto slow = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.straggler; };
+  CHECK(slow().cause.starts_with("the same kernels run more slowly there"));
+  CHECK(slow().loss.gain == 10 * 3'000'000);
+  ranks[1].blocks = 10 * 5632;
+  CHECK(slow().cause == "it has more work on the GPU");
+  CHECK(slow().loss.gain < 10 * 2'400'000);  // the others take some of it
+}
+
 TEST_CASE("sharing the work wins nothing below what the hosts need") {
   JobStory story;
   story.steps = 12;

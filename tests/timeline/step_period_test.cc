@@ -173,6 +173,32 @@ TEST_CASE("a program that is nothing but a short loop has iterations, although i
   CHECK(run->step_stats.stall_every == 4);
 }
 
+// Stages of one kernel, after the last of which the host waits, `stages` of them per iteration.
+TraceBuilder Staged(int iterations, int stages) {
+  TraceBuilder story;
+  Repeat(iterations, stages * 400_us + 200_us, [&](int, Nanos at) {
+    for (int k = 0; k < stages; ++k) {
+      story.Launch("wave_update", {at + k * 5_us, at + k * 5_us + 4_us},
+                   {at + 10_us + k * 400_us, at + 409_us + k * 400_us});
+    }
+    story.Sync({at + stages * 5_us, at + stages * 400_us + 15_us});
+  });
+  return story;
+}
+
+TEST_CASE("stages of one kernel between two waits of the host are one iteration") {
+  const Analysed run(Staged(40, 4), kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 1800_us);
+  CHECK(run->step_stats.stall_every == 0);  // no "every 4th iteration takes longer"
+}
+
+TEST_CASE("a sweep that the host checks now and then is an iteration of its own") {
+  const Analysed run(Staged(10, 50), kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == Approx(400e3).epsilon(0.05));
+}
+
 // A solver of 150 iterations, which sums up the residual and reads it in the first, the 51st and
 // the 101st of them: three of these are too few for steps, and are none.
 TEST_CASE("a check that comes three times does not hide the iterations of a solver") {

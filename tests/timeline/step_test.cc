@@ -58,6 +58,23 @@ TEST_CASE("ranges of any name that follow each other are steps when the host tak
   CheckMillisecondSteps(run->run.steps, 8);
 }
 
+TEST_CASE("constructs at different lines of a file are no iterations of one loop") {
+  TraceBuilder story;
+  Repeat(30, 1_ms, [&](int, Nanos at) {
+    for (const int line : {210, 255, 300, 340}) {
+      story.Range("OpenACC compute construct at solver.f90:" + std::to_string(line),
+                  {at, at + 240_us});
+      story.Launch("calc_" + std::to_string(line), {at + 5_us, at + 9_us},
+                   {at + 12_us, at + 200_us});
+      story.Sync({at + 10_us, at + 205_us});
+      at += 250_us;
+    }
+  });
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.known());
+  CHECK(run->run.steps.Median() == 1_ms);
+}
+
 TEST_CASE("where only updates of the weights are named, a step lasts from one to the next") {
   TraceBuilder story;
   // Micro-batches in varying numbers: nothing repeats.
