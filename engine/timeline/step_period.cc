@@ -388,9 +388,17 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
   iterations.emplace(run, launches, sequence, period);
   Steps steps;
   steps.all = iterations->All();
-  if (steps.all.size() < min_count) {
-    // Something that comes a few times only, such as a check of a solver, opens no steps: the
-    // iterations between them do.
+  // A program that computes nothing else, and that the host meets now and then, is a loop: a model
+  // has more than its layers.
+  const auto iterates = [&] {
+    return iterations->WaitsAtCut() || LooksLikeIteration(run, sequence, tokens, period) ||
+           (host_share(period.starts, false) * static_cast<double>(steps.all.size()) >= 2 &&
+            ComputesNothingElse(tokens, period)) ||
+           meets_host(period.starts, false);
+  };
+  if (steps.all.size() < min_count || !iterates()) {
+    // Something that comes a few times only, such as a check of a solver or a new list of
+    // neighbors, opens no steps: the iterations between them do.
     const bool same_sizes = period.same_sizes;
     period = FindPeriod(run.knowledge, tokens, meets_host, period.starts.size() + 1);
     period.same_sizes = same_sizes;
@@ -399,14 +407,6 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
     steps.all = iterations->All();
     if (steps.all.size() < min_count) return {};
   }
-  // A program that computes nothing else, and that the host meets now and then, is a loop: a model
-  // has more than its layers.
-  const bool is_all =
-      host_share(period.starts, false) * static_cast<double>(steps.all.size()) >= 2 &&
-      ComputesNothingElse(tokens, period);
-  if (!iterations->WaitsAtCut() && !LooksLikeIteration(run, sequence, tokens, period) && !is_all &&
-      !meets_host(period.starts, false))
-    return {};
   steps.source = "period";
   steps.of_device = true;
   const std::uint32_t anchor = sequence[period.starts.front()];

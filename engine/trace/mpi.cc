@@ -49,6 +49,12 @@ constexpr std::array<std::string_view, 6> kWindowWaits = {
 
 bool IsMpiFunction(std::string_view name) { return !StemOf(name).empty(); }
 
+bool CountsPerRank(std::string_view function) {
+  const std::string stem = StemOf(function);
+  const auto holds = [&](std::string_view part) { return stem.find(part) != std::string::npos; };
+  return holds("alltoall") || holds("gather") || (holds("scatter") && !holds("reduce"));
+}
+
 MpiKind MpiKindOf(std::string_view function) {
   const std::string name = StemOf(function);
   const std::string_view stem = name;

@@ -29,6 +29,10 @@ inline bool MovesData(MpiKind kind) { return kind != MpiKind::kOther && kind != 
 MpiKind MpiKindOf(std::string_view function);
 bool IsMpiFunction(std::string_view name);
 
+// Whether the size of a call may be that of the part for one other rank, as in MPI_Alltoall, of
+// which there are as many as ranks.
+bool CountsPerRank(std::string_view function);
+
 // Sorted by (thread, start, -end). Columns of numbers hold -1 for what the report does not say.
 struct MpiTable {
   std::vector<Nanos> start;

@@ -2,7 +2,7 @@
 -- model, so this only informs.
 return {
   id        = "kernel/embedding-heavy",
-  title     = "Use fused embedding lookups",
+  title     = "Read by index with fewer kernels, and in order",
   status    = "stable",
   since     = "0.1",
   kind      = "info",
@@ -15,14 +15,14 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Gathers and scatters by index take {share:pct} of the compute time: {count:count} kernels {per:text}.",
-  cause   = "Each table or index operation is its own kernel that reads memory at random.",
+  cause   = "Each table, array or index operation is its own kernel that reads memory at random.",
   fixes   = {
     { action  = "Look up all tables in one kernel",
       snippet = [[# TorchRec / FBGEMM: one table-batched lookup instead of one kernel per table
 ebc = EmbeddingBagCollection(tables=tables, device="cuda")]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "Sort or deduplicate indices, so that neighboring threads read neighboring rows" },
-    { action = "If the tables do not fit, keep hot rows in a cache on the GPU and the rest in host memory" },
+    { action = "If the tables do not fit, keep hot rows in a cache on the GPU and the rest in host memory", ["for"] = { "pytorch", "training", "inference" } },
   },
   false_positives = "Recommenders that already use a fused library.",
   references = { "pytorch/tuning-guide" },

@@ -2,7 +2,7 @@
 -- matrix products.
 return {
   id        = "kernel/layout-conversion",
-  title     = "Keep tensors in the layout that tensor cores use (channels-last)",
+  title     = "Keep arrays in the layout that the kernels behind them need",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,16 +16,18 @@ return {
   evidence       = { "count", compute_share = "share" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Changing the layout of tensors takes {share:pct} of the time: {count:count} transposes and conversions {per:text}.",
-  cause   = "The kernels that do the work need a different memory layout from the one the tensors have. Data is rearranged before and after each of them.",
+  symptom = "Changing the layout of arrays takes {share:pct} of the time: {count:count} transposes and conversions {per:text}.",
+  cause   = "The kernels that do the work need a different memory layout from the one the arrays have. Data is rearranged before and after each of them.",
   fixes   = {
     { action = "Keep model and input in channels-last layout, which tensor-core convolutions use directly",
       snippet = "model = model.to(memory_format=torch.channels_last)\nx = x.to(\"cuda\", memory_format=torch.channels_last)",
       language = "python", ["for"] = { "pytorch" } },
-    { action = "In your own code, remove transposes that are undone later, and call contiguous() only where a kernel needs it" },
+    { action = "In your own code, remove transposes that are undone later, and call contiguous() only where a kernel needs it", ["for"] = { "pytorch" } },
+    { action = "Remove transposes that are undone later, and let the kernels before or behind one write or read the other order" },
+    { action = "Plan transforms of strided data (cufftPlanMany) instead of transposing before them", ["for"] = { "c++", "fortran" } },
     { action = "In CUDA C++, store tensors as NHWC from the start, and let cuBLAS read a transposed operand (CUBLAS_OP_T) instead of copying it", ["for"] = { "c++" } },
   },
-  false_positives = "Layers without a channels-last implementation. They convert back, which costs more than the conversion saves.",
+  false_positives = "Layers without a channels-last implementation, which convert back, and transposes that pack the messages of a distributed FFT.",
   references = { "pytorch/channels-last", "nvidia/tensor-core-alignment" },
 
   saving = { confidence = 0.7, basis = "the conversions are gone" },

@@ -35,6 +35,8 @@ unset PYTORCH_NO_CUDA_MEMORY_CACHING PYTORCH_NO_HIP_MEMORY_CACHING]],
       language = "bash", ["for"] = { "pytorch", "amd" } },
     { action = "Let JAX keep the memory that it has: the platform allocator asks the driver for each array",
       snippet = "unset XLA_PYTHON_CLIENT_ALLOCATOR", language = "bash", ["for"] = { "jax" } },
+    { action  = "Give RAPIDS a memory pool: without one, each table asks the driver",
+      snippet = "import rmm\nrmm.reinitialize(pool_allocator=True)      # first thing in each process", language = "python", ["for"] = { "rapids" } },
     { action  = "Allocate once before the loop and reuse the buffers" },
     { action  = "In CUDA C++, allocate in stream order from a pool that keeps its memory",
       snippet = [[cudaMemPool_t pool;

@@ -138,6 +138,13 @@ TEST_CASE("calls of MPI without sizes stage what goes down and comes up around t
   CHECK(run->copies.roundtrip.count == 0);
 }
 
+TEST_CASE("a transpose that counts the part of each rank stages the whole copies around it") {
+  const Analysed run = DownAndUp([](TraceBuilder& story) {
+    story.Mpi("MPI_Alltoall", {210_us, 890_us}, 512_KiB, 512_KiB);
+  });
+  CHECK(run->mpi.staged.count == 2);
+}
+
 TEST_CASE("a range that names the exchange tells it as well") {
   for (const bool named : {true, false}) {
     const Analysed run = DownAndUp([named](TraceBuilder& story) {

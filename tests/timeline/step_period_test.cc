@@ -218,6 +218,26 @@ TEST_CASE("a check that comes three times does not hide the iterations of a solv
   CHECK(run->run.steps.Median() == Approx(400e3).epsilon(0.1));
 }
 
+// Molecular dynamics on the GPU: the list of neighbors is pruned in every 20th of 200 steps, and
+// the host launches ahead all the time.
+TEST_CASE("what comes in every 20th step does not hide the steps of a loop that meets nobody") {
+  TraceBuilder story;
+  Nanos at = 1_ms;
+  for (int i = 0; i < 200; ++i) {
+    const auto add = [&](const char* name, Nanos length) {
+      story.Launch(name, {at - 900_us, at - 897_us}, {at, at + length});
+      at += length + 1_us;
+    };
+    if (i % 20 == 0) add("prune", 400_us);
+    for (const char* name : {"nonbonded", "spread", "transform", "solve", "transform", "collect",
+                             "leapfrog", "constraints"})
+      add(name, 60_us);
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.all.size() >= 190);
+}
+
 TEST_CASE("copies that other steps do not make are what a periodic stall loses") {
   const Analysed run(WithCheckpoints(), kAuto);
   CHECK(run->step_stats.stall_every == 4);

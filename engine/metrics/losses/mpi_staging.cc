@@ -34,13 +34,15 @@ class Exchange {
     if (!up_.empty()) Close(found);
     const MpiTable& mpi = trace_.mpi;
     ++calls_;
+    per_rank_ = per_rank_ || CountsPerRank(trace_.strings[mpi.name[row]]);
     Add(mpi.sent[row], &sent_);
     Add(mpi.received[row], &received_);
   }
   void Close(StagedCopies* found) {
     std::reverse(down_.begin(), down_.end());  // the last ones are those that MPI sends
-    const std::vector<std::uint32_t> down = Within(down_, sent_);
-    const std::vector<std::uint32_t> up = Within(up_, received_);
+    // Of how many ranks each sent or received that much is not known.
+    const std::vector<std::uint32_t> down = Within(down_, per_rank_ ? -1 : sent_);
+    const std::vector<std::uint32_t> up = Within(up_, per_rank_ ? -1 : received_);
     if (calls_ > 0 && !down.empty() && !up.empty() && OnlyCarries(down.back(), up.back())) {
       found->down.insert(found->down.end(), down.begin(), down.end());
       found->up.insert(found->up.end(), up.begin(), up.end());
@@ -49,6 +51,7 @@ class Exchange {
     up_.clear();
     calls_ = 0;
     sent_ = received_ = -1;
+    per_rank_ = false;
   }
 
  private:
@@ -98,6 +101,7 @@ class Exchange {
   double most_work_;
   std::vector<std::uint32_t> down_, up_;
   std::int64_t calls_ = 0, sent_ = -1, received_ = -1;
+  bool per_rank_ = false;  // see CountsPerRank
 };
 
 }  // namespace
