@@ -127,6 +127,9 @@ TEST_CASE("copies around an exchange of their bytes are staged for MPI, and no r
   CHECK(run->mpi.staged.count == 2);
   CHECK(run->mpi.staged.bytes == Approx(4_MiB));
   CHECK(run->mpi.staged.lost->Total() == 195_us);  // the copies; the message stays
+  // The host still waits for what it sends.
+  REQUIRE(run->mpi.staged.remedy->unblocked_calls.size() == 1);
+  CHECK(run->run.trace.calls.start[run->mpi.staged.remedy->unblocked_calls[0]] == 900_us);
   CHECK(run->copies.roundtrip.count == 0);
 }
 

@@ -251,7 +251,9 @@ class MpiFinder {
       }
       last->second = op;
       if (ops.call[op] == kNone) continue;
-      loss.remedy().unblocked_calls.push_back(ops.call[op]);
+      // What MPI sends must be there: in place of the download, the host waits for its kernel.
+      if (run_.trace.copies.direction[ops.detail[op]] == CopyDirection::kHostToDevice)
+        loss.remedy().unblocked_calls.push_back(ops.call[op]);
       if (piece) loss.remedy().vanished_calls.push_back(ops.call[op]);
     }
     result_.staged = loss.Build();
