@@ -85,6 +85,26 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   notes->push_back({Care::kProfilerCost, text});
 }
 
+// A program that was recorded as a whole and hardly iterates: "no time is lost" is of its loop
+// only.
+void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
+  const Run& run = analysis.run;
+  const KindOfRun kind = analysis.kind.kind;
+  if (!run.steps.known() || (kind != KindOfRun::kSolver && kind != KindOfRun::kKernels)) return;
+  Nanos began = run.window.start;
+  for (const std::uint32_t thread : run.launching_threads) {
+    const RowRange calls = run.calls_of_thread[thread];
+    if (!calls.empty()) began = std::min(began, run.trace.calls.start[calls.first]);
+  }
+  const auto loop = static_cast<double>(run.window.Length());
+  const auto before = static_cast<double>(run.window.start - began);
+  if (loop > run.knowledge.Number("care.small_loop") * (before + loop)) return;
+  notes->push_back(
+      {Care::kOther, fmt::format("the loop takes {}, and what the program did before "
+                                 "it {}: to judge that as well, use --window all",
+                                 FormatQuantity(loop, "ns"), FormatQuantity(before, "ns"))});
+}
+
 // Inside a step of its engine, a server has a request.
 bool RequestsMatter(const Analysis& analysis) {
   return !analysis.serving.steps_named ||
@@ -191,6 +211,7 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   }
   AddNotesOnLaunches(analysis, &notes);
   AddNoteOnProfiler(analysis, &notes);
+  AddNoteOnLoop(analysis, &notes);
   // PyTorch's profiler never records them.
   const bool could = !trace.producer.starts_with("PyTorch");
   if (could && trace.os_calls.size() == 0 && HostCodeMatters(analysis)) {

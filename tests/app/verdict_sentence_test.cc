@@ -4,8 +4,10 @@
 #include <catch2/catch.hpp>
 
 #include "engine/pipeline/answer.h"
+#include "engine/pipeline/care_notes.h"
 #include "tests/support/analysed.h"
 #include "tests/support/fact_infos.h"
+#include "tests/support/loops.h"
 
 namespace advise {
 namespace {
@@ -52,6 +54,29 @@ void Find(Report* report, const RuleInfo* rule, double share) {
 std::string Sentence(Report report) {
   FillNextStep(ShippedKnowledge(), &report);
   return VerdictSentence(report, ShippedKnowledge(), nullptr);
+}
+
+// A solver whose first call of CUDA comes `earlier` than its loop.
+std::string NotesOf(Nanos earlier) {
+  TraceBuilder story;
+  story.Launch("set_up", {0_us, 5_us}, {10_us, 60_us});
+  Repeat(40, 1_ms, [&](int i, Nanos at) {
+    at += earlier;
+    story.Range("timestep " + std::to_string(i), {at, at + 990_us});
+    story.Launch("jacobi", {at + 1_us, at + 6_us}, {at + 10_us, at + 900_us});
+    story.Sync({at + 10_us, at + 905_us});
+  });
+  const Analysed run(story, kAuto);
+  std::string text;
+  for (const CareNote& note : ReadWithCare(*run.operator->())) text += note.text + "\n";
+  return text;
+}
+
+TEST_CASE("a loop that is a small part of what was recorded is told as such") {
+  CHECK(
+      NotesOf(2'000_ms).find("the loop takes 40.0 ms, and what the program did before it 2.00 s") !=
+      std::string::npos);
+  CHECK(NotesOf(50_ms).find("the loop takes") == std::string::npos);
 }
 
 TEST_CASE("what the GPU does most comes before what it waits for") {
