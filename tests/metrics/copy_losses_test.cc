@@ -301,5 +301,41 @@ TEST_CASE("only an event behind the stream of a download says that its data is r
   CHECK(released(true) == 0);
 }
 
+// Chunks take turns on three streams. Before it uses a stream again, the host waits for it, or
+// always for the first one: then nothing tells when it reads what comes down on the others.
+TEST_CASE("chunks on several streams are read behind the wait for their own stream") {
+  const auto released = [](bool own) {
+    TraceBuilder story;
+    for (int i = 0; i < 12; ++i) {
+      const Nanos at = i * 218_us;
+      story.OnStream(13 + i % 3);
+      if (i >= 3) story.Sync({at, at + 2_us});
+      story.Launch("filter", {at + 5_us, at + 9_us}, {at + 12_us, at + 110_us});
+      story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {at + 10_us, at + 212_us},
+                        {at + 110_us, at + 210_us});
+    }
+    Trace trace = story.Build();
+    int chunk = 3;
+    for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+      if (trace.strings[trace.calls.name[c]] != "cudaStreamSynchronize") continue;
+      const std::int64_t id = own ? 13 + chunk++ % 3 : 13;
+      trace.syncs.start.push_back(trace.calls.start[c]);
+      trace.syncs.end.push_back(trace.calls.end[c]);
+      trace.syncs.call.push_back(c);
+      trace.syncs.event_id.push_back(0);
+      for (std::uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
+        if (trace.streams[stream].id == id) trace.syncs.stream.push_back(stream);
+      }
+    }
+    AnalysisOptions options;
+    options.window.mode = WindowRequest::Mode::kAll;
+    const Analysis analysis(trace, ShippedKnowledge(), options);
+    CHECK(analysis.copies.pageable.count == 12);
+    return analysis.copies.pageable.remedy->unblocked_calls.size();
+  };
+  CHECK(released(true) == 9);  // behind the last three, no wait was recorded
+  CHECK(released(false) == 4);
+}
+
 }  // namespace
 }  // namespace advise

@@ -34,26 +34,38 @@ void LaterReads::FindWaits() {
   }
 }
 
-bool LaterReads::IsReadLater(std::uint32_t op) {
+std::uint32_t LaterReads::WaitBehind(std::uint32_t op) {
   const OpTable& ops = run_.trace.ops;
   if (ops.call[op] == kNone ||
       run_.trace.copies.direction[ops.detail[op]] != CopyDirection::kDeviceToHost)
-    return false;
+    return kNone;
   if (next_.empty()) FindWaits();
-  const std::uint32_t wait = next_[ops.call[op]];
-  if (wait == kNone) return false;
-  if (run_.ClassOfCall(wait) == CallClass::kEventRecord) {
-    const auto last = recorded_behind_.find(wait);
-    return last != recorded_behind_.end() && ops.stream[last->second] == ops.stream[op];
+  constexpr int kMostWaits = 16;  // as many streams as take turns
+  std::uint32_t call = ops.call[op];
+  std::uint32_t wait = next_[call];
+  for (int i = 0; i < kMostWaits && wait != kNone; ++i, wait = next_[wait]) {
+    for (; i > 0 && call < wait; ++call) {
+      const std::uint32_t later = run_.first_op_of_call[call];
+      if (later != kNone && later != op && ops.stream[later] == ops.stream[op]) return kNone;
+    }
+    if (run_.ClassOfCall(wait) == CallClass::kEventRecord) {
+      const auto last = recorded_behind_.find(wait);
+      if (last != recorded_behind_.end() && ops.stream[last->second] == ops.stream[op]) return wait;
+      if (i == 0) return kNone;
+      continue;
+    }
+    const std::uint32_t awaited = awaited_[wait];
+    if (awaited != kNone && ops.stream[awaited] == ops.stream[op]) return wait;
   }
-  const std::uint32_t awaited = awaited_[wait];
-  return awaited != kNone && ops.stream[awaited] == ops.stream[op];
+  return kNone;
 }
 
+bool LaterReads::IsReadLater(std::uint32_t op) { return WaitBehind(op) != kNone; }
+
 std::uint32_t LaterReads::WaitWithoutRead(std::uint32_t op, double bytes_per_s) {
-  if (!IsReadLater(op)) return kNone;
   const Trace& trace = run_.trace;
-  const std::uint32_t wait = next_[trace.ops.call[op]];
+  const std::uint32_t wait = WaitBehind(op);
+  if (wait == kNone) return kNone;
   const std::uint32_t then = wait + 1;
   if (run_.ClassOfCall(wait) == CallClass::kEventRecord || then >= trace.calls.size() ||
       trace.calls.thread[then] != trace.calls.thread[wait]) {

@@ -15,8 +15,9 @@ class LaterReads {
 
   // True for an asynchronous download after which its thread records an event behind work of the
   // copy's stream, or next waits for that stream, with no code in between that takes long enough to
-  // read the data: the program does not rely on the call itself to have moved it. The first
-  // question costs O(calls log calls), the others O(1).
+  // read the data: the program does not rely on the call itself to have moved it. It may wait for
+  // other streams first, if it queues nothing on this one until then (a pipeline of chunks). The
+  // first question costs O(calls log calls), the others O(calls until that wait).
   bool IsReadLater(std::uint32_t op);
 
   // The call that waits for this download though its thread goes on at once: sooner than it could
@@ -25,6 +26,8 @@ class LaterReads {
 
  private:
   void FindWaits();
+  // The call that tells so; kNone for none.
+  std::uint32_t WaitBehind(std::uint32_t op);
 
   const Run& run_;
   // By call: the next one of its thread that records an event or synchronizes; kNone for none, and
