@@ -45,12 +45,12 @@ boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
     { reason = "message", action = "With OpenACC, launch the interior with async and wait after MPI_Waitall; with OpenMP, use nowait and taskwait", ["for"] = { "openacc", "openmp", "fortran" } },
     { reason = "message", action = "Exchange wider edges every few steps instead of narrow ones in each step" },
     { reason = "collective", action = "Divide the data into parts, and compute one part while the collective of another one travels",
-      snippet = [[for (int part = 0; part < parts; ++part) {
-  transform<<<grid, block, 0, stream>>>(data[part]);
+      snippet = [[for (int slab = 0; slab < 2; ++slab) {
+  pack<<<grid, block, 0, stream>>>(send + slab * total, field);   // of this slab only
   cudaStreamSynchronize(stream);
-  MPI_Ialltoall(data[part], n, MPI_DOUBLE, received[part], n, MPI_DOUBLE, comm, &requests[part]);
+  MPI_Ialltoall(send + slab * total, n, MPI_DOUBLE, recv + slab * total, n, MPI_DOUBLE, comm, &requests[slab]);
 }
-MPI_Waitall(parts, requests, MPI_STATUSES_IGNORE);]],
+MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
     { reason = "collective", action = "Start reductions of single numbers with MPI_Iallreduce, and use the result one iteration later" },
     { reason = "barrier", action = "Remove the barriers: receives, waits and collectives already wait for what they need" },

@@ -170,6 +170,8 @@ extern MPI_Status* const MPI_STATUSES_IGNORE;
 constexpr int MPI_COMM_TYPE_SHARED = 1;
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made);
 int MPI_Comm_rank(MPI_Comm comm, int* rank);
+int MPI_Ialltoall(const void* sent, int count, MPI_Datatype type, void* received, int more,
+                  MPI_Datatype other, MPI_Comm comm, MPI_Request* request);
 int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request* request);
 int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,

@@ -33,7 +33,8 @@ std::vector<Snippet> Snippets() {
 bool ForPythonOnly(const Fix& fix) {
   static const std::set<std::string> python = {"python", "pytorch", "tensorflow",
                                                "jax",    "vllm",    "sglang",
-                                               "cupy",   "numba",   "hugging face transformers"};
+                                               "cupy",   "numba",   "hugging face transformers",
+                                               "rapids"};
   const auto is_python = [](const std::string& program) { return python.contains(program); };
   const auto narrows = [](const std::string& program) {
     return program == "nvidia" || program == "amd" || program == "training" ||
