@@ -130,7 +130,7 @@ bool StepsEndWithWait(const Run& run, const std::vector<Interval>& gaps, Nanos u
 }
 
 std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& opened,
-                                    bool data_only) {
+                                    bool data_only, std::uint32_t only) {
   if (opened.size() < 2) return {};
   const Trace& trace = run.trace;
   std::vector<std::uint8_t> met(opened.size() - 1, 0);
@@ -141,6 +141,7 @@ std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& op
         1] = 1;
   };
   for (const std::uint32_t thread : run.launching_threads) {
+    if (only != kNone && thread != only) continue;
     const RowRange calls = run.calls_of_thread[thread];
     for (std::uint32_t call = calls.first; call < calls.last; ++call) {
       const std::uint32_t op = run.first_op_of_call[call];

@@ -24,9 +24,10 @@ Steps StepsFromUpdates(const Run& run);
 
 // By iteration but the last, 1 where the host takes part: it sends the GPU data, and, unless
 // `data_only`, takes some, waits for it, or exchanges messages with other ranks. `opened`: when the
-// host began each iteration, in order. O((calls + messages) log iterations).
+// host began each iteration, in order. `only`: what other threads do does not count; kNone: all
+// launching threads count. O((calls + messages) log iterations).
 std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& opened,
-                                    bool data_only);
+                                    bool data_only, std::uint32_t only = kNone);
 
 // The share of iterations in which it does. The layers of a model do without, or all but some of
 // them. In any order. 1 where that cannot be told.

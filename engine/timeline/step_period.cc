@@ -325,13 +325,15 @@ Period JoinedByHost(const Run& run, const std::vector<std::uint32_t>& sequence,
   if (static_cast<double>(KindsComputed(tokens, period)) > run.knowledge.Number("step.stage_kinds"))
     return period;
   std::vector<Nanos> opened;
+  std::uint32_t thread = kNone;  // threads that drive other GPUs meet those
   for (const std::size_t place : starts) {
     const std::uint32_t call = run.trace.ops.call[sequence[place]];
     if (call == kNone) return period;
     opened.push_back(run.trace.calls.start[call]);
+    thread = run.trace.calls.thread[call];
   }
   if (!std::is_sorted(opened.begin(), opened.end())) return period;
-  const std::vector<std::uint8_t> met = HostMeets(run, opened, false);
+  const std::vector<std::uint8_t> met = HostMeets(run, opened, false, thread);
   std::vector<std::size_t> after;  // the repeats that follow a meeting
   for (std::size_t i = 0; i < met.size(); ++i) {
     if (met[i] != 0) after.push_back(i + 1);

@@ -193,6 +193,19 @@ TEST_CASE("stages of one kernel between two waits of the host are one iteration"
   CHECK(run->step_stats.stall_every == 0);  // no "every 4th iteration takes longer"
 }
 
+TEST_CASE("stages are counted by the visits of the thread that launches them") {
+  TraceBuilder story = Staged(40, 4);
+  // Another thread drives another GPU, and waits for it while this one still launches its stages.
+  story.Thread("second").OnDevice(1);
+  Repeat(40, 1800_us, [&](int i, Nanos at) {
+    story.Launch("wave_update", {at, at + 4_us}, {at + 10_us, at + 1500_us});
+    story.Sync({at + 6_us + (i % 3) * 5_us, at + 1515_us});
+  });
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == 1800_us);
+}
+
 TEST_CASE("a sweep that the host checks now and then is an iteration of its own") {
   const Analysed run(Staged(10, 50), kAuto);
   REQUIRE(run->run.steps.source == "period");
