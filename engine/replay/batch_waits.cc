@@ -20,11 +20,16 @@ class BatchFinder {
         waits_of_(waits_of),
         real_(run.knowledge.Number("input.wait_share")) {}
 
-  std::map<std::uint32_t, std::vector<Nanos>> Find() {
+  std::map<std::uint32_t, std::vector<Interval>> Find() {
     FindSeen();
     FindHidden();
     FindInRanges();
-    for (auto& [thread, ends] : batches_) std::sort(ends.begin(), ends.end());
+    // Of waits that end together the longest comes last.
+    for (auto& [thread, waits] : batches_) {
+      std::sort(waits.begin(), waits.end(), [](const Interval& a, const Interval& b) {
+        return a.end != b.end ? a.end < b.end : a.start > b.start;
+      });
+    }
     return std::move(batches_);
   }
 
@@ -34,12 +39,12 @@ class BatchFinder {
 
   // Fetching a batch that lies ready takes a moment and says nothing of how fast the loader is;
   // only a wait that fills a fair part of the time since the last batch does.
-  void Add(std::uint32_t thread, Nanos length, Nanos end, std::map<std::uint32_t, Nanos>* last) {
+  void Add(std::uint32_t thread, const Interval& wait, std::map<std::uint32_t, Nanos>* last) {
     const auto [before, is_first] = last->try_emplace(thread, run_.window.start);
-    const Nanos apart = end - before->second;
-    before->second = end;
-    if (static_cast<double>(length) >= real_ * static_cast<double>(apart))
-      batches_[thread].push_back(end);
+    const Nanos apart = wait.end - before->second;
+    before->second = wait.end;
+    if (static_cast<double>(wait.Length()) >= real_ * static_cast<double>(apart))
+      batches_[thread].push_back(wait);
   }
 
   // Waits for data, and silent ones for requests, that a GPU was seen to be idle in.
@@ -57,7 +62,7 @@ class BatchFinder {
       if (!for_data || !waited || thread == kNone) continue;
       if (!silent && 2 * waits_of_[thread].OverlapWith(piece.start, piece.end) < piece.Length())
         continue;
-      Add(thread, piece.Length(), piece.end, &last);
+      Add(thread, {piece.start, piece.end}, &last);
       if (piece.activity == Activity::kOsWait) places_.insert(PlaceOf(thread, piece));
     }
   }
@@ -95,7 +100,7 @@ class BatchFinder {
         const Nanos waited = os.end[i] - std::max(os.start[i], pause.start);
         if (2 * waited >= pause.end - pause.start &&
             awaited.IsLoader(thread, os.end[i] - waited, os.end[i]))
-          Add(thread, waited, os.end[i], &last);
+          Add(thread, {os.end[i] - waited, os.end[i]}, &last);
       }
     }
   }
@@ -115,7 +120,7 @@ class BatchFinder {
       }
       if (!AtPaceOfWorkers(waits)) continue;
       std::map<std::uint32_t, Nanos> last;
-      for (const Interval& wait : waits) Add(thread, wait.Length(), wait.end, &last);
+      for (const Interval& wait : waits) Add(thread, wait, &last);
     }
   }
 
@@ -151,13 +156,13 @@ class BatchFinder {
   std::map<StringId, bool> of_workers_;
   double real_;
   std::set<Place> places_;  // of the waits that were seen
-  std::map<std::uint32_t, std::vector<Nanos>> batches_;
+  std::map<std::uint32_t, std::vector<Interval>> batches_;
 };
 
 }  // namespace
 
-std::map<std::uint32_t, std::vector<Nanos>> BatchWaits(const Run& run, const Idle& idle,
-                                                       const std::vector<IntervalSet>& waits_of) {
+std::map<std::uint32_t, std::vector<Interval>> BatchWaits(
+    const Run& run, const Idle& idle, const std::vector<IntervalSet>& waits_of) {
   return BatchFinder(run, idle, waits_of).Find();
 }
 

@@ -230,17 +230,23 @@ Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, N
   const bool own_wait = recorded[k] > since;
   if (!own_wait) return begin;
   const auto [before, is_first] = last_arrival_.try_emplace(call.thread, k);
-  arrival_[k] = is_first
-                    ? recorded[k]
-                    : arrival_[before->second] + graph_.paced_[k] - graph_.paced_[before->second];
+  arrival_[k] = recorded[k];
+  if (!is_first) {
+    const std::uint32_t last = before->second;
+    const Nanos apart = graph_.paced_[k] - graph_.paced_[last];
+    arrival_[k] = arrival_[last] + apart;
+    // A loader that rested goes on when the thread takes a batch: no sooner than that does.
+    if (apart < recorded[k] - recorded[last])
+      arrival_[k] = std::max(arrival_[k], recorded[k] - (since - ready));
+  }
   before->second = k;
   const Nanos code = std::max<Nanos>(
       call.start - recorded[k] - changes_.CutWithin(call.thread, recorded[k], call.start), 0);
   const Nanos unhindered = ready + code;
-  if (call.blocked) {  // for another thread that works at its own pace, or faster once it is fixed
-    arrival_[k] -= changes_.CutWithin(call.thread, since, recorded[k]);
-    return std::max(unhindered, arrival_[k] + code);
-  }
+  // Who is waited for works at its own pace. A fix of the wait itself makes it come sooner, and
+  // what comes behind it with it.
+  arrival_[k] -= changes_.CutWithin(call.thread, graph_.awaited_since_[k], recorded[k]);
+  if (call.blocked) return std::max(unhindered, arrival_[k] + code);
   if (remedy_.data_ready) return unhindered;
   const Nanos loading =
       std::max<Nanos>(recorded[k] - since - changes_.CutWithin(call.thread, since, recorded[k]), 0);

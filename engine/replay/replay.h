@@ -139,9 +139,10 @@ class Replay {
   std::size_t device_count_;
   std::vector<HostCall> calls_;
   std::vector<GpuOp> ops_;
-  RowIndex call_index_;          // trace call -> calls_
-  RowIndex op_index_;            // trace op -> ops_
-  std::vector<Nanos> arrivals_;  // recorded end of each wait for a batch
+  RowIndex call_index_;               // trace call -> calls_
+  RowIndex op_index_;                 // trace op -> ops_
+  std::vector<Nanos> arrivals_;       // recorded end of each wait for a batch
+  std::vector<Nanos> awaited_since_;  // and its beginning
   // By arrival: when it comes in the time that its thread's loader works. Times of one thread only
   // compare.
   std::vector<Nanos> paced_;

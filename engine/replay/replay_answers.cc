@@ -81,6 +81,7 @@ void Replay::AwaitAnswers(const Run& run) {
     if (!loads && steady[run.trace.threads[call.thread].process]) {
       call.arrival = static_cast<std::uint32_t>(arrivals_.size());
       arrivals_.push_back(waited_until);
+      awaited_since_.push_back(before.end);
       continue;
     }
     // A copy that blocks is often followed by a wait that finds it done.

@@ -129,7 +129,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
     std::sort(list.begin(), list.end(),
               [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
   }
-  const std::map<std::uint32_t, std::vector<Nanos>> batches = BatchWaits(run, idle, waits_of);
+  const std::map<std::uint32_t, std::vector<Interval>> batches = BatchWaits(run, idle, waits_of);
   const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run);
   for (HostCall& call : calls_) {
     const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
@@ -158,11 +158,14 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
       call.paused_for = kNone;
     const auto found = batches.find(call.thread);
     if (found != batches.end()) {
-      const auto& ends = found->second;
-      const auto next = std::upper_bound(ends.begin(), ends.end(), call.start);
-      if (next != ends.begin() && *std::prev(next) > since) {
+      const auto& of_thread = found->second;
+      const auto next =
+          std::upper_bound(of_thread.begin(), of_thread.end(), call.start,
+                           [](Nanos time, const Interval& wait) { return time < wait.end; });
+      if (next != of_thread.begin() && std::prev(next)->end > since) {
         call.arrival = static_cast<std::uint32_t>(arrivals_.size());
-        arrivals_.push_back(*std::prev(next));
+        arrivals_.push_back(std::prev(next)->end);
+        awaited_since_.push_back(std::max(since, std::prev(next)->start));
       }
     }
   }

@@ -1,0 +1,88 @@
+// Waits for batches in the replay: who sets their pace, and what a fix of the wait itself wins.
+#include "engine/replay/replay.h"
+#include "tests/support/analysed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TraceBuilder WithWorker(TraceBuilder story, const std::vector<Interval>& loads) {
+  story.Process("worker").Thread("pt_data_worker");
+  Nanos rests_since = 0;
+  for (const Interval& load : loads) {
+    story.OsCall("sem_wait", {rests_since, load.start - 1_us});
+    story.OsCall("read", load);
+    rests_since = load.end + 1_us;
+  }
+  return story;
+}
+
+// Steps of 1 ms whose batches are there. Behind each eighth the host validates: it waits for three
+// batches, 8 ms each, from a loader that begins with that.
+TraceBuilder Validates() {
+  TraceBuilder story;
+  std::vector<Interval> loads;
+  Nanos at = 0;
+  const auto compute = [&] {
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 980_us});
+    story.Sync({at + 6_us, at + 985_us}, "cudaStreamSynchronize");
+    at += 1_ms;
+  };
+  for (int step = 0; step < 32; ++step) {
+    const Nanos begin = at;
+    story.Range("forward", {at, at + 900_us});
+    compute();
+    const Nanos validates = at;
+    for (int batch = 0; step % 8 == 7 && batch < 3; ++batch) {
+      story.OsCall("poll", {at + 5_us, at + 8_ms});
+      loads.push_back({at + 6_us, at + 8_ms - 2_us});
+      at += 8_ms + 10_us;
+      compute();
+    }
+    if (at > validates) story.Range("validate", {validates, at - 2_us});
+    story.Range("step " + std::to_string(step), {begin, at - 1_us});
+  }
+  return WithWorker(std::move(story), loads);
+}
+
+TEST_CASE("a validation whose batches come in time wins the waits for them") {
+  const Analysed run(Validates(), kAuto);
+  const Loss& evaluation = run->stalls.phases[1];
+  REQUIRE(evaluation.remedy);
+  CHECK(evaluation.lost->by_device[0].Total() > 80_ms);
+  // Its one worker still has to load all that.
+  CHECK(run->replay().Gain(*evaluation.remedy) > 40_ms);
+}
+
+// Steps of 2 ms in which the host waits for the GPU. Most batches lie ready; now and then one takes
+// its worker 20 ms, and the next one is waited for as well.
+TraceBuilder SlowBatches() {
+  TraceBuilder story;
+  std::vector<Interval> loads;
+  Nanos at = 0;
+  for (int step = 0; step < 36; ++step) {
+    const Nanos begin = at;
+    const Nanos wait = step % 6 == 4 ? 20_ms : step % 6 == 5 ? 1500_us : 0;
+    if (wait > 0) {
+      story.OsCall("poll", {at + 5_us, at + wait});
+      loads.push_back({at - 1_ms, at + wait - 2_us});  // it was asked for before
+    }
+    at += wait + 10_us;
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1900_us});
+    story.Sync({at + 6_us, at + 1905_us}, "cudaStreamSynchronize");
+    at += 2_ms;
+    story.Range("step " + std::to_string(step), {begin, at - 1_us});
+  }
+  return WithWorker(std::move(story), loads);
+}
+
+TEST_CASE("without a fix batches come when they came, whether the loader rested before or not") {
+  const Analysed run(SlowBatches(), kAuto);
+  CHECK(run->replay().BaselineNs() == Approx(static_cast<double>(run.Window())).epsilon(0.01));
+  Remedy ready;
+  ready.data_ready = true;
+  CHECK(run->replay().Gain(ready) > run.Window() * 35 / 100);
+}
+
+}  // namespace
+}  // namespace advise
