@@ -42,12 +42,17 @@ Likeness Compare(const Tokens& tokens, Stretch before, Stretch now) {
   std::size_t back = 0;
   while (front + back < most && one[before.length - 1 - back] == two[now.length - 1 - back]) ++back;
   Likeness likeness;
+  std::size_t other = 0;
+  bool graph = false;
   for (std::size_t k = 0; k < now.length; ++k) {
     const bool same = k < front || k >= now.length - back;
     likeness.same += same ? weight[k] : 0;
-    likeness.all +=
-        same || tokens.computes[now.from + k] != 0 || front + back < most ? weight[k] : 0;
+    graph = graph || (same && weight[k] > 1);
+    if (!same && (tokens.computes[now.from + k] != 0 || front + back < most)) other += weight[k];
   }
+  // What a graph weighs is an estimate: something extra, such as a prompt that is read between two
+  // tokens, counts no more than the iteration itself.
+  likeness.all = likeness.same + (graph ? std::min(other, likeness.same) : other);
   return likeness;
 }
 
