@@ -66,6 +66,25 @@ TEST_CASE("a family of calls loses the idle time inside them") {
   CHECK(built.remedy->unblocked_calls.size() == 9);
 }
 
+TEST_CASE("a capture lasts from its beginning to what instantiates it") {
+  TraceBuilder story;
+  Repeat(10, 2_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 1900_us});
+    story.Call("cudaStreamBeginCapture", {at + 300_us, at + 310_us});
+    for (int k = 0; k < 20; ++k)
+      story.Call("cudaLaunchKernel", {at + 320_us + k * 20_us, at + 323_us + k * 20_us});
+    story.Call("cudaStreamEndCapture", {at + 730_us, at + 800_us});
+    story.Call("cudaGraphInstantiate", {at + 810_us, at + 1000_us});
+    story.Graph(static_cast<std::uint32_t>(i), {at + 1020_us, at + 1030_us},
+                {at + 1040_us, at + 1640_us});
+  });
+  const Analysed run(story);
+  const Loss& captured = run->families.calls[Index(FamilyKind::kCall, "graph_capture")];
+  CHECK(captured.count == 18);
+  CHECK(captured.lost->Total() == 9 * 700_us);
+  CHECK(run->replay().Gain(*captured.remedy) > 8 * 700_us);
+}
+
 TEST_CASE("calls behind a busy GPU lose nothing") {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {

@@ -97,6 +97,7 @@ class FamilyFinder {
         }
       }
     }
+    if (kind == FamilyKind::kCall) AddCaptures(&inside);
     std::vector<Loss> losses;
     for (std::size_t f = 0; f < builders.size(); ++f) {
       if (inside[f].empty()) {  // most families, in most runs
@@ -113,6 +114,47 @@ class FamilyFinder {
       losses.push_back(builders[f].Build());
     }
     return losses;
+  }
+
+  // Between the calls that begin and end a capture a thread goes through the program without giving
+  // the GPU work, and then instantiates what it captured: all that belongs to the capture.
+  void AddCaptures(std::vector<std::map<std::uint32_t, std::vector<Interval>>>* inside) {
+    const std::vector<NameFamily>& families = run_.knowledge.families(FamilyKind::kCall);
+    const auto index = [&](const char* name) {
+      const auto at = std::find_if(families.begin(), families.end(),
+                                   [&](const NameFamily& family) { return family.name == name; });
+      return static_cast<std::size_t>(at - families.begin());
+    };
+    const std::size_t begins = index("graph_capture_begin");
+    const std::size_t captures = index("graph_capture");
+    const std::size_t builds = index("graph_build");
+    if (std::max({begins, captures, builds}) >= families.size() || (*inside)[begins].empty())
+      return;
+    Membership membership(run_.knowledge, trace_.strings, FamilyKind::kCall);
+    for (const auto& [thread, unused] : (*inside)[begins]) {
+      Nanos begun = 0;
+      enum { kNothing, kCapturing, kCaptured } state = kNothing;
+      for (std::uint32_t call = run_.calls_of_thread[thread].first;
+           call < run_.calls_of_thread[thread].last; ++call) {
+        const StringId name = trace_.calls.name[call];
+        const Members& of = membership.Of(name, trace_.strings[name]);
+        const auto is = [&](std::size_t family) {
+          return std::find(of.begin(), of.end(), family) != of.end();
+        };
+        if (is(begins)) {
+          begun = trace_.calls.start[call];
+          state = kCapturing;
+        } else if (state == kNothing) {
+          continue;
+        } else if (is(state == kCapturing ? captures : builds)) {
+          if (basis_.InLoop(begun))
+            (*inside)[captures][thread].push_back({begun, trace_.calls.end[call]});
+          state = state == kCapturing ? kCaptured : kNothing;
+        } else if (state == kCaptured && run_.ClassOfCall(call) == CallClass::kGraphLaunch) {
+          state = kNothing;
+        }
+      }
+    }
   }
 
   const Basis& basis_;
