@@ -106,8 +106,28 @@ struct LoadPause {
   bool may_be_library = false;
 };
 
+// From the thread's call before this one, or its last wait: what it did since then made what it
+// loads. Files that it reads and writes meanwhile, and the children that it runs, are the
+// compiler's.
+Interval PauseBefore(const Run& run, std::uint32_t thread, std::uint32_t load) {
+  const Nanos until = run.trace.calls.start[load];
+  const RowRange mpi = run.mpi_of_thread[thread];
+  if (mpi.first != mpi.last) return PauseAround(run, thread, until - 1);
+  const bool is_first = load == run.calls_of_thread[thread].first;
+  const Nanos since = is_first ? run.window.start : run.trace.calls.end[load - 1];
+  const OsCallTable& os = run.trace.os_calls;
+  const RowRange rows = run.os_of_thread[thread];
+  const auto from = os.start.begin() + rows.first;
+  auto at = std::lower_bound(from, os.start.begin() + rows.last, until);
+  while (at != from) {
+    const auto row = static_cast<std::size_t>(--at - os.start.begin());
+    if (os.end[row] <= since) break;
+    if (IsWait(run.names.Os(os.name[row]))) return {std::min(os.end[row], until), until};
+  }
+  return {std::min(since, until), until};
+}
+
 std::vector<LoadPause> LoadPauses(const Run& run) {
-  const CallTable& calls = run.trace.calls;
   std::vector<LoadPause> pauses;
   std::vector<Nanos> long_pauses;
   for (const std::uint32_t thread : run.launching_threads) {
@@ -116,7 +136,7 @@ std::vector<LoadPause> LoadPauses(const Run& run) {
       const bool may_be_library = run.ClassOfCall(c) == CallClass::kLibraryData;
       if (!may_be_library && run.ClassOfCall(c) != CallClass::kModuleData) continue;
       if (long_pauses.empty()) long_pauses = LongPauses(run);
-      const Interval pause = PauseAround(run, thread, calls.start[c] - 1);
+      const Interval pause = PauseBefore(run, thread, c);
       if (pause.Length() > long_pauses[thread]) pauses.push_back({thread, pause, may_be_library});
     }
   }

@@ -130,6 +130,21 @@ TEST_CASE("a long pause that ends with loading code from memory was compiling") 
         Told({{"jit_or_module_load", 50_us}, {"launch", 78_us}, {"host_compute", 602_us}}));
 }
 
+TEST_CASE("a compiler reads and writes files before its code is loaded, and does not wait") {
+  const auto causes = [](const char* call) {
+    TraceBuilder story;
+    Repeat(8, 100_us, [&](int, Nanos at) {
+      story.Launch("before", {at, at + 5_us}, {at + 10_us, at + 100_us});
+    });
+    story.OsCall(call, {1380_us, 1390_us});
+    story.Call("cuModuleLoadData", {1400_us, 1450_us});
+    story.Launch("compiled", {1452_us, 1457_us}, {1460_us, 1500_us});
+    return Analysed(story).Idle(IdleCause::kJitOrModuleLoad);
+  };
+  CHECK(causes("read") == 640_us);
+  CHECK(causes("sem_wait") == 50_us);
+}
+
 TEST_CASE("pauses that end again and again with loading a library were compiling") {
   const auto compiling = [](int times) {
     TraceBuilder story;
