@@ -101,6 +101,36 @@ TEST_CASE("short collectives with compute between them cannot be sent together")
   CHECK(small(4_us) >= 20 * 20_us);  // a division by the number of ranks, for instance
 }
 
+TEST_CASE("collectives of few bytes are short also where the latency is long") {
+  const auto small = [](std::int64_t bytes, Nanos length) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 20; ++i, at += length + 5_us)
+      story.Launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", {at, at + 1_us},
+                   {at + 2_us, at + 2_us + length});
+    Trace trace = story.Build();
+    CollectiveTable& table = trace.collectives;
+    for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+      table.start.push_back(trace.ops.start[op]);
+      table.end.push_back(trace.ops.end[op]);
+      table.kind.push_back(trace.strings.Intern("AllReduce"));
+      table.in_bytes.push_back(bytes);
+      table.out_bytes.push_back(bytes);
+      table.group.push_back(kNone);
+      table.op.push_back(op);
+      table.sequence.push_back(-1);
+      table.peer.push_back(-1);
+    }
+    AnalysisOptions options;
+    options.window.mode = WindowRequest::Mode::kAll;
+    return Analysis(trace, ShippedKnowledge(), options).comm.small.count;
+  };
+  CHECK(small(40'000, 75_us) == 20);
+  CHECK(small(-1, 75_us) == 0);          // it may carry more
+  CHECK(small(10'000'000, 75_us) == 0);  // it does
+  CHECK(small(40'000, 900_us) == 0);     // it waits for a late rank
+}
+
 TEST_CASE("short collectives are counted as small") {
   TraceBuilder story;
   Nanos next = 100_us;

@@ -206,6 +206,10 @@ class CommFinder {
   void Small() {
     LossBuilder loss(basis_);
     const auto short_ns = static_cast<Nanos>(run_.knowledge.Number("comm.short"));
+    const std::vector<std::uint8_t> few_bytes = FewBytes();
+    const auto is_short = [&](std::uint32_t op) {
+      return Length(op) <= short_ns || few_bytes[op] != 0;
+    };
     std::int64_t small = 0;
     for (const std::uint32_t d : run_.active_devices) {
       std::vector<std::uint32_t> row;
@@ -217,14 +221,30 @@ class CommFinder {
       for (const std::uint32_t op : of_device_[d]) {
         const bool joins = !row.empty() && ComputeBetween(d, row.back(), op) <=
                                                std::max(Length(row.back()), Length(op));
-        if (!joins || Length(op) > short_ns) close();
-        if (Length(op) <= short_ns) row.push_back(op);
+        if (!joins || !is_short(op)) close();
+        if (is_short(op)) row.push_back(op);
       }
       close();
     }
     result_.small_share = static_cast<double>(small) / static_cast<double>(result_.count);
     result_.small = loss.Build();
     result_.small.per_step /= Devices();
+  }
+
+  // By op: what is known to carry so little that all its time is latency, if not a wait for a late
+  // rank.
+  std::vector<std::uint8_t> FewBytes() const {
+    std::vector<std::uint8_t> few(trace_.ops.size(), 0);
+    const double most = run_.knowledge.Number("comm.small_bytes");
+    const auto longest = static_cast<Nanos>(run_.knowledge.Number("comm.small_longest"));
+    const CollectiveTable& table = trace_.collectives;
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      const std::uint32_t op = table.op[row];
+      const std::int64_t bytes = std::max(table.in_bytes[row], table.out_bytes[row]);
+      if (op != kNone && bytes >= 0 && static_cast<double>(bytes) <= most && Length(op) <= longest)
+        few[op] = 1;
+    }
+    return few;
   }
 
   Nanos ComputeBetween(std::uint32_t device, std::uint32_t earlier, std::uint32_t later) const {
