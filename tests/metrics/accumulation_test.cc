@@ -57,6 +57,31 @@ TEST_CASE("passes are told by their losses where no range names them") {
   CHECK(per_step <= 1_ms * 1.1);
 }
 
+// The host has gone through all steps when the GPU is in its third one.
+TEST_CASE("passes are of the step that their work begins in, however far the host is ahead") {
+  TraceBuilder story;
+  Nanos gpu = 50_us;
+  for (int step = 0; step < 7; ++step) {
+    const Nanos at = step * 3_ms;
+    story.Range("step " + std::to_string(step), {at, at + 2900_us});
+    for (int pass = 0; pass < 2; ++pass) {
+      const Nanos host = at + pass * 1_ms;
+      story.OnStream(7).Launch(kMatrixBf16, {host + 10_us, host + 15_us}, {gpu, gpu + 2_ms});
+      story.Range("backward", {host + 300_us, host + 900_us});
+      story.Launch(kMatrixBf16, {host + 310_us, host + 315_us}, {gpu + 2_ms, gpu + 5_ms});
+      story.OnStream(20).Launch(kReduce, {host + 320_us, host + 325_us}, {gpu + 5_ms, gpu + 6_ms});
+      gpu += 6_ms;
+    }
+    story.OnStream(7).Launch(kUpdate, {at + 2500_us, at + 2505_us}, {gpu, gpu + 100_us});
+    gpu += 100_us;
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.of_device);
+  CHECK(run->accumulation.backwards == 2);
+  CHECK(run->accumulation.synced == 2);
+  CHECK(run->accumulation.early.count == static_cast<std::int64_t>(run->run.steps.steady_count()));
+}
+
 TEST_CASE("near miss: gradients are sent in the last pass only") {
   const Analysed run(Micro(Sends::kLast), kAuto);
   CHECK(run->accumulation.synced <= 1);

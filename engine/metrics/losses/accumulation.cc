@@ -78,11 +78,45 @@ class AccumulationFinder {
     std::size_t updates = 0;
   };
 
-  Passes NamedPasses(std::uint32_t process, const Step& step) const {
-    const std::span<const Interval> passes =
-        phases_.Of(process, Phase::kBackward).StartingIn(step.start, step.end);
-    return {{passes.begin(), passes.end()},
-            phases_.Of(process, Phase::kOptimizer).StartingIn(step.start, step.end).size()};
+  Passes NamedPasses(std::uint32_t process, const Step& step) {
+    return {Starting(process, Phase::kBackward, step),
+            Starting(process, Phase::kOptimizer, step).size()};
+  }
+
+  // Where steps are times of the GPU's work, a pass is of the step that its own work begins in: the
+  // host may have gone through it steps before.
+  std::vector<Interval> Starting(std::uint32_t process, Phase phase, const Step& step) {
+    const IntervalSet& all = phases_.Of(process, phase);
+    std::vector<Interval> passes;
+    if (!run_.steps.of_device) {
+      const std::span<const Interval> inside = all.StartingIn(step.start, step.end);
+      passes.assign(inside.begin(), inside.end());
+      return passes;
+    }
+    const std::vector<std::pair<Nanos, Nanos>>& work = WorkOf(process);
+    for (const Interval& pass : all.intervals()) {
+      const auto first =
+          std::lower_bound(work.begin(), work.end(), std::pair<Nanos, Nanos>{pass.start, 0});
+      if (first != work.end() && first->first < pass.end && first->second >= step.start &&
+          first->second < step.end)
+        passes.push_back(pass);
+    }
+    return passes;
+  }
+
+  // When each kernel but those of communication was launched, and began, in order of the launches.
+  const std::vector<std::pair<Nanos, Nanos>>& WorkOf(std::uint32_t process) {
+    const auto [at, is_new] = work_.try_emplace(process);
+    if (!is_new) return at->second;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call == kNone || trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op) ||
+          run_.ProcessOfCall(call) != process)
+        continue;
+      at->second.emplace_back(trace_.calls.start[call], trace_.ops.start[op]);
+    }
+    std::sort(at->second.begin(), at->second.end());
+    return at->second;
   }
 
   // Where no range names them: a backward pass begins with the loss and ends where the update or
@@ -200,6 +234,7 @@ class AccumulationFinder {
   const Phases& phases_;
   ShapeSet losses_, updates_;
   bool named_ = false;  // ranges tell the backward pass
+  std::map<std::uint32_t, std::vector<std::pair<Nanos, Nanos>>> work_;  // see WorkOf
   Accumulation result_;
 };
 
