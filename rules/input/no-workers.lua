@@ -10,7 +10,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 70,
-  explains  = { "input/starved", "host/cpu-bound" },
+  explains  = { "input/starved", "host/cpu-bound", "step/outlier" },
   knowledge = { "K-A1", "K-H3", "K-N4" },
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.workers", "input.remedy",

@@ -9,7 +9,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 60,
-  explains  = { "host/cpu-bound", "step/jitter" },
+  explains  = { "host/cpu-bound", "step/jitter", "step/outlier" },
   knowledge = { "K-A1", "K-B1", "K-C1", "K-K14", "K-N5" },
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.remedy" },

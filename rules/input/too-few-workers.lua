@@ -9,7 +9,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 70,
-  explains  = { "input/starved", "host/cpu-bound" },
+  explains  = { "input/starved", "host/cpu-bound", "step/outlier" },
   knowledge = { "K-B1", "K-H4" },
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.workers", "input.remedy" },
