@@ -67,6 +67,8 @@ elif step % 100 == 10:
       snippet = "torch.backends.cudnn.benchmark = False      # if shapes must change", language = "python", ["for"] = { "pytorch" } },
     { reason = "shapes", action = "Keep shapes fixed, so that no code is compiled and no memory allocated for new ones: pad to a few sizes",
       ["for"] = { "python" } },
+    { reason = "collector", action = "In a server, move work on requests, such as tokenizing, to another process than the one that launches",
+      ["for"] = { "inference" } },
     { reason = "collector", action = "If it is Python's garbage collector, run it rarely and at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()            # after warm-up; then gc.collect() every 1000 steps]],
       language = "python", ["for"] = { "python" } },
