@@ -16,10 +16,10 @@ return {
   thresholds = { "min_share" },
 
   symptom = "According to the monitor, {who:text} for {total:time} in all, {share:pct} of the time of the job: {times:text}.",
-  cause   = "The program does something between its steps that needs no GPU: it saves a checkpoint, evaluates or logs on the host, starts an epoch, or waits for files.",
+  cause   = "The program does something between its steps that needs no GPU: it saves a checkpoint, evaluates or logs on the host, starts an epoch, or waits for files or requests.",
   fixes   = {
     { action = "See in the program's log what it does at these times; checkpoints can be written in the background",
-      snippet = "from torch.distributed.checkpoint import async_save\nfuture = async_save(state_dict, checkpoint_id=path)   # returns once the state is copied",
+      snippet = "from torch.distributed.checkpoint import async_save\nfuture = async_save({\"model\": model.state_dict()}, checkpoint_id=path)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "Keep data-loader workers alive between epochs",
       snippet = "loader = DataLoader(dataset, batch_size=batch_size, num_workers=8, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },

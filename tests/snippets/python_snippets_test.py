@@ -255,6 +255,7 @@ OWN = {
     "kernel/concatenation": "inputs, weight, n = [torch.randn(4, 4)] * 2, torch.randn(4, 4), 8",
     "memory/leak": "total = torch.tensor(0.0); loss = torch.tensor(1.0)",
     "precision/loss-scaling": "model = lambda x: net(x).sum()",
+    "monitor/memory-growth": "loss = torch.tensor(1.0)",
     "step/logging-stall": "loss = torch.tensor(1.0)",
     "step/periodic-stall": "loss = torch.tensor(1.0)",
     "step/cold-start": "step = train",
