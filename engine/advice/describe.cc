@@ -215,9 +215,12 @@ void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge) {
     // As planned; what wins nothing is in no plan.
     if ((a.turn == 0) != (b.turn == 0)) return b.turn == 0;
     if (a.turn != b.turn) return a.turn < b.turn;
-    // Without a price, what someone could change comes before what is only told.
+    // Without a price, what endangers more comes first; and what someone could change comes before
+    // what is only told.
+    if (!a_info && a.severity != b.severity) return a.severity > b.severity;
     if (a_info && a.rule->kind != b.rule->kind) return a.rule->kind < b.rule->kind;
     if (prior(a) != prior(b)) return prior(a) > prior(b);
+    if (!a_info && a.rule->priority != b.rule->priority) return a.rule->priority > b.rule->priority;
     if (a.confidence != b.confidence) return a.confidence > b.confidence;
     return a.rule->id < b.rule->id;
   });

@@ -64,7 +64,7 @@ void DeclareMeans(Catalog* catalog) {
   mean("monitor.watts", "num", &MonitoredUse::watts, "Mean power of a GPU at work in watts.");
   mean("monitor.utilization", "share", &MonitoredUse::utilization,
        "Mean utilization of the GPUs at work, as the monitor counts it: time in which any kernel "
-       "ran.");
+       "ran, or any engine was active (DCGM).");
   mean("monitor.below", "share", &MonitoredUse::below,
        "Share of the samples below the band of busy GPUs.");
   mean("monitor.power", "share", &MonitoredUse::power,

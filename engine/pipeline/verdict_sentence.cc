@@ -154,6 +154,8 @@ std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, doubl
   std::string words = fmt::format("According to the monitor, {} in use for {} of the time{}.", who,
                                   Percent(busy), watts);
   const double before = analysis.monitor_patterns.before;
+  const double sms = monitor.Mean(&MonitoredUse::sm_active);
+  if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", Percent(sms));
   const Knowledge& knowledge = analysis.run.knowledge;
   if (before >= knowledge.Number("monitor.pause") &&
       before >= knowledge.Number("monitor.lead") * monitor.seconds)

@@ -10,7 +10,7 @@ return {
   knowledge = { "K-O6", "K-O7", "K-I1" },
   effort    = "code",
   risk      = "hardware",
-  priority  = 60,
+  priority  = 85,
 
   needs      = { "monitor.gpus", "monitor.stopped.waiting", "monitor.stopped.time", "monitor.stopped.power", "monitor.stopped.to_end" },
   optional   = { "monitor.stopped.gpus" },

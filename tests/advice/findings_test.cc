@@ -50,6 +50,25 @@ TEST_CASE("of what has no price, what can be changed comes before what is only t
   CHECK(findings[2].rule->id == "a/told");
 }
 
+TEST_CASE("of what has no price, the larger danger comes first, then the more specific rule") {
+  RuleInfo low, medium, specific;
+  low.id = "monitor/a";
+  medium.id = "monitor/b";
+  specific.id = "monitor/c";
+  medium.priority = 50;
+  specific.priority = 85;
+  std::vector<Finding> findings(3);
+  findings[0].rule = &low;
+  findings[0].severity = Severity::kLow;
+  findings[1].rule = &medium;
+  findings[2].rule = &specific;
+  findings[1].severity = findings[2].severity = Severity::kMedium;
+  OrderFindings(&findings, ShippedKnowledge());
+  CHECK(findings[0].rule == &specific);
+  CHECK(findings[1].rule == &medium);
+  CHECK(findings[2].rule == &low);
+}
+
 TEST_CASE("doubt lowers confidence, not severity") {
   TraceBuilder once;
   once.Launch("a", {0_us, 5_us}, {10_us, 100_us}).Launch("b", {400_us, 405_us}, {410_us, 500_us});

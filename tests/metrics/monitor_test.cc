@@ -75,6 +75,13 @@ TEST_CASE("a value that is missing in a row moves nothing to another row") {
   CHECK(summary.gpus[0].busy_power == Approx(500.0 / 700));
 }
 
+TEST_CASE("DCGM's count of active engines is its utilization") {
+  const MonitorSummary summary =
+      Summary({{"0", "", "", {SeriesOf("gr_active", {0, 1, 0.5, 1, 0})}}});
+  CHECK(summary.gpus[0].utilization == Approx(2.5 / 3));
+  CHECK(summary.gpus[0].below == Approx(1.0 / 3));
+}
+
 TEST_CASE("a log of power alone has no utilization, and nothing is made up") {
   const MonitorSummary summary = Summary({{"0", "", "", {SeriesOf("power", {20, 30, 40})}}});
   CHECK(summary.gpus[0].at_work);

@@ -35,12 +35,14 @@ struct Wait {
   bool IsUpload() const { return gap == kNone; }
 };
 
-// Uploads beside no kernel, by device, that began as soon as they were called, so that an earlier
-// call would have begun them beside the kernels before; as much of each as its stream was free
-// before it.
+// Uploads beside no kernel that began as soon as they were called, so that an earlier call would
+// have begun them beside the kernels before; as much of each as its stream was free before it.
 class LateUploads {
  public:
   explicit LateUploads(const Basis& basis) : basis_(basis) {
+    if (std::all_of(basis.times.begin(), basis.times.end(),
+                    [](const DeviceTime& time) { return time.copy_exposed.empty(); }))
+      return;
     const Trace& trace = basis.run.trace;
     const auto latency = static_cast<Nanos>(basis.run.knowledge.Number("idle.launch_latency"));
     std::vector<Nanos> done(trace.streams.size());  // the work of a stream so far

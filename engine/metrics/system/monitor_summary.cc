@@ -26,14 +26,14 @@ class Summary {
     use.at_work =
         activity == nullptr || std::any_of(activity->value.begin(), activity->value.end(),
                                            [&](double value) { return value >= at_work; });
-    use.utilization = Mean("utilization", false);
     const double busy = knowledge_.Number("monitor.busy");
-    if (const MonitorSeries* series = gpu_.Find("utilization")) {
+    if (activity != nullptr) {
+      use.utilization = Mean(activity->quantity.c_str(), false);
       double below = 0, all = 0;
-      for (std::size_t i = 0; i < series->value.size(); ++i) {
-        if (!job_.Holds(series->time_s[i])) continue;
+      for (std::size_t i = 0; i < activity->value.size(); ++i) {
+        if (!job_.Holds(activity->time_s[i])) continue;
         all += 1;
-        below += series->value[i] < busy ? 1 : 0;
+        below += activity->value[i] < busy ? 1 : 0;
       }
       use.below = all > 0 ? below / all : -1;
     }
