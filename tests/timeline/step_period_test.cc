@@ -1,5 +1,8 @@
 // Steps of a run that names none: from the rhythm of its kernels.
 #include "engine/timeline/step.h"
+
+#include <array>
+
 #include "tests/support/analysed.h"
 #include "tests/support/dice.h"
 #include "tests/support/loops.h"
@@ -402,17 +405,18 @@ TEST_CASE("inputs whose sizes follow the data do not hide the rhythm") {
   CHECK(Analysed(story, kAuto)->run.steps.Median() == 1_ms);
 }
 
-TEST_CASE("a token is a step also where every eighth comes with a long prompt") {
+// The median step of `tokens`, one graph each; before the `turn`-th of every so many comes a
+// prompt, whose kernels take so long.
+Nanos MedianWithPrompts(int tokens, int every, int turn, int kernels, Nanos length) {
   TraceBuilder story;
   Nanos at = 0;
-  for (int i = 0; i < 40; ++i) {
-    if (i % 8 == 5) {
-      for (int k = 0; k < 60; ++k) {
-        story.Launch(k % 3 == 0   ? "gemm_nn"
-                     : k % 3 == 1 ? "attention"
-                                  : "norm",
-                     {at, at + 5_us}, {at + 8_us, at + 20_us});
-        at += 13_us;
+  for (int i = 0; i < tokens; ++i) {
+    if (i % every == turn) {
+      for (int k = 0; k < kernels; ++k) {
+        constexpr std::array kNames = {"gemm_nn", "attention", "norm"};
+        story.Launch(kNames[static_cast<std::size_t>(k % 3)], {at, at + 5_us},
+                     {at + 8_us, at + 8_us + length});
+        at += length + 1_us;
       }
       at += 10_us;
     }
@@ -421,30 +425,13 @@ TEST_CASE("a token is a step also where every eighth comes with a long prompt") 
     story.Launch("sample", {at + 25_us, at + 29_us}, {at + 1900_us, at + 1910_us});
     at += 2_ms;
   }
-  CHECK(Analysed(story, kAuto)->run.steps.Median() == 2_ms);
+  return Analysed(story, kAuto)->run.steps.Median();
 }
 
 // What a graph holds was not recorded: beside long kernels it looks like a few of these.
-TEST_CASE("a token is a step also where the kernels of the prompts between are long") {
-  TraceBuilder story;
-  Nanos at = 0;
-  for (int i = 0; i < 80; ++i) {
-    if (i % 20 == 13) {
-      for (int k = 0; k < 147; ++k) {
-        story.Launch(k % 3 == 0   ? "gemm_nn"
-                     : k % 3 == 1 ? "attention"
-                                  : "norm",
-                     {at, at + 5_us}, {at + 8_us, at + 98_us});
-        at += 100_us;
-      }
-      at += 10_us;
-    }
-    story.CopyToGpu(1_KiB, MemoryKind::kPinned, {at, at + 2_us}, {at + 4_us, at + 5_us});
-    story.Graph(1, {at + 10_us, at + 20_us}, {at + 30_us, at + 1900_us});
-    story.Launch("sample", {at + 25_us, at + 29_us}, {at + 1900_us, at + 1910_us});
-    at += 2_ms;
-  }
-  CHECK(Analysed(story, kAuto)->run.steps.Median() == 2_ms);
+TEST_CASE("a token is a step also where prompts come between") {
+  CHECK(MedianWithPrompts(40, 8, 5, 60, 12_us) == 2_ms);
+  CHECK(MedianWithPrompts(80, 20, 13, 147, 90_us) == 2_ms);
 }
 
 TEST_CASE("a graph that is built anew for each launch is the same iteration") {
