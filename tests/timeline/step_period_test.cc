@@ -1,8 +1,7 @@
 // Steps of a run that names none: from the rhythm of its kernels.
-#include "engine/timeline/step.h"
-
 #include <array>
 
+#include "engine/timeline/step.h"
 #include "tests/support/analysed.h"
 #include "tests/support/dice.h"
 #include "tests/support/loops.h"
