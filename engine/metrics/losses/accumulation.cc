@@ -93,15 +93,34 @@ class AccumulationFinder {
       passes.assign(inside.begin(), inside.end());
       return passes;
     }
+    const std::vector<Begun>& begun = BegunOf(process, phase);
+    const auto first = std::lower_bound(begun.begin(), begun.end(), step.start,
+                                        [](const Begun& b, Nanos t) { return b.at < t; });
+    for (auto one = first; one != begun.end() && one->at < step.end; ++one)
+      passes.push_back(one->pass);
+    return passes;
+  }
+
+  // A pass of the host, and when the GPU began its work.
+  struct Begun {
+    Nanos at = 0;
+    Interval pass;
+  };
+
+  // All that have work, in the order in which it began.
+  const std::vector<Begun>& BegunOf(std::uint32_t process, Phase phase) {
+    const auto [at, is_new] = begun_.try_emplace({process, phase});
+    if (!is_new) return at->second;
     const std::vector<std::pair<Nanos, Nanos>>& work = WorkOf(process);
-    for (const Interval& pass : all.intervals()) {
+    for (const Interval& pass : phases_.Of(process, phase).intervals()) {
       const auto first =
           std::lower_bound(work.begin(), work.end(), std::pair<Nanos, Nanos>{pass.start, 0});
-      if (first != work.end() && first->first < pass.end && first->second >= step.start &&
-          first->second < step.end)
-        passes.push_back(pass);
+      if (first != work.end() && first->first < pass.end)
+        at->second.push_back({first->second, pass});
     }
-    return passes;
+    std::stable_sort(at->second.begin(), at->second.end(),
+                     [](const Begun& a, const Begun& b) { return a.at < b.at; });
+    return at->second;
   }
 
   // When each kernel but those of communication was launched, and began, in order of the launches.
@@ -234,7 +253,8 @@ class AccumulationFinder {
   const Phases& phases_;
   ShapeSet losses_, updates_;
   bool named_ = false;  // ranges tell the backward pass
-  std::map<std::uint32_t, std::vector<std::pair<Nanos, Nanos>>> work_;  // see WorkOf
+  std::map<std::uint32_t, std::vector<std::pair<Nanos, Nanos>>> work_;   // see WorkOf
+  std::map<std::pair<std::uint32_t, Phase>, std::vector<Begun>> begun_;  // see BegunOf
   Accumulation result_;
 };
 
