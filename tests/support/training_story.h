@@ -7,8 +7,9 @@ namespace advise {
 
 // A training run with a bit of everything that is looked for, step after step: loading, a pageable
 // copy, reading a value back, micro-batches, gradients that are reduced beside and behind compute,
-// allocations, and now and then a much longer step.
-inline Trace Training(int steps) {
+// allocations, and now and then a much longer step. `named`: a range stands around each step;
+// without it, steps are told from the GPU's work.
+inline Trace Training(int steps, bool named = true) {
   TraceBuilder story;
   Nanos at = 1_ms;
   for (int i = 0; i < steps; ++i) {
@@ -42,7 +43,7 @@ inline Trace Training(int steps) {
       story.Range("save_checkpoint", {at, at + 3_ms}).OsCall("write", {at + 10_us, at + 2900_us});
       at += 3_ms;
     }
-    story.Range("train_step", {begin, at});
+    if (named) story.Range("train_step", {begin, at});
   }
   return story.Build();
 }
