@@ -221,6 +221,11 @@ void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
   const MeasureCommand measure = CommandToMeasure(*report, knowledge);
   report->next_step = measure.step;
   report->next_command = measure.command;
+  // Ranks of several reports are brought together without the kernels of each.
+  if (report->next_step.empty() && report->inputs.size() > 1) {
+    report->next_step = "Analyze one rank alone: its report names the kernels to measure.";
+    report->next_command = "advise REPORT   # of one rank";
+  }
 }
 
 // What to do about a run that mostly waited for its next request or command.

@@ -27,6 +27,15 @@ std::string OutcomeOf(const Folder& folder, const std::string& rule, const std::
   return verdicts[0]["outcome"];
 }
 
+TEST_CASE("ranks that lose nothing between kernels are told where the kernels to measure stand") {
+  const Folder folder;
+  const Ran ran = RunAdvise(folder, RanksOf("scenarios/healthy/ddp-overlapped-v100-x4"));
+  INFO(ran.out);
+  REQUIRE(ran.status == 0);
+  CHECK(ran.out.find("Next: analyze one rank alone") != std::string::npos);
+  CHECK(ran.out.find("advise REPORT   # of one rank") != std::string::npos);
+}
+
 TEST_CASE("of several ranks, the verdict that says most is kept") {
   const Folder folder;
   REQUIRE(RunAdvise(folder, "facts " + RanksOf(kOneLoadsSlowly) + " -o kept/").status == 0);
