@@ -160,10 +160,9 @@ void DeclarePatterns(Catalog* catalog) {
       "The GPU whose memory in use grows all the time, by the monitor.");
   patterns.Add("monitor.growth.per_hour", "bytes",
                "By how much memory in use grows in an hour on the GPU where it grows all the time.",
-               [](const P& p) { return p.growth.bytes_per_hour; });
+               [](const P& p) { return p.growth.bytes_per_second * kSecondsPerHour; });
   number(
-      "monitor.growth.to_full", "ns",
-      [](const P& p) { return InNanos(p.growth.hours_to_full * kSecondsPerHour); },
+      "monitor.growth.to_full", "ns", [](const P& p) { return InNanos(p.growth.seconds_to_full); },
       "Time from the end of the monitor's log until growing memory is full, at the rate so "
       "far.");
   name(
@@ -224,8 +223,7 @@ void DeclareMonitorFacts(Catalog* catalog) {
   monitor.Add("monitor.rows", "rows",
               "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
               "clock, by_power and by_heat (share of busy samples with clocks kept low by power or "
-              "heat), sm_active, memory (peak); -1 is not in the "
-              "log.",
+              "heat), sm_active, memory (peak); -1 is not in the log.",
               GpuRows);
   DeclareMeans(catalog);
   DeclarePatterns(catalog);

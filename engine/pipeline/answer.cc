@@ -222,7 +222,7 @@ void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
   report->next_step = measure.step;
   report->next_command = measure.command;
   // Ranks of several reports are brought together without the kernels of each.
-  if (report->next_step.empty() && report->inputs.size() > 1) {
+  if (report->next_step.empty() && report->ranks.ranks > 1) {
     report->next_step = "Analyze one rank alone: its report names the kernels to measure.";
     report->next_command = "advise REPORT   # of one rank";
   }

@@ -253,10 +253,10 @@ std::size_t InFull(const TextOptions& options, int room) {
   return options.quiet ? 0 : static_cast<std::size_t>(std::clamp(options.top, 0, room));
 }
 
-// A few kernels, a part of a step, the little that is left of a file, or one thing that another
-// tool says.
+// A few kernels, a part of a step, the little that is left of a file, or what another tool says
+// where nothing was found in it.
 bool IsTiny(const Report& report) {
-  if (report.devices.empty()) return Advice(report).size() < 2;
+  if (report.devices.empty()) return Advice(report).empty();
   const bool damaged = std::any_of(report.diagnostics.begin(), report.diagnostics.end(),
                                    [](const Diagnostic& d) { return d.level == Level::kError; });
   const Nanos length = report.window.end_ns - report.window.start_ns;

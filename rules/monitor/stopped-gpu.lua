@@ -9,7 +9,7 @@ return {
   explains  = { "monitor/low-utilisation", "monitor/busy-but-idle-inside" },
   knowledge = { "K-O6", "K-O7", "K-I1" },
   effort    = "code",
-  risk      = "hardware",
+  risk      = "limit",
   priority  = 85,
 
   needs      = { "monitor.gpus", "monitor.stopped.waiting", "monitor.stopped.time", "monitor.stopped.power", "monitor.stopped.to_end" },

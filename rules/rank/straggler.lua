@@ -43,7 +43,7 @@ return {
     { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
       snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND", language = "bash" },
     { reason = "link", action = "Bind each rank to the cores and the memory next to its GPU, before it allocates its buffers",
-      snippet = "nvidia-smi topo -m                                   # NUMA affinity of each GPU\nsrun --gpus-per-task=1 --cpu-bind=cores --mem-bind=local COMMAND   # or: numactl --cpunodebind=N --membind=N COMMAND",
+      snippet = "nvidia-smi topo -m                                   # NUMA affinity of each GPU\nsrun --cpu-bind=cores --mem-bind=local COMMAND   # or: numactl --cpunodebind=N --membind=N COMMAND",
       language = "bash", ["for"] = { "nvidia" } },
     { reason = "link", action = "Compare the width and speed of that GPU's link with those of the others",
       snippet = "nvidia-smi --query-gpu=index,pcie.link.gen.current,pcie.link.width.current --format=csv", language = "bash", ["for"] = { "nvidia" } },

@@ -222,12 +222,12 @@ TEST_CASE("code beside the GPU's work costs what the GPU is idle later") {
 
 // What a step of 850 us loses to code of 600 us beside a kernel: the code ends with the upload of
 // the next batch, on a stream of its own or on that of the kernel.
-HostCode CodeBeforeUpload(std::int64_t stream) {
+HostCode CodeBeforeUpload(std::int64_t stream, Interval call = {605_us, 609_us}) {
   TraceBuilder story;
   Repeat(20, 850_us, [&](int i, Nanos at) {
     story.Range("step " + std::to_string(i), {at, at + 849_us});
     story.OnStream(7).Launch("one", {at, at + 5_us}, {at + 10_us, at + 610_us});
-    story.OnStream(stream).CopyToGpu(8_MiB, MemoryKind::kPinned, {at + 605_us, at + 609_us},
+    story.OnStream(stream).CopyToGpu(8_MiB, MemoryKind::kPinned, {at + call.start, at + call.end},
                                      {at + 612_us, at + 812_us});
     for (Nanos late = 620_us; late < 840_us; late += 10_us)
       story.Call("cudaGetDevice", {at + late, at + late + 2_us});
@@ -242,6 +242,8 @@ TEST_CASE("code before an upload costs what the upload runs beside no kernel") {
   CHECK(late.time.lost->Total() >= late.late_uploads_ns);
   // Behind the kernel in its stream the upload comes no earlier, whenever it is called.
   CHECK(CodeBeforeUpload(7).late_uploads_ns <= 20 * 3_us);
+  // So does one whose call waits for the kernel first, as on the default stream.
+  CHECK(CodeBeforeUpload(9, {520_us, 815_us}).late_uploads_ns == 0);
 }
 
 TEST_CASE("where launches follow each other at once, a short pause is code of its own") {

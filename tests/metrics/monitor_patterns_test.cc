@@ -107,8 +107,8 @@ TEST_CASE("memory that grows all the time, and when it is full") {
   };
   const MonitorGrowth growth = grown([](int s) { return 20e9 + s * 1e7; });
   CHECK(growth.label == "3");
-  CHECK(growth.bytes_per_hour == Approx(3.6e10).epsilon(0.01));
-  CHECK(growth.hours_to_full == Approx((80e9 - 30e9) / 1e7 / 3600).epsilon(0.01));
+  CHECK(growth.bytes_per_second == Approx(1e7).epsilon(0.01));
+  CHECK(growth.seconds_to_full == Approx((80e9 - 30e9) / 1e7).epsilon(0.01));
   // Taken in one go, or less and less: allocators and caches that find their size.
   CHECK(grown([](int s) { return s < 500 ? 20e9 : 40e9; }).label.empty());
   CHECK(grown([](int s) { return 40e9 - 20e9 * std::exp(-s / 150.0); }).label.empty());
@@ -129,6 +129,8 @@ TEST_CASE("a link with fewer lanes than others have, or than it could") {
   CHECK(narrow.others == 16);
   CHECK(PatternsOf({linked("0", 1, 8, 16)}).link.label == "0");
   CHECK(PatternsOf({linked("0", 1, 8, 8), linked("1", 1, 8, 8)}).link.label.empty());
+  // A card that has no more lanes is not narrow beside another one that has.
+  CHECK(PatternsOf({linked("0", 1, 16, 16), linked("1", 1, 8, 8)}).link.label.empty());
   // A GPU at rest may switch lanes off.
   CHECK(PatternsOf({linked("0", 1, 16, 16), linked("1", 0, 1, 16)}).link.label.empty());
 }

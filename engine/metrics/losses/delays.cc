@@ -55,7 +55,10 @@ class LateUploads {
       if (trace.ops.kind[op] != OpKind::kCopy || call == kNone || free_for <= 0) continue;
       if (trace.copies.direction[trace.ops.detail[op]] != CopyDirection::kHostToDevice) continue;
       if (!basis.InLoop(trace.ops.start[op])) continue;
-      if (trace.ops.start[op] <= trace.calls.end[call] + latency) Add(op, call, free_for);
+      // A call that lasts longer may have waited, also for work of other streams, before it copied.
+      const bool holds = trace.calls.end[call] > trace.ops.start[op];
+      const Nanos called = holds ? trace.calls.start[call] : trace.calls.end[call];
+      if (trace.ops.start[op] <= called + latency) Add(op, call, free_for);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "engine/base/median.h"
 #include "engine/metrics/system/monitor_logs.h"
@@ -200,17 +201,15 @@ class PatternFinder {
     if (by_part * (kParts - 1) < knowledge_.Number("monitor.growth") * medians.front()) return;
     for (std::size_t p = 1; p < kParts; ++p)
       if (2 * (medians[p] - medians[p - 1]) < by_part) return;
-    MonitorGrowth found{gpu.label, by_part / part * kSecondsPerHour, -1};
+    MonitorGrowth found{gpu.label, by_part / part, -1};
     if (const MonitorSeries* total = gpu.Find("memory_total"))
-      found.hours_to_full = std::max(0.0, total->value.back() - used->value.back()) / by_part *
-                            part / kSecondsPerHour;
+      found.seconds_to_full =
+          std::max(0.0, total->value.back() - used->value.back()) / by_part * part;
     const auto left = [](const MonitorGrowth& one) {
-      return one.hours_to_full < 0 ? std::numeric_limits<double>::max() : one.hours_to_full;
+      return one.seconds_to_full < 0 ? std::numeric_limits<double>::max() : one.seconds_to_full;
     };
     if (growth->label.empty() || left(found) < left(*growth)) *growth = found;
   }
-
-  static constexpr double kSecondsPerHour = 3600;
 
   const LoggedJob& job_;
   const Knowledge& knowledge_;
@@ -223,7 +222,12 @@ class PatternFinder {
 NarrowLink FindNarrowLink(const Monitor& monitor, const Knowledge& knowledge) {
   const double busy = knowledge.Number("monitor.busy");
   NarrowLink narrow;
-  double widest = 0;
+  std::map<std::string, double> widest;  // by name, where the log does not say what is possible
+  struct Link {
+    const MonitoredGpu* gpu = nullptr;
+    double lanes = 0;
+  };
+  std::vector<Link> links;
   for (const MonitoredGpu& gpu : monitor.gpus) {
     const MonitorSeries* lanes = gpu.Find("pcie_lanes");
     const MonitorSeries* activity = ActivityOf(gpu);
@@ -233,12 +237,16 @@ NarrowLink FindNarrowLink(const Monitor& monitor, const Knowledge& knowledge) {
       if (ValueAt(*activity, lanes->time_s[i]) >= busy) in_use.push_back(lanes->value[i]);
     if (in_use.empty()) continue;
     const double now = Median(in_use);
-    const MonitorSeries* could = gpu.Find("pcie_lanes_max");
-    widest = std::max({widest, now, could == nullptr ? 0 : could->value.back()});
-    if (narrow.label.empty() || now < narrow.lanes) narrow = {gpu.label, now, 0};
+    links.push_back({&gpu, now});
+    widest[gpu.name] = std::max(widest[gpu.name], now);
   }
-  narrow.others = widest;
-  return narrow.lanes < narrow.others ? narrow : NarrowLink{};
+  for (const Link& link : links) {
+    const MonitorSeries* could = link.gpu->Find("pcie_lanes_max");
+    const double possible = could == nullptr ? widest[link.gpu->name] : could->value.back();
+    const bool narrower = narrow.label.empty() || link.lanes < narrow.lanes;
+    if (link.lanes < possible && narrower) narrow = {link.gpu->label, link.lanes, possible};
+  }
+  return narrow;
 }
 
 }  // namespace

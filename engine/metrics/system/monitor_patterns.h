@@ -31,11 +31,12 @@ struct MonitorStop {
 // The GPU whose memory in use grows all the time and is full first.
 struct MonitorGrowth {
   std::string label;  // "": none
-  double bytes_per_hour = 0;
-  double hours_to_full = -1;  // from the last sample; -1 where the capacity is not known
+  double bytes_per_second = 0;
+  double seconds_to_full = -1;  // from the last sample; -1 where the capacity is not known
 };
 
-// The GPU whose link to the host has fewer lanes in use than it could, or than others have.
+// The GPU whose link to the host has fewer lanes in use than it could have; where the
+// log does not say, than others of its name have.
 struct NarrowLink {
   std::string label;  // "": none
   double lanes = 0;
