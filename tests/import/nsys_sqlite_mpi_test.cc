@@ -157,3 +157,25 @@ TEST_CASE("ranges of the domain MPI are calls, and no ranges any more") {
   CHECK(trace.strings[trace.ranges.name[0]] == "exchange");
   CHECK(trace.strings[trace.ranges.name[1]] == "MPI_Send");  // what the program calls its own range
 }
+
+TEST_CASE("ranges that wrappers of MPI push are calls where MPI was not traced") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("wrapped.sqlite"), Schema::k2_9);
+  const auto push = [&](const std::string& start, const std::string& end, const std::string& name) {
+    builder.Sql(
+        "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, textId, globalTid, domainId) "
+        "VALUES (" +
+        start + ", " + end + ", 59, '" + name + "', NULL, " + kFirst + ", 0)");
+  };
+  push("10", "40", "MPI_Waitall");
+  push("45", "50", "mpi_allreduce_");
+  push("50", "60", "mpi_exchange");   // the program's own
+  push("70", "80", "MPI_Comm_rank");  // neither moves data nor waits
+  builder.Add(KernelRow{.start = 1, .end = 990});
+  const Trace trace = Read(builder);
+  CHECK(NamesOf(trace) == std::vector<std::string>{"MPI_Waitall", "mpi_allreduce_"});
+  CHECK(trace.mpi.kind == Kinds{MpiKind::kWait, MpiKind::kCollective});
+  REQUIRE(trace.ranges.size() == 2);
+  CHECK(trace.strings[trace.ranges.name[0]] == "mpi_exchange");
+  CHECK(trace.strings[trace.ranges.name[1]] == "MPI_Comm_rank");
+}

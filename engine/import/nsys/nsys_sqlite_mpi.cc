@@ -7,7 +7,10 @@
 //   MPI_OTHER_EVENTS        start, end, globalTid, textId
 //   NVTX_EVENTS             ranges of the domain "MPI", named as the function: exports up to
 //   2022.2,
-//                           and libraries that annotate MPI. They become calls, without sizes
+//                           and libraries that annotate MPI. They become calls, without sizes;
+//                           where MPI was not traced, so do ranges of any domain that have the name
+//                           of a function that moves data or waits, as wrappers by way of PMPI push
+//                           them
 //
 // Which function a row is of decides what its `size` counts. Names are not known while rows are
 // read, so that comes when the tables are joined.
@@ -21,8 +24,6 @@
 
 namespace advise::nsys {
 namespace {
-
-constexpr std::string_view kNvtxDomain = "MPI";
 
 // Numbers of ranks and tags, -1 for none: wildcards are negative in every MPI.
 std::int32_t SmallNumber(const Scan& scan, int column) {
@@ -58,18 +59,29 @@ void AppendCalls(Reader& reader, std::string_view table, MpiRows& rows) {
   });
 }
 
+constexpr std::string_view kNvtxDomain = "MPI";
+
 // Ranges that are calls of MPI leave their table for that of the calls.
 void TakeRanges(Trace& trace) {
   RangeTable& ranges = trace.ranges;
   std::vector<std::uint32_t> others;
-  std::vector<std::uint8_t> is_domain(trace.strings.size(), 0), is_call(is_domain);
+  std::vector<std::uint8_t> is_domain(trace.strings.size(), 0), is_call(is_domain),
+      moves(is_domain);
   for (StringId id = 0; id < trace.strings.size(); ++id) {
     is_domain[id] = trace.strings[id] == kNvtxDomain;
     is_call[id] = IsMpiFunction(trace.strings[id]);
+    moves[id] = MovesData(MpiKindOf(trace.strings[id]));
   }
+  const bool traced =
+      trace.mpi.size() > 0 || std::any_of(ranges.domain.begin(), ranges.domain.end(),
+                                          [&](StringId id) { return is_domain[id] != 0; });
+  const auto is_mpi = [&](std::uint32_t row) {
+    const StringId name = ranges.name[row];
+    return is_domain[ranges.domain[row]] != 0 ? is_call[name] != 0 : !traced && moves[name] != 0;
+  };
   MpiTable& calls = trace.mpi;
   for (std::uint32_t row = 0; row < ranges.size(); ++row) {
-    if (is_domain[ranges.domain[row]] == 0 || is_call[ranges.name[row]] == 0) {
+    if (!is_mpi(row)) {
       others.push_back(row);
       continue;
     }
