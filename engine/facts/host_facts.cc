@@ -76,6 +76,13 @@ void DeclareDoing(Catalog* catalog) {
                   "The launching thread is not blocked in the OS in the loop."},
                  &Stalls::os_wait);
   stalls.AddLoss(
+      "host.exchange", kOfGaps,
+      {"gaps of the loop in which the launching thread runs code in a range named for "
+       "communication",
+       "Idle time while the launching thread runs code in a range named for communication.",
+       "The launching thread does not wait in ranges named for communication."},
+      &Stalls::exchange);
+  stalls.AddLoss(
       "host.input", kOfGaps,
       {"gaps of the loop in which the launching thread waits for what comes from outside",
        "Idle time while the launching thread waits for a request or a command.",

@@ -134,6 +134,24 @@ TEST_CASE("sleeping in a gap costs the gap's time") {
   CHECK(run->stalls.sleep.lost->Total() == 9 * 400_us);
 }
 
+// Nine gaps of 400 us in a range of this name; calls of MPI inside are counted elsewhere.
+Nanos ExchangedIn(const std::string& range, bool mpi) {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    story.Range(range, {at + 300_us, at + 700_us});
+    if (mpi) story.Mpi("MPI_Waitall", {at + 300_us, at + 700_us});
+  });
+  return Analysed(story)->stalls.exchange.lost->Total();
+}
+
+TEST_CASE("code in a range named for communication waits for a peer") {
+  CHECK(ExchangedIn("halo_exchange", false) == 9 * 400_us);
+  CHECK(ExchangedIn("halo_exchange", true) == 0);
+  CHECK(ExchangedIn("prepare", false) == 0);
+}
+
 // In each step of 1 ms a thread makes these calls from 20 us on, while the GPU works until 310 us,
 // and launches more at 900 us.
 Nanos CutOf(const char* os_call, const std::vector<Interval>& calls, Loss Stalls::*of, Nanos lost) {

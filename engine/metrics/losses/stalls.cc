@@ -262,6 +262,10 @@ Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_c
   stalls.file_write = WithoutWaitsForOutput(
       basis.run, doing(Activity::kFileWrite, Makes(basis.run, OsClass::kFileWrite)));
   stalls.os_wait = Blocked(basis, beside_copies);
+  stalls.exchange = IdleWhere(basis, [](const GapPiece& p) {
+    return p.cause == IdleCause::kPeerWait && p.phase == Phase::kCommunication &&
+           p.activity == Activity::kCode;
+  });
   return stalls;
 }
 

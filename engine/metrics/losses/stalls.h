@@ -1,5 +1,6 @@
 // Gaps in the steady loop by what the host does in them: phases of the program that hold the GPU
-// up, and the launching thread asleep, in the network, writing files, or blocked.
+// up, and the launching thread asleep, in the network, writing files, blocked, or exchanging data
+// with peers.
 #pragma once
 
 #include <array>
@@ -22,6 +23,8 @@ struct Stalls {
   Loss sleep, network, file_write;
   // Copies that nothing runs beside are part of it: what the thread waits for would run there.
   Loss os_wait;
+  // Host code in ranges named for communication, outside calls of MPI: the thread waits for a peer.
+  Loss exchange;
   Loss input;  // waiting for what comes from outside the program: a request, a command
   // The longest stretch of the window without such a wait; empty where there is none.
   Interval between_input;
