@@ -239,14 +239,20 @@ TEST_CASE("code beside the GPU's work costs what the GPU is idle later") {
 }
 
 // What a step of 850 us loses to code of 600 us beside a kernel: the code ends with the upload of
-// the next batch, on a stream of its own or on that of the kernel.
-HostCode CodeBeforeUpload(std::int64_t stream, Interval call = {605_us, 609_us}) {
+// the next batch, on a stream of its own or on that of the kernel, in one copy or in several.
+HostCode CodeBeforeUpload(std::int64_t stream, Interval call = {605_us, 609_us}, int copies = 1) {
   TraceBuilder story;
   Repeat(20, 850_us, [&](int i, Nanos at) {
     story.Range("step " + std::to_string(i), {at, at + 849_us});
     story.OnStream(7).Launch("one", {at, at + 5_us}, {at + 10_us, at + 610_us});
-    story.OnStream(stream).CopyToGpu(8_MiB, MemoryKind::kPinned, {at + call.start, at + call.end},
-                                     {at + 612_us, at + 812_us});
+    story.OnStream(stream);
+    for (int copy = 0; copy < copies; ++copy) {
+      const Nanos shift = copy * 5_us;
+      const Nanos from = at + 612_us + copy * 200_us / copies;
+      story.CopyToGpu(8_MiB / copies, MemoryKind::kPinned,
+                      {at + call.start + shift, at + call.end + shift},
+                      {from, from + 200_us / copies});
+    }
     for (Nanos late = 620_us; late < 840_us; late += 10_us)
       story.Call("cudaGetDevice", {at + late, at + late + 2_us});
   });
@@ -258,6 +264,9 @@ TEST_CASE("code before an upload costs what the upload runs beside no kernel") {
   CHECK(late.late_uploads_ns == Approx(20 * 200_us).epsilon(0.03));
   CHECK(late.before_uploads_ns == late.time.lost->Total());
   CHECK(late.time.lost->Total() >= late.late_uploads_ns);
+  // The second of two copies waits for the first, and begins earlier with it.
+  CHECK(CodeBeforeUpload(9, {605_us, 609_us}, 2).late_uploads_ns ==
+        Approx(20 * 200_us).epsilon(0.03));
   // Behind the kernel in its stream the upload comes no earlier, whenever it is called.
   CHECK(CodeBeforeUpload(7).late_uploads_ns <= 20 * 3_us);
   // So does one whose call waits for the kernel first, as on the default stream.

@@ -35,8 +35,9 @@ struct Wait {
   bool IsUpload() const { return gap == kNone; }
 };
 
-// Uploads beside no kernel that began as soon as they were called, so that an earlier call would
-// have begun them beside the kernels before; as much of each as its stream was free before it.
+// Uploads beside no kernel that began as soon as they were called, or right behind one that did, so
+// that earlier calls would have begun them beside the kernels before; as much of them as their
+// stream was free before the first.
 class LateUploads {
  public:
   explicit LateUploads(const Basis& basis) : basis_(basis) {
@@ -45,24 +46,38 @@ class LateUploads {
       return;
     const Trace& trace = basis.run.trace;
     const auto latency = static_cast<Nanos>(basis.run.knowledge.Number("idle.launch_latency"));
-    std::vector<Nanos> done(trace.streams.size());  // the work of a stream so far
+    struct Stream {
+      Nanos done = 0;  // the work so far
+      // Behind uploads that began when they were called: how much earlier these could have begun.
+      Nanos room = 0;
+    };
+    std::vector<Stream> streams(trace.streams.size());
     for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-      const std::uint32_t stream = trace.ops.stream[op];
-      if (stream == kNone) continue;
-      const Nanos free_for = trace.ops.start[op] - done[stream];
-      done[stream] = std::max(done[stream], trace.ops.end[op]);
+      if (trace.ops.stream[op] == kNone) continue;
+      Stream& stream = streams[trace.ops.stream[op]];
+      const Nanos start = trace.ops.start[op];
+      const Nanos free_for = start - stream.done;
+      stream.done = std::max(stream.done, trace.ops.end[op]);
       const std::uint32_t call = trace.ops.call[op];
-      if (trace.ops.kind[op] != OpKind::kCopy || call == kNone || free_for <= 0) continue;
-      if (trace.copies.direction[trace.ops.detail[op]] != CopyDirection::kHostToDevice) continue;
-      if (!basis.InLoop(trace.ops.start[op])) continue;
+      if (trace.ops.kind[op] != OpKind::kCopy || call == kNone || free_for < 0 ||
+          trace.copies.direction[trace.ops.detail[op]] != CopyDirection::kHostToDevice ||
+          !basis.InLoop(start)) {
+        stream.room = 0;
+        continue;
+      }
       // A call that lasts longer may have waited, also for work of other streams, before it copied.
-      const bool holds = trace.calls.end[call] > trace.ops.start[op];
+      const bool holds = trace.calls.end[call] > start;
       const Nanos called = holds ? trace.calls.start[call] : trace.calls.end[call];
-      if (trace.ops.start[op] <= called + latency) Add(op, call, free_for);
+      if (start <= called + latency) {
+        stream.room = free_for;
+      } else if (free_for > latency) {
+        stream.room = 0;  // it waited for something else than the uploads before
+      }
+      Add(op, call, &stream.room);
     }
   }
 
-  // Those that the thread called, in the order of its calls.
+  // Those that the thread called.
   std::vector<Wait> Of(std::uint32_t thread, std::uint16_t device) const {
     std::vector<Wait> waits;
     for (const auto& [caller, wait] : uploads_)
@@ -71,17 +86,17 @@ class LateUploads {
   }
 
  private:
-  void Add(std::uint32_t op, std::uint32_t call, Nanos free_for) {
+  void Add(std::uint32_t op, std::uint32_t call, Nanos* room) {
     const Trace& trace = basis_.run.trace;
     const std::uint16_t device = trace.ops.device[op];
     const IntervalSet exposed =
         basis_.times[device].copy_exposed.Clip(trace.ops.start[op], trace.ops.end[op]);
     for (const Interval& part : exposed.intervals()) {
-      const Nanos length = std::min(part.Length(), free_for);
+      const Nanos length = std::min(part.Length(), *room);
       if (length <= 0) break;
       uploads_.push_back({trace.calls.thread[call],
                           {trace.calls.start[call], {part.end - length, part.end}, kNone, device}});
-      free_for -= length;
+      *room -= length;
     }
   }
 
