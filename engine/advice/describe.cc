@@ -129,7 +129,9 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
 
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
   const double won = std::max(finding->AtStake(), finding->unprofiled_share.value_or(0));
-  finding->falls_short = finding->rule->kind != RuleKind::kInfo &&
+  // A symptom without a percentage promises nothing that the saving could fall short of.
+  const bool promises = finding->symptom.find('%') != std::string::npos;
+  finding->falls_short = promises && finding->rule->kind != RuleKind::kInfo &&
                          finding->touched_share - won >= knowledge.Number("ranking.info_share") &&
                          won < knowledge.Number("ranking.falls_short") * finding->touched_share;
 }

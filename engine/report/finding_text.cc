@@ -21,7 +21,9 @@ std::string Percent(double share) { return FormatQuantity(share, "share"); }
 // How much it saves if only it is fixed, where its saving is notably less or more; else "". Nothing
 // stands above the first of the plan.
 std::string ByItself(const Finding& finding) {
-  if (!finding.DiffersAlone()) return "";
+  // What saves nothing in its turn says what it saves alone, however little that is.
+  const bool only_alone = finding.saving_s <= 0 && finding.alone_share >= kNothing;
+  if (!finding.DiffersAlone() && !only_alone) return "";
   return finding.alone_share < kNothing ? "nothing by itself"
                                         : Percent(finding.alone_share) + " by itself";
 }

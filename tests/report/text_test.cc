@@ -266,6 +266,10 @@ TEST_CASE("a saving that others leave nothing of is never called unknown") {
   finding.saving_s = finding.saving_share = 0;
   finding.alone_share = 0.0004;
   CHECK(SavingText(sample->report, finding) == "saving unknown");
+  finding.alone_share = 0.0011;
+  CHECK(SavingText(sample->report, finding) ==
+        "saves nothing more after the findings above; up to 0.11 % by itself");
+  finding.alone_share = 0.0004;
   finding.unprofiled_alone_share = 0.02;
   CHECK(SavingText(sample->report, finding) ==
         "saves nothing more after the findings above; up to 2 % of a run without the profiler by "
