@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -191,6 +192,24 @@ void MakeSingular(std::string* text, std::size_t at) {
   }
 }
 
+// "0.18 times per step" as people say it, "about once in 6 steps", where the number stands at
+// [begin, end).
+void MakeRare(std::string* text, std::size_t begin, std::size_t end) {
+  constexpr std::string_view kTimesPer = " times per ";
+  constexpr double kOften = 0.67;  // "about once in 1 step" would say nothing
+  double rate = 0;
+  const char* const first = text->data() + begin;
+  const auto parsed = std::from_chars(first, text->data() + end, rate);
+  if (parsed.ec != std::errc() || rate <= 0 || rate > kOften) return;
+  if (text->compare(end, kTimesPer.size(), kTimesPer) != 0) return;
+  std::size_t to = end + kTimesPer.size();
+  while (to < text->size() && std::isalpha(static_cast<unsigned char>((*text)[to])) != 0) ++to;
+  const std::string unit = text->substr(end + kTimesPer.size(), to - end - kTimesPer.size());
+  text->replace(begin, to - begin,
+                fmt::format("about once in {:.0f} {}{}", std::round(1 / rate), unit,
+                            unit.ends_with('s') || unit.ends_with("ch") ? "es" : "s"));
+}
+
 }  // namespace
 
 std::string FillTemplate(
@@ -200,7 +219,11 @@ std::string FillTemplate(
   std::string filled;
   filled.reserve(text.size());
   constexpr std::string_view kTimes = " times";
-  std::vector<std::size_t> few;  // ends of counts that are one or two
+  struct Count {
+    std::size_t begin, end;
+    bool few;  // one or two
+  };
+  std::vector<Count> counts;
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t open = text.find('{', at);
@@ -212,17 +235,20 @@ std::string FillTemplate(
     std::optional<std::string> value;
     if (colon != std::string_view::npos)
       value = value_of(place.substr(0, colon), place.substr(colon + 1));
+    const std::size_t begin = filled.size();
     filled += value ? *value : std::string(text.substr(open, close - open + 1));
-    if ((value == "1" || value == "2") && (place.ends_with(":count") || place.ends_with(":num")))
-      few.push_back(filled.size());
+    if (value && (place.ends_with(":count") || place.ends_with(":num")))
+      counts.push_back({begin, filled.size(), value == "1" || value == "2"});
     at = close + 1;
   }
   filled += text.substr(at);
-  for (auto end = few.rbegin(); end != few.rend(); ++end) {
-    if (filled[*end - 1] == '1')
-      MakeSingular(&filled, *end);
-    else if (filled.compare(*end, kTimes.size(), kTimes) == 0)
-      filled.replace(*end - 1, kTimes.size() + 1, "twice");
+  for (auto count = counts.rbegin(); count != counts.rend(); ++count) {
+    if (!count->few)
+      MakeRare(&filled, count->begin, count->end);
+    else if (filled[count->begin] == '1')
+      MakeSingular(&filled, count->end);
+    else if (filled.compare(count->end, kTimes.size(), kTimes) == 0)
+      filled.replace(count->begin, kTimes.size() + 1, "twice");
   }
   return filled;
 }

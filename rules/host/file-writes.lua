@@ -44,7 +44,7 @@ cudaEventRecord(copied, copy_stream);  // writer and loop wait for it]],
 
   tests = {
     { name = "samples are written in each step",
-      edges = { ["host.file_write.lost"] = 5e6, ["host.file_write.per_step"] = 0.5 },
+      edges = { ["host.file_write.lost"] = 5e6, ["host.file_write.per_step"] = 0.15 },
       facts = { window = { device_time = 1e9 }, host = { file_write = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

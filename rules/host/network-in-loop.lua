@@ -30,7 +30,7 @@ return {
 
   tests = {
     { name = "a metrics server in each step",
-      edges = { ["host.network.lost"] = 2e7, ["host.network.per_step"] = 0.5 },
+      edges = { ["host.network.lost"] = 2e7, ["host.network.per_step"] = 0.15 },
       facts = { window = { device_time = 1e9 }, host = { network = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

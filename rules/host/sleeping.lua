@@ -34,7 +34,7 @@ return {
 
   tests = {
     { name = "a poll every millisecond",
-      edges = { ["host.sleep.lost"] = 5e6, ["host.sleep.per_step"] = 0.5 },
+      edges = { ["host.sleep.lost"] = 5e6, ["host.sleep.per_step"] = 0.15 },
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },

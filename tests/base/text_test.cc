@@ -23,6 +23,10 @@ TEST_CASE("one thing is singular") {
   CHECK(fill("{n:count} element-wise kernels", "1") == "1 element-wise kernel");
   CHECK(fill("it waits {n:num} times per step", "1") == "it waits once per step");
   CHECK(fill("it waits {n:num} times per step", "2") == "it waits twice per step");
+  CHECK(fill("it waits {n:num} times per step", "0.182") == "it waits about once in 5 steps");
+  CHECK(fill("it waits {n:num} times per pass", "0.476") == "it waits about once in 2 passes");
+  CHECK(fill("it waits {n:num} times per step", "0.8") == "it waits 0.8 times per step");
+  CHECK(fill("{n:num} times as long", "0.5") == "0.5 times as long");
   CHECK(fill("{n:count} copies {n:num} times", "1") == "1 copy once");
   CHECK(fill("{n:num} times as long", "2") == "twice as long");
   CHECK(fill("{n:num} times as long", "12") == "12 times as long");

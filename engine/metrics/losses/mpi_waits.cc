@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "engine/replay/stream_waits.h"
+
 namespace advise {
 namespace {
 
@@ -33,8 +35,15 @@ class MpiFinder {
     EstimateNeeds();
     FindSmall();
     DivideGaps();
+    staged_ = FindStagedCopies(basis_);
+    HideStaged();
     Count();
     Staged();
+    result_.late = late_.Build();
+    result_.uneven = uneven_.Build();
+    result_.transfer = transfer_.Build();
+    result_.small = small_.Build();
+    result_.file = file_.Build();
     return std::move(result_);
   }
 
@@ -165,11 +174,26 @@ class MpiFinder {
         last_gap = piece.gap;
       }
     }
-    result_.late = late_.Build();
-    result_.uneven = uneven_.Build();
-    result_.transfer = transfer_.Build();
-    result_.small = small_.Build();
-    result_.file = file_.Build();
+  }
+
+  // While the GPU computes what needs no message, it also copies those that go through the host,
+  // and the host's waits for these copies cost nothing.
+  void HideStaged() {
+    if (transfer_.count() == 0) return;
+    const OpTable& ops = run_.trace.ops;
+    Remedy& remedy = transfer_.remedy();
+    for (const std::vector<std::uint32_t>* way : {&staged_.down, &staged_.up}) {
+      for (const std::uint32_t op : *way) {
+        remedy.detached_ops.push_back(op);
+        if (ops.call[op] != kNone) remedy.unblocked_calls.push_back(ops.call[op]);
+      }
+    }
+    const std::set<std::uint32_t> down(staged_.down.begin(), staged_.down.end());
+    const std::vector<std::uint32_t> awaited = AwaitedBySyncs(run_);
+    for (std::uint32_t call = 0; call < awaited.size(); ++call) {
+      if (awaited[call] != kNone && down.count(awaited[call]) > 0)
+        remedy.unblocked_calls.push_back(call);
+    }
   }
 
   // The part of the piece inside the call: first it waits, then its messages travel.
@@ -231,9 +255,8 @@ class MpiFinder {
   void Staged() {
     LossBuilder loss(basis_);
     const OpTable& ops = run_.trace.ops;
-    const StagedCopies copies = FindStagedCopies(basis_);
     std::vector<std::uint32_t> all;
-    std::merge(copies.down.begin(), copies.down.end(), copies.up.begin(), copies.up.end(),
+    std::merge(staged_.down.begin(), staged_.down.end(), staged_.up.begin(), staged_.up.end(),
                std::back_inserter(all));
     std::map<std::uint32_t, std::uint32_t> before;  // by device: the staged copy before
     for (const std::uint32_t op : all) {
@@ -280,6 +303,7 @@ class MpiFinder {
   const MpiTable& mpi_;
   std::int64_t small_bytes_;
   std::vector<Nanos> needed_;  // by row
+  StagedCopies staged_;
   std::vector<double> spare_;  // by row: the share of its messages that need not travel alone
   LossBuilder late_, uneven_, transfer_, small_, file_;
   std::unordered_map<StringId, double> idle_;  // by function
