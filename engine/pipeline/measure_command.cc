@@ -125,9 +125,12 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
   }
   if (functions.empty()) return made;
   const char* const tool = amd ? "rocprof-compute" : "Nsight Compute";
-  made.step = made.kernels == 1
-                  ? fmt::format("Measure this kernel with {}.", tool)
-                  : fmt::format("Measure these {} kernels with {}.", CountWord(made.kernels), tool);
+  // A profiler of kernels counts the launches of each process by itself.
+  const double processes = std::max(1.0, FactNumber(report, "run.processes").value_or(1));
+  const char* const where = processes > 1 ? " in one process" : "";
+  made.step = made.kernels == 1 ? fmt::format("Measure this kernel with {}{}.", tool, where)
+                                : fmt::format("Measure these {} kernels with {}{}.",
+                                              CountWord(made.kernels), tool, where);
   if (amd) {
     made.command = fmt::format("rocprof-compute profile --name run --kernel {} -- COMMAND",
                                fmt::join(functions, " "));
@@ -135,11 +138,12 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
   }
   // The first launches warm caches and clocks up; where there are many, those of the middle count.
   const double wanted = kLaunchesOfEach * static_cast<double>(made.kernels);
-  const double skip = launches > 2 * wanted ? std::floor(launches / 2) : 0;
+  const double of_one = std::floor(launches / processes);
+  const double skip = of_one > 2 * wanted ? std::floor(of_one / 2) : 0;
   made.command = fmt::format(
       "ncu --set full --kernel-name 'regex:{}' --launch-skip {:.0f} --launch-count {:.0f} --csv "
       "--page raw --print-units base -- COMMAND > kernels.csv",
-      fmt::join(functions, "|"), skip, std::max(1.0, std::min(wanted, launches)));
+      fmt::join(functions, "|"), skip, std::max(1.0, std::min(wanted, of_one)));
   return made;
 }
 

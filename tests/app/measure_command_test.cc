@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/analysed.h"
+#include "tests/support/fact_infos.h"
+
 namespace advise {
 namespace {
 
@@ -12,6 +15,25 @@ TEST_CASE("a kernel is found by the name of its function") {
   CHECK(KernelFunction("(anonymous namespace)::f(int)") == "f");
   // Numba's, whose tags hold a hash.
   CHECK(KernelFunction("frames::blur[abi:v1,cw51cXTLSUwv1sDU](Array<float, (int)2, C>)") == "blur");
+}
+
+TEST_CASE("each process counts its own launches") {
+  const auto command = [](double processes) {
+    Report report;
+    const auto tell = [&](const char* fact) -> Fact& {
+      report.facts.emplace_back();
+      report.facts.back().info = InfoOf(fact);
+      return report.facts.back().fact;
+    };
+    tell("summary.kernels").value = Rows{{{"name", Cell(std::string("stencil27(int*)"))},
+                                          {"share", Cell(1.0)},
+                                          {"count", Cell(1664.0)}}};
+    tell("run.processes").value = processes;
+    return CommandToMeasure(report, ShippedKnowledge());
+  };
+  CHECK_THAT(command(1).command, Catch::Contains("--launch-skip 832 --launch-count 3 "));
+  CHECK_THAT(command(4).command, Catch::Contains("--launch-skip 208 --launch-count 3 "));
+  CHECK(command(4).step == "Measure this kernel with Nsight Compute in one process.");
 }
 
 }  // namespace
