@@ -55,6 +55,7 @@ enum class Topic {
   kHostOperators,   // and for the operators of a framework
   kLateRank,        // which rank the others wait for
   kCollectives,     // collectives with nothing beside them
+  kCopies,          // copies that take longer than computing
   kMissingRanks,    // the capture: ranks are missing,
   kUnnamedSteps,    // ranges,
   kTooShort,        // steps,

@@ -37,11 +37,12 @@ const char* RuleKindName(RuleKind kind) {
 
 namespace {
 
-constexpr std::array<std::pair<Topic, const char*>, 11> kTopics = {
+constexpr std::array<std::pair<Topic, const char*>, 12> kTopics = {
     {{Topic::kHostCode, "host-code"},
      {Topic::kHostOperators, "host-operators"},
      {Topic::kLateRank, "late-rank"},
      {Topic::kCollectives, "collectives"},
+     {Topic::kCopies, "copies"},
      {Topic::kMissingRanks, "missing-ranks"},
      {Topic::kUnnamedSteps, "unnamed-steps"},
      {Topic::kTooShort, "too-short"},

@@ -14,7 +14,7 @@ namespace advise {
 namespace {
 
 struct Time {
-  double compute = 0, comm = 0, idle = 0, all = 0;
+  double compute = 0, comm = 0, copy = 0, idle = 0, all = 0;
 };
 
 Time TimeOf(const Report& report) {
@@ -22,6 +22,7 @@ Time TimeOf(const Report& report) {
   for (const DeviceBudget& device : report.devices) {
     time.compute += static_cast<double>(device.compute_ns);
     time.comm += static_cast<double>(device.comm_exposed_ns);
+    time.copy += static_cast<double>(device.copy_exposed_ns);
     time.idle += static_cast<double>(device.idle_ns);
     time.all += static_cast<double>(device.window_ns);
   }
@@ -159,16 +160,28 @@ bool LeavesIdleUnexplained(const Report& report, const Knowledge& knowledge) {
   return !all_seen && WinsLittleOfWaits(report, knowledge);
 }
 
-// Code of the host that the GPUs mostly wait for, where it is only told, since no loop shows what
-// it costs; null where there is none, or where what was found wins more of the time.
-const Finding* HostCodeThatIsToldOnly(const Report& report, const Knowledge& knowledge) {
-  if (WaitsForUnseenRanks(report) || !WinsLittleOfWaits(report, knowledge)) return nullptr;
+// What is only told of a topic; null where there is no such note.
+const Finding* NoteOf(const Report& report, Topic topic) {
   for (const Finding& finding : report.findings) {
-    if (finding.rule != nullptr && finding.rule->topic == Topic::kHostCode &&
+    if (finding.rule != nullptr && finding.rule->topic == topic &&
         finding.severity == Severity::kInfo && !finding.UnderCause())
       return &finding;
   }
   return nullptr;
+}
+
+// Code of the host that the GPUs mostly wait for, where it is only told, since no loop shows what
+// it costs; null where there is none, or where what was found wins more of the time.
+const Finding* HostCodeThatIsToldOnly(const Report& report, const Knowledge& knowledge) {
+  if (WaitsForUnseenRanks(report) || !WinsLittleOfWaits(report, knowledge)) return nullptr;
+  return NoteOf(report, Topic::kHostCode);
+}
+
+// Copies that take most of what the GPUs lose, where they are only told: a program that runs once
+// copies its data once, and what that costs depends on what it is to do with them.
+const Finding* CopiesThatAreToldOnly(const Report& report) {
+  const Time time = TimeOf(report);
+  return 2 * time.copy > time.all - time.compute ? NoteOf(report, Topic::kCopies) : nullptr;
 }
 
 // A trace of work that no capture lets anybody judge here.
@@ -403,6 +416,10 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_records_graphs = true;
     report->next_step = "Record the kernels inside the CUDA graphs.";
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
+    return;
+  }
+  if (const Finding* const copies = CopiesThatAreToldOnly(*report); copies != nullptr) {
+    report->next_step = copies->Title() + ".";
     return;
   }
   if (!LosesNothingBetweenKernels(*report, knowledge)) return FillNextStepOfHost(knowledge, report);

@@ -330,10 +330,11 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
     }
   }
   if (little) {
-    // Without a timeline, notes are all that was found.
+    // Without a timeline, notes are all that was found; and one may be what to do next.
     const int left = kRowsOfTiny - page.rows();
-    if (report.devices.empty() && !options.quiet && left > 0)
-      WriteNotes(page, NotesOf(report, false), kColumn, false, left);
+    const TextNotes notes = NotesOf(report, false);
+    if ((report.devices.empty() || notes.is_next) && !options.quiet && left > 0)
+      WriteNotes(page, notes, kColumn, false, left);
     return page;
   }
   const int of_findings = WriteFindings(page, report, options, room);

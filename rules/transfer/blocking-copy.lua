@@ -14,8 +14,8 @@ return {
   loss           = "copy.blocking",
   not_applicable = "no copy blocks the host",
   evidence       = { "count", "bytes", "per_step", "pageable_share" },
-  optional       = { "steps.count" },
-  thresholds     = { "min_share", "min_count" },
+  optional       = { "steps.count", "window.supports_verdict", "copy.blocking.remedy" },
+  thresholds     = { "min_share", "min_count", "max_pageable" },
 
   symptom = "In {count:count} copies ({bytes:bytes} in all, {memory:text}), the host is blocked until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The host can queue no work during a synchronous copy: the call waits for all earlier work and moves the data.",
@@ -31,22 +31,30 @@ cudaStreamWaitEvent(compute_stream, copied, 0);]],
 x = x.to(device, non_blocking=True)]],
       language = "python", ["for"] = { "pytorch" } },
     { reason = "loop", action = "Use two buffers in turn, so that one is copied while kernels use the other" },
+    { reason = "once", action = "Send large arrays in pieces through one small pinned buffer that is used again, so that kernels work on one piece while the next one arrives" },
     { reason = "pass", action = "Split large copies into pieces, so that kernels work on one piece while the next one arrives" },
     { reason = "loop", action = "Fetch results every N steps, or after the next step's work has been queued" },
   },
-  false_positives = "A program whose next input depends on this result on the host must wait for it.",
+  false_positives = "A program whose next input depends on this result on the host must wait for it. Memory that is copied once: pinning all of it takes longer than the copy then saves.",
   references = { "cuda-best-practices/overlap", "cuda-runtime/sync-behavior", "pytorch/pinned-memory" },
 
   detect = function(f, t, e)
-    e.reason = (f.steps.count or 0) > 0 and "loop" or "pass"
-    local percent = math.floor(100 * e.pageable_share + 0.5) .. " %"
-    e.memory = percent == "100 %" and "from or to pageable memory" or percent == "0 %" and "from or to pinned memory"
-      or percent .. " of the bytes from or to pageable memory"
+    local looped = (f.steps.count or 0) > 0
+    local once = f.window.supports_verdict == false and not at_most(e.pageable_share, t.max_pageable)
+    e.reason = looped and "loop" or once and "once" or "pass"
+    local kind = e.pageable_share > 0 and "pageable" or "pinned"
+    local part = (e.pageable_share == 0 or e.pageable_share == 1) and ""
+      or at_most(e.pageable_share, t.max_pageable) and "partly " or "mostly "
+    e.memory = part .. "from or to " .. kind .. " memory"
     return e
   end,
 
-  saving = { confidence = 0.8,
-             basis = "copies are asynchronous and from pinned memory, uploads in a loop run on a separate stream, and the host is free meanwhile" },
+  -- What is copied once is pinned for one copy, and pinning takes as long as the driver's staging or longer.
+  saving = function(f, t, e)
+    if f.window.supports_verdict == false and not at_most(e.pageable_share, t.max_pageable) then return nil end
+    return { claims = f.copy.blocking.lost, remedy = f.copy.blocking.remedy, confidence = 0.8,
+             basis = "copies are asynchronous and from pinned memory, uploads in a loop run on a separate stream, and the host is free meanwhile" }
+  end,
 
   tests = {
     { name = "a quarter of the run waits for cudaMemcpy",
@@ -57,11 +65,21 @@ x = x.to(device, non_blocking=True)]],
       expect = { share = 0.25, count = 15, bytes = 4e9, per_step = 3, pageable_share = 1,
                  memory = "from or to pageable memory" },
       saving = { claims = 2.5e8, confidence = 0.8 } },
+    { name = "a program that copies its arrays once: pinning them would win nothing",
+      edges = { ["copy.blocking.pageable_share"] = 0.5 },
+      facts = { window = { device_time = 1e9, supports_verdict = false },
+                copy = { blocking = { count = 6, bytes = 3e8, per_step = 0, pageable_share = 0.9, lost = 9e8, remedy = true } } },
+      expect = { share = 0.9, reason = "once", memory = "mostly from or to pageable memory" } },
+    { name = "a program that copies pinned arrays once",
+      facts = { window = { device_time = 1e9, supports_verdict = false },
+                copy = { blocking = { count = 6, bytes = 3e8, per_step = 0, pageable_share = 0.3, lost = 9e8, remedy = true } } },
+      expect = { share = 0.9, reason = "pass" },
+      saving = { claims = 9e8, confidence = 0.8 } },
     { name = "some of the memory is pinned",
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 0.304, lost = 2.5e8,
                                       remedy = true } } },
-      expect = { memory = "30 % of the bytes from or to pageable memory" } },
+      expect = { memory = "partly from or to pageable memory" } },
     { name = "all of the memory is pinned",
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 0, lost = 2.5e8,

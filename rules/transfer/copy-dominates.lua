@@ -9,14 +9,15 @@ return {
   kind      = "symptom",
   effort    = "design",
   priority  = 30,
+  topic     = "copies",
   explains  = { "transfer/exposed-copy", "transfer/copy-operator" },
   knowledge = { "K-A3", "K-B8" },
 
   needs      = { "window.device_time", "copy.count", "copy.time", "copy.bytes", "copy.exposed", "budget.compute", "copy.groups" },
-  optional   = { "op.copy.per_step", "copy.separate.lost", "copy.separate.remedy" },
+  optional   = { "run.devices", "op.copy.per_step", "copy.separate.lost", "copy.separate.remedy" },
   thresholds = { "min_share", "min_ratio", "min_separate" },
 
-  symptom = "On average, each GPU copies for {copy_time:time} and computes for {compute_time:time}. For {share:pct} of the time, only copies run{op_text:text}.",
+  symptom = "{who:text} copies for {copy_time:time} and computes for {compute_time:time}. For {share:pct} of the time, only copies run{op_text:text}.",
   cause   = "Moving the data takes longer than computing with it.",
   fixes   = {
     { action = "Keep data that is used again on the GPU, and compute intermediate steps there" },
@@ -35,7 +36,8 @@ return {
     if not at_least(exposed, t.min_share) then return nil end
     if f.budget.compute > 0 and not at_least(share(f.copy.time, f.budget.compute), t.min_ratio) then return nil end
     local calls = f.op.copy.per_step
-    return { op_text = calls and "; aten::copy_ is called " .. in_words(math.floor(calls + 0.5), "count") .. " times" or "",
+    local one = (f.run.devices or 1) == 1
+    return { who = one and "The GPU" or "On average, each GPU", op_text = calls and "; aten::copy_ is called " .. in_words(math.floor(calls + 0.5), "count") .. " times" or "",
              share = exposed, copy_time = f.copy.time, compute_time = f.budget.compute, bytes = f.copy.bytes,
              rows = top(f.copy.groups, "time", 3) }
   end,
