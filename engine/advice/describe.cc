@@ -162,10 +162,12 @@ double Finding::ToldShare() const {
   return saving_share > 0 && !DiffersAlone() ? saving_share : AtStake();
 }
 
-// By more than percentages without decimals hide.
+// By more than percentages without decimals hide, and than a reader takes for the same number.
 bool Finding::GoesBeyond() const {
   constexpr double kRounded = 0.005;  // layout only
-  return severity != Severity::kInfo && touched_share > 0 && ToldShare() > touched_share + kRounded;
+  constexpr double kAlike = 1.1;      // layout only
+  return severity != Severity::kInfo && touched_share > 0 &&
+         ToldShare() > touched_share + kRounded && ToldShare() > kAlike * touched_share;
 }
 
 std::string Finding::Seen() const {

@@ -15,16 +15,17 @@ return {
   evidence   = { "steps", "spread", top = "top_rank" },
   needs      = { "cluster.ranks" },
   optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "run.languages", "rank.late.device",
+                 "rank.late.cause",
                  "rank.turns.together", "rank.turns.least", "rank.turns.devices" },
   thresholds = { "max_steady", "min_share", "min_together" },
 
   symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text}: the most frequent one in {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "same", action = "Give each GPU work in proportion to its speed, or let all of them take their work from one queue" },
     { reason = "same", action = "If all GPUs got the same work, compare clocks, temperature and other processes of the slow one with the others",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",
       language = "bash", ["for"] = { "nvidia" } },
+    { reason = "same", action = "Give each GPU work in proportion to its speed, or let all of them take their work from one queue" },
     { reason = "!same", action = "Bucket samples by length, so that all ranks get similar batches in the same step", ["for"] = { "python" } },
     { reason = "!same", action = "Fill batches by tokens instead of by samples, or pack several short sequences into one", ["for"] = { "python" } },
     { reason = "!same", action = "Divide the problem by cost, not by cells, and move work between ranks when costs change", ["for"] = { "c++", "fortran", "openacc", "mpi" } },
@@ -51,6 +52,11 @@ return {
     -- Stages of a pipeline in one process compute for micro-batches in turn. Nothing shows that they wait for each other.
     local devices = f.rank.turns.devices
     if devices and devices > 1 and not f.rank.late.device then return nil end
+    if contains(f.rank.late.cause or "", "same kernels") then
+      e.reason = "same"
+      e.why = "The ranks run the same kernels in grids of the same size, but on some GPUs these take longer: lower clocks, heat, or another process."
+      return e
+    end
     local languages = f.run.languages
     e.why = "The ranks get different amounts of work: batches of different length, experts with different numbers of tokens, or parts of a problem that cost more than others."
     if languages and contains(languages, "Python") then
@@ -77,6 +83,11 @@ return {
       facts = { window = { device_time = 6e9 }, cluster = { ranks = 2 },
                 rank = { imbalance = { compute = { spread = 0.57, steps = 1, top_rank = 0.77, behind = 0.55, lost = 1.7e9, remedy = true } } } },
       expect = { top = 0.77 } },
+    { name = "two of four GPUs run the same kernels more slowly",
+      facts = { window = { device_time = 1.7e9 }, cluster = { ranks = 4 }, run = { languages = "Python" },
+                rank = { late = { device = 2, cause = "the same kernels run more slowly there" },
+                         imbalance = { compute = { spread = 0.22, steps = 1, top_rank = 0.5, behind = 0.07, lost = 1.9e8, remedy = true } } } },
+      expect = { reason = "same", why = "The ranks run the same kernels in grids of the same size, but on some GPUs these take longer: lower clocks, heat, or another process." } },
     { name = "near miss: always the same rank, which is a straggler",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { late = { device = 3 }, turns = { together = 6, least = 0.9 },

@@ -36,7 +36,10 @@ return {
     if node.ranks == 0 then return nil end
     local lost = share(node.lost.time, f.window.device_time)
     if not at_least(node.excess, t.min_excess) or not at_least(lost, t.min_share) then return nil end
-    return { node = node.name, ranks = node.ranks, excess = node.excess, share = lost, what = node.cause }
+    -- The time is a mean over all GPUs, and only those of the other nodes wait.
+    local others = f.cluster.ranks - node.ranks
+    local waited = others > 0 and lost * f.cluster.ranks / others or lost
+    return { node = node.name, ranks = node.ranks, excess = node.excess, share = waited, what = node.cause }
   end,
 
   saving = { claims = "rank.node.lost", remedy = "rank.node.remedy", confidence = 0.7,
@@ -47,7 +50,7 @@ return {
       edges = { ["rank.node.excess"] = 0.03, ["rank.node.lost"] = 1.6e8 },
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { node = { name = "node17", ranks = 4, excess = 0.25, cause = "the same kernels run more slowly there", lost = 8e8, remedy = true } } },
-      expect = { node = "node17", ranks = 4, excess = 0.25, share = 0.1 }, saving = { claims = 8e8 } },
+      expect = { node = "node17", ranks = 4, excess = 0.25, share = 0.2 }, saving = { claims = 8e8 } },
     { name = "near miss: one node is slower by a hair",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { node = { name = "node17", ranks = 4, excess = 0.01, cause = "", lost = 8e7, remedy = true } } },
