@@ -26,7 +26,7 @@ end
 -- says nothing of the place in it.
 local function place_of(ranges, longest, lost)
   local named = filter(ranges, function(row) return not matches(row.name, "ProfilerStep#*") end)
-  if 2 * sum(named, "time") <= lost then return nil, ", most of it outside all named ranges" end
+  if 2 * sum(named, "time") <= lost then return nil, ", most of it in code that no named range covers" end
   if matches(longest.name, "ProfilerStep#*") then longest = top(named, "time", 1)[1] end
   if 2 * longest.time <= lost then
     local model = filter(named, is_model)
@@ -202,7 +202,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       expect = { where = ", most of it in the range OpenMP parallel region", ways = { { reason = "loop" }, { reason = "other" } } } },
     { name = "without ranges it says so",
       facts = { window = { device_time = 1e9 }, host = { compute = { remedy = true, lost = { time = 2e8, count = 5 }, ranges = {} } } },
-      expect = { share = 0.2, where = ", most of it outside all named ranges", rows = 0,
+      expect = { share = 0.2, where = ", most of it in code that no named range covers", rows = 0,
                  ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "a server may have waited for requests where no waits were recorded",
       edges = { ["host.compute.lost.count"] = 22 },
@@ -213,7 +213,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     { name = "several pauses per token are code",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { kind = "inference" }, capture = { has_os_calls = false },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 60 }, ranges = {} } } },
-      expect = { where = ", most of it outside all named ranges", ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+      expect = { where = ", most of it in code that no named range covers", ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "the code ends with the upload of a batch",
       edges = { ["host.compute.before_uploads"] = 3.5e8 },
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
@@ -232,7 +232,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "FusionContainer::buildFusionIr", time = 7e5 } } } } },
-      expect = { where = ", most of it outside all named ranges", ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+      expect = { where = ", most of it in code that no named range covers", ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "near miss: no range holds half of the time",
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },

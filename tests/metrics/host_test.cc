@@ -245,6 +245,7 @@ HostCode CodeBeforeUpload(std::int64_t stream, Interval call = {605_us, 609_us},
   Repeat(20, 850_us, [&](int i, Nanos at) {
     story.Range("step " + std::to_string(i), {at, at + 849_us});
     story.OnStream(7).Launch("one", {at, at + 5_us}, {at + 10_us, at + 610_us});
+    story.Range("augment", {at + 8_us, at + 600_us});
     story.OnStream(stream);
     for (int copy = 0; copy < copies; ++copy) {
       const Nanos shift = copy * 5_us;
@@ -263,6 +264,9 @@ TEST_CASE("code before an upload costs what the upload runs beside no kernel") {
   const HostCode late = CodeBeforeUpload(9);
   CHECK(late.late_uploads_ns == Approx(20 * 200_us).epsilon(0.03));
   CHECK(late.before_uploads_ns == late.time.lost->Total());
+  REQUIRE(!late.ranges.empty());
+  CHECK(late.ranges.front().name == "augment");
+  CHECK(late.ranges.front().time_ns >= static_cast<double>(late.late_uploads_ns));
   CHECK(late.time.lost->Total() >= late.late_uploads_ns);
   // The second of two copies waits for the first, and begins earlier with it.
   CHECK(CodeBeforeUpload(9, {605_us, 609_us}, 2).late_uploads_ns ==

@@ -50,13 +50,10 @@ class HostCodeFinder {
       functions.Add(thread, piece.start, piece.end);
       like.Add(thread, piece.start);
       if (IsBeforeUpload(thread, piece.start)) result.before_uploads_ns += piece.Length();
-      const Nanos middle = piece.start + piece.Length() / 2;
-      std::string name = InnermostRange(thread, middle);
-      const std::string frame = InnermostOwnFrame(thread, middle);
-      if (!frame.empty()) name = frame;  // a line of the program says more than a range
-      names[name] += static_cast<double>(piece.Length());
+      names[NameAt(thread, piece.start + piece.Length() / 2)] +=
+          static_cast<double>(piece.Length());
     }
-    AddDelays(long_pauses, profiler, &result, &like, &loss);
+    AddDelays(long_pauses, profiler, &result, &names, &functions, &like, &loss);
     for (const auto& [name, time] : names) {
       if (!name.empty()) result.ranges.push_back({name, time});
     }
@@ -83,8 +80,10 @@ class HostCodeFinder {
   // The same code while the GPU had work: the thread came late to what it did next, for which the
   // GPU idles, or waits for an upload.
   void AddDelays(const std::vector<Nanos>& long_pauses, const IntervalSet& profiler,
-                 HostCode* result, LikePauses* like, LossBuilder* loss) const {
+                 HostCode* result, std::map<std::string, double>* names,
+                 SampledFunctions* functions, LikePauses* like, LossBuilder* loss) const {
     if (!doubtful_.empty()) return;
+    std::pair<std::uint32_t, Nanos> last{kNone, 0};  // one piece of code delays much that follows
     ForEachDelay(
         basis_,
         [&](std::uint32_t thread, const HostPiece& piece) {
@@ -99,6 +98,11 @@ class HostCodeFinder {
           loss->CutHost(delay.thread, delay.piece.start, delay.piece.end);
           like->Add(delay.thread, delay.piece.start);
           const Nanos length = delay.idle.Length();
+          const Nanos start = delay.piece.start;
+          (*names)[NameAt(delay.thread, start + (delay.piece.end - start) / 2)] +=
+              static_cast<double>(length);
+          if (std::exchange(last, {delay.thread, start}) != std::pair{delay.thread, start})
+            functions->Add(delay.thread, start, delay.piece.end);
           if (delay.upload) result->late_uploads_ns += length;
           if (IsBeforeUpload(delay.thread, delay.piece.start)) result->before_uploads_ns += length;
         });
@@ -140,6 +144,13 @@ class HostCodeFinder {
       if (overheads.thread[i] == kNone) when.push_back({overheads.start[i], overheads.end[i]});
     }
     return IntervalSet::Of(std::move(when));
+  }
+
+  // The innermost range around that time, or rather a line of the program, which says more; "" of
+  // neither.
+  std::string NameAt(std::uint32_t thread, Nanos time) const {
+    std::string frame = InnermostOwnFrame(thread, time);
+    return frame.empty() ? InnermostRange(thread, time) : frame;
   }
 
   // Of the python functions open at that time, the innermost of the program's own files.
