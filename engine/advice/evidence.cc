@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
@@ -159,13 +160,16 @@ class EvidenceCollector {
   // Of the ops that the fix changes: the kernel name, or kind of copy, with most time.
   void TopOp() {
     std::map<std::uint32_t, double> kernels;  // name -> time
-    std::map<std::pair<CopyDirection, MemoryKind>, double> copies;
+    std::map<MemoryKind, double> copies;      // by the host's side
+    std::map<MemoryKind, std::set<CopyDirection>> ways;
     const auto tally = [&](std::uint32_t op) {
       const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
       const std::uint32_t detail = trace_.ops.detail[op];
       if (trace_.ops.kind[op] == OpKind::kKernel) kernels[trace_.shapes[detail].name] += length;
-      if (trace_.ops.kind[op] == OpKind::kCopy)
-        copies[{trace_.copies.direction[detail], HostSide(trace_.copies, detail)}] += length;
+      if (trace_.ops.kind[op] != OpKind::kCopy) return;
+      const MemoryKind memory = HostSide(trace_.copies, detail);
+      copies[memory] += length;
+      ways[memory].insert(trace_.copies.direction[detail]);
     };
     for (const auto& [op, factor] : remedy_.scaled_ops) tally(op);
     for (const auto& [op, factor] : remedy_.lighter_ops) tally(op);
@@ -174,7 +178,11 @@ class EvidenceCollector {
       return std::max_element(map.begin(), map.end(),
                               [](const auto& x, const auto& y) { return x.second < y.second; });
     };
-    if (!copies.empty()) CopyTotal(most(copies)->first.first, most(copies)->first.second);
+    if (!copies.empty()) {
+      const MemoryKind memory = most(copies)->first;
+      const std::set<CopyDirection>& all = ways[memory];
+      CopyTotal({all.begin(), all.end()}, memory);
+    }
     if (!kernels.empty()) KernelTotal(most(kernels)->first);
   }
 
@@ -183,7 +191,7 @@ class EvidenceCollector {
     const std::uint32_t detail = trace_.ops.detail[op];
     if (trace_.ops.kind[op] == OpKind::kKernel) KernelTotal(trace_.shapes[detail].name);
     if (trace_.ops.kind[op] == OpKind::kCopy) {
-      CopyTotal(trace_.copies.direction[detail], HostSide(trace_.copies, detail));
+      CopyTotal({trace_.copies.direction[detail]}, HostSide(trace_.copies, detail));
     }
   }
 
@@ -199,18 +207,22 @@ class EvidenceCollector {
     return sum;
   }
 
-  void CopyTotal(CopyDirection direction, MemoryKind memory) {
-    LookUp look_up = guide_.BytesCopied(direction, memory);
+  void CopyTotal(const std::vector<CopyDirection>& directions, MemoryKind memory) {
+    LookUp look_up = guide_.BytesCopied(directions, memory);
     if (look_up.table.empty()) return;
     const CopyTable& copies = trace_.copies;
     const double bytes = SumInWindow(
         OpKind::kCopy,
         [&](std::uint32_t copy) {
-          return copies.direction[copy] == direction && HostSide(copies, copy) == memory;
+          return HostSide(copies, copy) == memory &&
+                 std::find(directions.begin(), directions.end(), copies.direction[copy]) !=
+                     directions.end();
         },
         [&](std::uint32_t op) { return copies.bytes[trace_.ops.detail[op]]; });
+    std::vector<std::string> names;
+    for (const CopyDirection direction : directions) names.push_back(DirectionName(direction));
     AddTotal(
-        fmt::format("bytes copied {} ({} memory)", DirectionName(direction), MemoryName(memory)),
+        fmt::format("bytes copied {} ({} memory)", fmt::join(names, " and "), MemoryName(memory)),
         bytes, "bytes", std::move(look_up));
   }
 

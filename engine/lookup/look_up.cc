@@ -193,20 +193,28 @@ LookUp ReportGuide::TimeOfKernel(StringId name) const {
               FindName(trace_, text));
 }
 
-LookUp ReportGuide::BytesCopied(CopyDirection direction, MemoryKind host_side) const {
-  // Whether a copy is one between devices is told by more than its kind.
-  const bool is_told_by_kind = IsUpward(direction) || direction == CopyDirection::kDeviceToHost ||
-                               direction == CopyDirection::kMigrationToHost ||
-                               direction == CopyDirection::kDeviceToDevice;
-  if (!is_told_by_kind) return {};
-  std::vector<int> kinds;
-  for (const cupti::CopyKind& kind : cupti::kCopyKinds) {
-    if (kind.direction == direction) kinds.push_back(kind.number);
+LookUp ReportGuide::BytesCopied(const std::vector<CopyDirection>& directions,
+                                MemoryKind host_side) const {
+  std::vector<std::string> ways;
+  for (const CopyDirection direction : directions) {
+    // Whether a copy is one between devices is told by more than its kind.
+    const bool is_told_by_kind = IsUpward(direction) || direction == CopyDirection::kDeviceToHost ||
+                                 direction == CopyDirection::kMigrationToHost ||
+                                 direction == CopyDirection::kDeviceToDevice;
+    if (!is_told_by_kind) return {};
+    std::vector<int> kinds;
+    for (const cupti::CopyKind& kind : cupti::kCopyKinds) {
+      if (kind.direction == direction) kinds.push_back(kind.number);
+    }
+    ways.push_back(fmt::format("copyKind in ({}) and {} = {}", fmt::join(kinds, ", "),
+                               IsUpward(direction) ? "srcKind" : "dstKind",
+                               static_cast<int>(host_side)));
   }
+  if (ways.empty()) return {};
+  const std::string rows =
+      ways.size() == 1 ? ways.front() : fmt::format("(({}))", fmt::join(ways, ") or ("));
   return Made(cupti::kCopies,
-              fmt::format("select sum(bytes) from {} where copyKind in ({}) and {} = {} and {}{};",
-                          cupti::kCopies, fmt::join(kinds, ", "),
-                          IsUpward(direction) ? "srcKind" : "dstKind", static_cast<int>(host_side),
+              fmt::format("select sum(bytes) from {} where {} and {}{};", cupti::kCopies, rows,
                           InWindow("start"), WorkOfRank("")),
               "");
 }

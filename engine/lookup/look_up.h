@@ -31,7 +31,8 @@ class ReportGuide {
   LookUp GapBefore(Nanos next, std::uint32_t device) const;
   LookUp TimeOfKernel(StringId name) const;
   // Nothing for directions that no condition selects.
-  LookUp BytesCopied(CopyDirection direction, MemoryKind host_side) const;
+  // In all of these directions.
+  LookUp BytesCopied(const std::vector<CopyDirection>& directions, MemoryKind host_side) const;
   LookUp CountOfCalls(StringId name) const;
 
  private:

@@ -77,11 +77,17 @@ TEST_CASE("calls that a report lists twice are counted once") {
 TEST_CASE("all kinds of copies of one direction are counted, and none that a kind does not tell") {
   const Trace trace = TraceOf("nsys-sqlite");
   const ReportGuide guide(trace, {0, 10});
-  CHECK_THAT(guide.BytesCopied(CopyDirection::kHostToDevice, MemoryKind::kPinned).sql,
+  CHECK_THAT(guide.BytesCopied({CopyDirection::kHostToDevice}, MemoryKind::kPinned).sql,
              Contains("copyKind in (1, 3) and srcKind = 1 and start >= 0 and start < 10"));
-  CHECK_THAT(guide.BytesCopied(CopyDirection::kDeviceToHost, MemoryKind::kPageable).sql,
+  CHECK_THAT(guide.BytesCopied({CopyDirection::kDeviceToHost}, MemoryKind::kPageable).sql,
              Contains("copyKind in (2, 4) and dstKind = 0"));
-  CHECK(guide.BytesCopied(CopyDirection::kPeerToPeer, MemoryKind::kDevice).table.empty());
+  CHECK_THAT(guide
+                 .BytesCopied({CopyDirection::kHostToDevice, CopyDirection::kDeviceToHost},
+                              MemoryKind::kPinned)
+                 .sql,
+             Contains("where ((copyKind in (1, 3) and srcKind = 1) or (copyKind in (2, 4) and "
+                      "dstKind = 1)) and start >="));
+  CHECK(guide.BytesCopied({CopyDirection::kPeerToPeer}, MemoryKind::kDevice).table.empty());
 }
 
 TEST_CASE("a text is searched for the time or the name, as its writer prints them") {
