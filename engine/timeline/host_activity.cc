@@ -48,6 +48,8 @@ Activity ActivityOfMpi(MpiKind kind) {
       return Activity::kMpi;
     case MpiKind::kFile:
       return Activity::kFileIo;
+    case MpiKind::kFileWrite:
+      return Activity::kFileWrite;
     case MpiKind::kOther:
       break;
   }

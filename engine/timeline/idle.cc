@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "engine/base/median.h"
 #include "engine/timeline/awaited.h"
 #include "engine/timeline/code_loading.h"
 #include "engine/timeline/pause.h"
@@ -77,7 +78,7 @@ class Explainer {
     idle_.pieces = GapPieces(when);
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
     idle_.late_copies = FindLateCopies(run_, blocks_);
-    idle_.serves = awaited_.Serves();
+    idle_.serves = awaited_.Serves() || AnswersPrograms();
     idle_.pieces = GapPieces(idle_.pieces);  // a copy has no room to grow, and there are millions
     for (const GapPiece piece : idle_.pieces) {
       idle_.by_device[piece.device][static_cast<std::size_t>(piece.cause)] += piece.Length();
@@ -95,6 +96,13 @@ class Explainer {
   }
 
  private:
+  // Whether it waits for requests again and again, each time more briefly than people take.
+  bool AnswersPrograms() {
+    const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+    return request_waits_.size() >= least && Median(request_waits_) < as_people;
+  }
+
   // As a device has work, no op says for whom the host is late: its next launch does.
   void FollowHost(std::uint32_t d) {
     const CallTable& calls = run_.trace.calls;
@@ -300,6 +308,7 @@ class Explainer {
       if (waits && !for_answer && cause == IdleCause::kHostWait &&
           awaited_.IsForRequest(thread, piece.start, piece.end)) {
         cause = IdleCause::kNoWorkQueued;
+        request_waits_.push_back(piece.end - piece.start);
       }
       if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
           awaited_.IsSilentLoader(thread, piece.start, piece.end)) {
@@ -414,6 +423,7 @@ class Explainer {
   std::map<std::uint32_t, std::vector<Nanos>> ends_;
   Idle idle_;
   Nanos told_ = 0;  // up to where the gap at hand is explained
+  std::vector<Nanos> request_waits_;
   std::vector<std::optional<HostActivity>> hosts_;
 };
 

@@ -17,7 +17,7 @@ Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
   }
   const MpiTable& mpi = run.trace.mpi;
   for (std::uint32_t i = 0; i < mpi.size(); ++i) {
-    if (mpi.kind[i] == MpiKind::kOther || mpi.kind[i] == MpiKind::kFile) continue;
+    if (!MovesData(mpi.kind[i])) continue;
     if (mpi.thread[i] == kNone) continue;
     const std::uint32_t process = run.trace.threads[mpi.thread[i]].process;
     const auto phase = static_cast<std::size_t>(Phase::kCommunication);

@@ -58,6 +58,7 @@ bool CountsPerRank(std::string_view function) {
 MpiKind MpiKindOf(std::string_view function) {
   const std::string name = StemOf(function);
   const std::string_view stem = name;
+  if (stem.starts_with("file_write") || stem.starts_with("file_iwrite")) return MpiKind::kFileWrite;
   if (stem.starts_with("file_")) return MpiKind::kFile;
   if (stem.starts_with("wait") || stem.starts_with("test") || IsOneOf(stem, kWindowWaits)) {
     return stem == "test_cancelled" ? MpiKind::kOther : MpiKind::kWait;

@@ -18,11 +18,15 @@ enum class MpiKind : std::uint8_t {
   kExchange,    // sends and receives in one call
   kWait,        // for requests or for one-sided transfers; tests, too
   kCollective,  // blocking or not
-  kFile,        // reads and writes files
+  kFile,        // opens, reads and closes files
+  kFileWrite,   // writes files
 };
 
 // Whether a call of this kind moves data between ranks, or waits for it.
-inline bool MovesData(MpiKind kind) { return kind != MpiKind::kOther && kind != MpiKind::kFile; }
+inline bool UsesFiles(MpiKind kind) {
+  return kind == MpiKind::kFile || kind == MpiKind::kFileWrite;
+}
+inline bool MovesData(MpiKind kind) { return kind != MpiKind::kOther && !UsesFiles(kind); }
 
 // Of a function by its name in C or Fortran: "MPI_Isend", "pmpi_isend_". Of names that are none of
 // MPI's: kOther.

@@ -7,7 +7,8 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 80,
-  explains  = { "host/cpu-bound", "sync/host-busy-wait", "step/checkpoint-stall", "step/periodic-stall", "input/slow-batches" },
+  explains  = { "host/cpu-bound", "sync/host-busy-wait", "step/checkpoint-stall", "step/periodic-stall", "host/file-writes",
+                "input/slow-batches" },
   knowledge = { "K-G2" },
 
   needs_loop     = true,

@@ -65,6 +65,8 @@ TEST_CASE("functions of MPI are told by their names, in C and Fortran") {
   CHECK(MpiKindOf("MPI_Ineighbor_alltoallv") == MpiKind::kCollective);
   CHECK(MpiKindOf("MPI_Reduce_scatter_block") == MpiKind::kCollective);
   CHECK(MpiKindOf("MPI_File_read_at_all") == MpiKind::kFile);
+  CHECK(MpiKindOf("MPI_File_write_at_all") == MpiKind::kFileWrite);
+  CHECK(MpiKindOf("mpi_file_iwrite_shared_") == MpiKind::kFileWrite);
   CHECK(MpiKindOf("MPI_Init_thread") == MpiKind::kOther);
   CHECK(MpiKindOf("MPI_Reduce_local") == MpiKind::kOther);
   CHECK(MpiKindOf("MPI_Comm_split") == MpiKind::kOther);
@@ -89,7 +91,7 @@ TEST_CASE("calls of MPI have sizes, peers and kinds") {
                                                    "MPI_Allreduce", "MPI_File_write_all",
                                                    "MPI_Recv"});
   CHECK(trace.mpi.kind == Kinds{MpiKind::kOther, MpiKind::kSend, MpiKind::kReceive,
-                                MpiKind::kCollective, MpiKind::kFile, MpiKind::kReceive});
+                                MpiKind::kCollective, MpiKind::kFileWrite, MpiKind::kReceive});
   CHECK(trace.mpi.sent == Numbers{-1, 4096, -1, 8, 512, -1});
   CHECK(trace.mpi.received == Numbers{-1, -1, 1024, 8, 0, -1});
   CHECK(trace.mpi.peer == std::vector<std::int32_t>{-1, 3, 2, -1, -1, -1});

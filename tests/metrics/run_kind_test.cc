@@ -91,6 +91,34 @@ TEST_CASE("passes of a framework that repeat without a backward pass are inferen
   CHECK(run->kind.unit == "step");  // nobody asked for them
 }
 
+// A thread that launches waits for one that receives messages, `wait` each time; its passes may be
+// named as steps.
+TraceBuilder Served(Nanos wait, bool named) {
+  TraceBuilder story;
+  Nanos at = 100_us;
+  for (int i = 0; i < 12; ++i) {
+    if (named) story.Thread("main").Range("step " + std::to_string(i), {at, at + 500_us});
+    story.Thread("main").Launch("one", {at, at + 3_us}, {at + 10_us, at + 300_us});
+    story.Launch("two", {at + 4_us, at + 7_us}, {at + 302_us, at + 500_us});
+    story.Sync({at + 8_us, at + 500_us});
+    story.OsCall("pthread_cond_wait", {at + 501_us, at + 500_us + wait});
+    story.Thread("api_server").OsCall("epoll_wait", {at - 20_us, at + 470_us + wait});
+    story.OsCall("recv", {at + 472_us + wait, at + 480_us + wait});
+    at += 505_us + wait;
+  }
+  return story;
+}
+
+TEST_CASE("who waits for messages more briefly than people take serves other programs") {
+  const Analysed server(Served(30_ms, false), kAuto);
+  CHECK(server.Idle(IdleCause::kNoWorkQueued) >= 10 * 29_ms);
+  CHECK(server->kind.serves);
+  CHECK(server->kind.unit == "request");
+  CHECK_FALSE(Analysed(Served(600_ms, false), kAuto)->kind.serves);
+  // What a program calls steps are no requests.
+  CHECK(Analysed(Served(30_ms, true), kAuto)->kind.unit == "step");
+}
+
 TEST_CASE("what a framework repeats without a layer of a model is a loop, and no inference") {
   const std::vector<const char*> distances = {kElementwise,
                                               "at::native::reduce_kernel<512, 1, int>",

@@ -158,7 +158,9 @@ class MpiFinder {
     std::uint32_t last_gap = kNone;
     for (const GapPiece piece : basis_.idle.pieces) {
       const bool moves = piece.activity == Activity::kMpi;
-      if ((!moves && piece.activity != Activity::kFileIo) || !basis_.InLoop(piece.start)) continue;
+      const bool files =
+          piece.activity == Activity::kFileIo || piece.activity == Activity::kFileWrite;
+      if ((!moves && !files) || !basis_.InLoop(piece.start)) continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       if (thread == kNone) continue;
       const RowRange rows = run_.mpi_of_thread[thread];
@@ -168,8 +170,7 @@ class MpiFinder {
       if (at != first) --at;
       for (; at != last && *at < piece.end; ++at) {
         const auto row = static_cast<std::uint32_t>(at - mpi_.start.begin());
-        if ((mpi_.kind[row] == MpiKind::kFile) == moves || mpi_.kind[row] == MpiKind::kOther)
-          continue;
+        if (UsesFiles(mpi_.kind[row]) == moves || mpi_.kind[row] == MpiKind::kOther) continue;
         Divide(row, piece, last_gap != piece.gap);
         last_gap = piece.gap;
       }
@@ -203,7 +204,7 @@ class MpiFinder {
     if (end <= start) return;
     const std::uint32_t thread = mpi_.thread[row];
     idle_[mpi_.name[row]] += static_cast<double>(end - start);
-    if (mpi_.kind[row] == MpiKind::kFile) {
+    if (UsesFiles(mpi_.kind[row])) {
       Lose(&file_, thread, piece.device, start, end, new_gap);
       return;
     }

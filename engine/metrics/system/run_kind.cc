@@ -210,6 +210,14 @@ class KindFinder {
     Set(KindOfRun::kOnePass, "nothing repeats often enough to be a loop");
   }
 
+  // Whether ranges that are called steps, iterations or batches tell the steps.
+  bool NamesSteps() const {
+    const std::vector<StringId>& names = trace_.ranges.name;
+    return run_.steps.known() && run_.steps.source != "period" &&
+           std::any_of(names.begin(), names.end(),
+                       [this](StringId name) { return run_.names.IsStepRange(name); });
+  }
+
   void Units() {
     const std::size_t steps = run_.steps.known() ? run_.steps.steady_count() : MarkedSteps(run_);
     switch (result_.kind) {
@@ -220,8 +228,9 @@ class KindFinder {
       case KindOfRun::kInference:
         result_.unit = result_.decode                      ? "token"
                        : !signs_.Says("diffusion").empty() ? "iteration"
-                       : result_.serves                    ? "request"
-                                                           : "step";  // nothing asked for it
+                       // Nobody asks for a step; what names its steps counts them.
+                       : result_.serves && !NamesSteps() ? "request"
+                                                         : "step";
         result_.units = std::max<std::size_t>(1, steps);
         break;
       case KindOfRun::kSolver:
