@@ -298,7 +298,7 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
   const double second = time.causes[order[1]];
   if (2 * first >= time.idle) return fmt::format(", mostly {}", words(0));
   if (second < knowledge.Number("verdict.second_cause") * first)
-    return fmt::format(", above all {}", words(0));
+    return fmt::format(", {} {}", Percent(first / time.all), words(0));
   return fmt::format(", {} {} and {} {}", Percent(first / time.all), words(0),
                      Percent(second / time.all), words(1));
 }

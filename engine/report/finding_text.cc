@@ -87,7 +87,7 @@ std::vector<std::string> GpuModels(const Report& report) {
   for (const DeviceBudget& device : report.devices) names.push_back(device.name);
   std::vector<std::pair<std::string, int>> models;
   for (const std::string& given : names) {
-    const std::string name = given.empty() ? "GPU" : given;
+    const std::string name = given.empty() ? "unnamed GPU" : given;
     const auto known = std::find_if(models.begin(), models.end(),
                                     [&](const auto& model) { return model.first == name; });
     if (known == models.end()) {
@@ -110,7 +110,7 @@ std::string EfficiencyText(const EfficiencyInfo& efficiency) {
                     " (of the peak for the types used)");
   }
   if (efficiency.bandwidth > 0)
-    parts.push_back("memory bandwidth " + FormatQuantity(efficiency.bandwidth, "share"));
+    parts.push_back(FormatQuantity(efficiency.bandwidth, "share") + " of the memory bandwidth");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -16,8 +16,8 @@ std::string RunText(const Report& report);
 std::string StepsInWords(const RunInfo& run);
 // "2 × NVIDIA H100", one text for each model.
 std::vector<std::string> GpuModels(const Report& report);
-// "MFU 41 %, memory bandwidth 30 %" for the headline; "" where less than half of the kernel time
-// was measured: what the rest does would be missing in both.
+// "MFU 41 %, 30 % of the memory bandwidth" for the headline; "" where less than half of the kernel
+// time was measured: what the rest does would be missing in both.
 std::string EfficiencyText(const EfficiencyInfo& efficiency);
 // Why findings are tentative, in a sentence; "" when they are not.
 std::string DoubtText(const Report& report);

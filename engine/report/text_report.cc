@@ -139,7 +139,7 @@ void WriteRanks(Page& page, const Report& report) {
   // Where no collective was found on two ranks, nobody knows which part of it was waiting.
   if (ranks.waited > 0 && ranks.waited + ranks.transfer >= kIdleWorthSaying) {
     parts.push_back(fmt::format("waiting for late ranks {}", pct(ranks.waited)));
-    parts.push_back(fmt::format("transfer {}", pct(ranks.transfer)));
+    parts.push_back(fmt::format("moving data {}", pct(ranks.transfer)));
   }
   page.Parts(one_process ? "GPUs" : "Ranks", kColumn, parts, " | ");
   page.Parts("Parallel efficiency", kColumn,

@@ -13,7 +13,7 @@ return {
   optional   = { "roofline.shapes.dropped.example" },
   thresholds = { "min_share" },
 
-  symptom = "Calls that take {share:pct} of the kernel time count for no efficiency{example_text:text}: their sizes suggest more work than their kernels can have done.",
+  symptom = "The efficiency of calls that take {share:pct} of the kernel time is unknown{example_text:text}: their sizes mean more work than their kernels can have done.",
   cause   = "The GPU is another one than the report or --gpu says, weights are sparse, or the kernels need fewer operations than these sizes suggest (Winograd, FFT, skipped experts).",
   fixes   = {
     { action = "If the GPU is another one, name it", snippet = "advise --gpu NAME REPORT   # such as h100-sxm or mi300x", language = "bash" },

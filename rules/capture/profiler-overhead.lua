@@ -14,7 +14,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "The profiler itself ran on launching threads for {overhead:time}, {share:pct} of the window.{idle_text:text}",
-  cause   = "The profiler flushes buffers, takes call stacks and writes samples on the threads that feed the GPU. Host times in this report are longer than without a profiler.",
+  cause   = "The profiler flushes buffers, takes call stacks and writes samples on the launching threads. Host times in this report are longer than without a profiler.",
   fixes   = {
     { action = "Record less at a time: leave out CPU sampling and the call stacks of CUDA calls",
       snippet = "nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none --cudabacktrace=none -o report -- COMMAND",

@@ -15,7 +15,7 @@ return {
   optional   = { "cluster.transfer", "cluster.window", "cluster.halved_lost", "cluster.halved_remedy", "strategy.tensor_lost" },
   thresholds = { "min_share", "of_layers" },
 
-  symptom = "For {share:pct} of the time, the GPUs only send and receive. There is too little computing to hide that behind. This fix halves it at best.",
+  symptom = "For {share:pct} of the time, the GPUs only send and receive. There is too little computing to overlap with that. This fix halves it at best.",
   cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
   fixes   = {
     { action = "Measure the path between the ranks, and compare it with what the links should reach",

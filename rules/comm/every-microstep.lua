@@ -15,7 +15,7 @@ return {
   optional   = { "comm.micro.optimizers" },
   thresholds = { "min_backwards", "min_share" },
 
-  symptom = "A step has {backwards:count} backward passes and one optimizer update. Gradients are sent after {synced:count} of the passes. For {share:pct} of the time, the GPUs do nothing but send those of the early passes.",
+  symptom = "A step has {backwards:count} backward passes and one optimizer update. Gradients are sent after {synced:count} of the passes. For {share:pct} of the time, the GPUs do nothing but send the gradients of the early passes.",
   cause   = "DDP sends the gradients after every backward pass, although they could add up on each rank until the last micro-step.",
   fixes   = {
     { action = "Run all but the last micro-step without gradient synchronization",

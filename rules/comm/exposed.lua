@@ -62,7 +62,7 @@ return {
       snippet = "cudaEventRecord(produced, compute_stream);     // after the kernels that write in\ncudaStreamWaitEvent(comm_stream, produced, 0);\nncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, comm_stream);\ncudaEventRecord(reduced, comm_stream);\nindependent<<<grid, block, 0, compute_stream>>>(data);\ncudaStreamWaitEvent(compute_stream, reduced, 0);", language = "cpp", ["for"] = { "c++" } },
     { action = "With MPI, start non-blocking exchanges, compute what does not need them, then wait",
       snippet = "MPI_Irecv(halo_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);\nMPI_Isend(halo_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);\ninterior<<<grid, block, 0, stream>>>(field);\nMPI_Waitall(2, requests, MPI_STATUSES_IGNORE);\nboundary<<<edge, block, 0, stream>>>(field, halo_in);", language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
-    { action = "Let XLA order collectives so that compute hides them",
+    { action = "Let XLA order collectives so that they overlap with compute",
       snippet = "export XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Inference with tensor parallelism, where each layer needs the result of the collective before it.",

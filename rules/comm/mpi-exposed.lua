@@ -13,7 +13,7 @@ end
 local WHY = {
   barrier    = "The host waits in a barrier, which moves no data, and launches nothing meanwhile.",
   collective = "The host waits for the collective before it launches more work.",
-  message    = "The host waits for the edges before it launches the interior.",
+  message    = "The host is inside MPI calls while messages travel, and launches nothing meanwhile.",
 }
 
 return {
@@ -35,15 +35,15 @@ return {
   symptom = "The GPU is idle for {share:pct} of the time while messages travel between ranks, mostly in {call:text}.",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "message", action = "Launch the interior before you wait for MPI",
+    { reason = "message", action = "Start messages without waiting, launch the work that does not need them (in a grid: the interior), and wait for MPI last",
       snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
 MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);
 interior<<<grid, block, 0, stream>>>(field);
 MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
-    { reason = "message", action = "With OpenACC, launch the interior with async and wait after MPI_Waitall; with OpenMP, use nowait and taskwait", ["for"] = { "openacc", "openmp", "fortran" } },
-    { reason = "message", action = "Exchange wider edges every few steps instead of narrow ones in each step" },
+    { reason = "message", action = "With OpenACC, launch the work that needs no messages with async, and wait after MPI_Waitall; with OpenMP, use nowait and taskwait", ["for"] = { "openacc", "openmp", "fortran" } },
+    { reason = "message", action = "Where ranks exchange the edges of a grid, exchange wider edges every few steps instead of narrow ones in each step" },
     { reason = "collective", action = "Divide the data into parts, and compute one part while the collective of another one travels",
       snippet = [[for (int slab = 0; slab < 2; ++slab) {
   pack<<<grid, block, 0, stream>>>(send + slab * total, field);   // of this slab only
@@ -56,7 +56,7 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
     { reason = "barrier", action = "Remove the barriers: receives, waits and collectives already wait for what they need" },
     { reason = "!barrier", action = "Use fewer ranks for the same problem: messages shrink more slowly than the work" },
   },
-  false_positives = "Solvers whose every kernel needs the edges first.",
+  false_positives = "Programs in which every kernel needs the messages first.",
   references = { "nvidia/cuda-aware-mpi", "mpi/standard" },
 
   applies = function(f) return f.mpi.count > 0, "the launching threads make no MPI calls" end,

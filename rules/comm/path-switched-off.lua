@@ -17,7 +17,7 @@ return {
                  "comm.path.across.off", "comm.path.across.name", "comm.path.across.peak", "comm.path.across.lost", "comm.path.across.remedy" },
   thresholds = { "min_share" },
 
-  symptom = "{variable:text} is set, so collectives do not use {path:text} ({peak:rate}). On that path, they would take {share:pct} of the time less.",
+  symptom = "{variable:text} is set, so collectives do not use {path:text} ({peak:rate}). On that path, they would be shorter by {share:pct} of the time.",
   cause   = "Such settings are left over from debugging, or come from a template. Data then goes through host memory inside a node, and over TCP sockets between nodes.",
   fixes   = {
     { reason = "inside", action = "Unset it, and check that the job still runs",

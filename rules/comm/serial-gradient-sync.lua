@@ -28,7 +28,7 @@ return {
       snippet = "{ \"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 50000000 } }", language = "json", ["for"] = { "pytorch" } },
     { action = "With Megatron, add --overlap-grad-reduce",
       snippet = "torchrun pretrain_gpt.py --overlap-grad-reduce --use-distributed-optimizer", language = "bash", ["for"] = { "pytorch" } },
-    { action = "Let XLA order collectives so that the backward pass hides them",
+    { action = "Let XLA order collectives so that they overlap with the backward pass",
       snippet = "export XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Models so small that all gradients fit into one bucket.",

@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action = "Fuse the short kernels of the graph" },
     { action = "Upload the graph before its first launch (cudaGraphUpload), and do not change it between launches" },
-    { action = "Keep the graph linear where branches gain nothing; newer drivers and toolkits launch linear graphs in nearly constant time" },
+    { action = "Keep the graph linear where branches gain nothing: newer drivers and toolkits launch linear graphs in nearly constant time" },
   },
   false_positives = "Graphs of a few nodes, whose time is latency.",
   references = { "cuda-programming/graphs", "nvidia/graph-launch" },

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share", "min_count" },
 
   symptom = "The launching thread writes files {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
-  cause   = "The thread that feeds the GPU waits until each write is done.",
+  cause   = "The launching thread waits until each write is done.",
   fixes   = {
     { action  = "Write from a background thread that outlives the loop, from a copy in host memory that training does not change",
       snippet = [[from concurrent.futures import ThreadPoolExecutor

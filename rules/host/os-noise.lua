@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_share", "min_count", "part" },
 
   symptom = "For {share:pct} of the time, the GPU waits for a launching thread that is ready but has no CPU ({count:count} times).",
-  cause   = "Other threads, processes or interrupts take the CPU that feeds the GPU. While the launching thread waits for its turn, no work reaches the GPU.",
+  cause   = "Other threads, processes or interrupts take the CPU of the launching thread. While that thread waits for its turn, no work reaches the GPU.",
   fixes   = {
     { action = "Bind each rank to its own cores, near its GPU",
       snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND\nnumactl --cpunodebind=$node --membind=$node COMMAND   # without Slurm; $node: of this rank's GPU",

@@ -22,7 +22,7 @@ return {
     { action  = "Keep the loader's workers",
       snippet = "loader = DataLoader(dataset, num_workers=8, persistent_workers=True)",
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Use threads, or start a pool of processes once, before the GPU is first used" },
+    { action = "Use threads, or start a pool of processes once, before the first use of the GPU" },
   },
   false_positives = "A single external command.",
   references = { "pytorch/dataloader-workers" },

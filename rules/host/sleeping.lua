@@ -2,7 +2,7 @@
 -- waits for a file.
 return {
   id        = "host/sleeping",
-  title     = "Do not sleep on the thread that feeds the GPU",
+  title     = "Do not sleep on the thread that launches GPU work",
   status    = "stable",
   since     = "0.1",
   kind      = "root",

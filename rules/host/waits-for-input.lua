@@ -13,7 +13,7 @@ return {
                  "host.input.between_to" },
   thresholds = { "min_share" },
 
-  symptom = "For {share:pct} of the time, the program waits for input from outside, such as the next cell of a notebook. The longest stretch of work lasts {length:time}, from {from:time} to {to:time}.",
+  symptom = "For {share:pct} of the time, the program waits for input from outside, such as a request or the next cell of a notebook. The longest stretch of work lasts {length:time}, from {from:time} to {to:time}.",
   cause   = "The launching thread waits in its event loop until a person or another program sends something.",
   fixes   = {
     { action = "Analyze the stretch of work only, from A to B seconds after the start",

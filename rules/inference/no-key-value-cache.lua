@@ -29,7 +29,7 @@ return {
     { action = "In a hand-written model, store the keys and values of each layer in a buffer, and append those of the new token" },
     { action = "Compute the logits of the last token alone" },
   },
-  false_positives = "Models whose tokens also look at later ones: there, a new token changes all others. Batches sorted by length that happen to grow so evenly.",
+  false_positives = "Models in which tokens also attend to later ones: there, a new token changes all others. Batches sorted by length that happen to grow so evenly.",
   references = { "pytorch/compile" },
 
   saving = { confidence = 0.8, basis = "passes after the first compute their new tokens alone, and read weights, keys and values once" },

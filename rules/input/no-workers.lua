@@ -49,7 +49,7 @@ while (auto b = queue.pop()) process(b);]],
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.85,
-             basis = "parallel loading hides the load time, as far as it can" },
+             basis = "loading in parallel overlaps with GPU work, as far as it can" },
 
   tests = {
     { name = "half the run waits for the thread's own loading",

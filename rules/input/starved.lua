@@ -59,7 +59,7 @@ return {
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.6,
-             basis = "parallel loading hides the load time, as far as it can" },
+             basis = "loading in parallel overlaps with GPU work, as far as it can" },
 
   tests = {
     { name = "a feeding thread cannot keep up",

@@ -34,7 +34,7 @@ dataset = monai.data.CacheDataset(data=items, transform=transforms, cache_rate=1
   false_positives = "The first epoch of a run whose data later stays in the page cache.",
   references = { "monai/cache-dataset", "pytorch/dataloader-workers" },
 
-  saving = { confidence = 0.7, basis = "parallel or earlier reading hides the load time, as far as it can" },
+  saving = { confidence = 0.7, basis = "earlier or parallel reading overlaps with GPU work, as far as it can" },
 
   tests = {
     { name = "four fifths of the load time is reading",

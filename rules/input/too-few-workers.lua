@@ -49,7 +49,7 @@ return {
 
   saving = function(f)
     return { claims = f.input.lost, remedy = f.input.remedy, confidence = f.input.workers_busy and 0.85 or 0.6,
-             basis = "more workers on this host's cores hide the load time, as far as they can" }
+             basis = "more workers on this host's cores keep up with the GPU, as far as they can" }
   end,
 
   tests = {

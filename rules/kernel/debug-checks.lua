@@ -23,7 +23,7 @@ return {
     { reason = "anomaly", action = "Turn anomaly detection off after debugging",
       snippet = "torch.autograd.set_detect_anomaly(False)",
       language = "python", ["for"] = { "pytorch" } },
-    { reason = "own", action = "Leave the gradients to the gradient scaler, which tests all at once, or test their norm: it is not finite where one of them is not",
+    { reason = "own", action = "Leave the gradients to the gradient scaler, which tests all at once, or test their norm: it is not finite if any of them is not",
       snippet = "norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)   # a tensor: read it every hundred steps",
       language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Check the loss only every hundred steps",

@@ -2,7 +2,7 @@
 -- model, so this only informs.
 return {
   id        = "kernel/embedding-heavy",
-  title     = "Read by index with fewer kernels, and in order",
+  title     = "Look up rows with fewer kernels, in the order of their addresses",
   status    = "stable",
   since     = "0.1",
   kind      = "info",

@@ -15,12 +15,12 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Adding up gradients by index takes {share:pct} of the compute time: {count:count} kernels {per:text}.",
-  cause   = "The backward pass of an index operation sorts the indices and adds up rows. Many equal indices fall to a few blocks.",
+  cause   = "The backward pass of an index operation sorts the indices and adds up rows. Where many indices are equal, a few blocks do most of the work.",
   fixes   = {
     { action  = "Use index_select for one dimension: its backward pass is an index_add, which sorts nothing",
       snippet = "rows = table.index_select(0, indices)          # instead of table[indices]",
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "For tables of embeddings, call the embedding: it sorts as well, but its kernels are made for repeated rows",
+    { action  = "For embedding tables, call torch.nn.functional.embedding: it sorts as well, but its kernels are made for repeated rows",
       snippet = "rows = F.embedding(indices, table)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "For tables whose rows are mostly untouched, use sparse gradients or a library of fused embeddings (FBGEMM)", ["for"] = { "pytorch" } },

@@ -12,7 +12,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_sm", "max_memory", "min_weight", "winnable" },
 
-  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the peak of the SMs and {memory:pct} of that of memory.",
+  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the peak of the SMs and {memory:pct} of the peak of memory.",
   cause   = "There is too little parallelism to hide latency, the grid is too small, or instructions depend on each other.",
   fixes   = {
     { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name regex:NAME --launch-count 3 --csv --page raw --print-units base -- COMMAND",

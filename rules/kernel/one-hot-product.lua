@@ -17,7 +17,7 @@ return {
   evidence       = { "per_step", "rows", "classes" },
   thresholds     = { "min_share" },
 
-  symptom = "One-hot matrices of up to {rows:count} rows and {classes:count} columns are made and multiplied ({per_step:num} {per:text}), which takes {share:pct} of the time more than looking the rows up.",
+  symptom = "One-hot matrices of up to {rows:count} rows and {classes:count} columns are made and multiplied ({per_step:num} {per:text}), which takes longer than looking the rows up, by {share:pct} of the time.",
   cause   = "The matrix is almost all zeros. It is cleared, filled, cast and read by the product, to pick one row of the other operand for each of its rows.",
   fixes   = {
     { action  = "Use an embedding in place of the linear layer: the same weights, and the same result",

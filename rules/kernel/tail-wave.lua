@@ -56,7 +56,7 @@ return {
 
   saving = function(f, t, e)
     return { claims = f.kernel.tail.lost, part = e.part * e.wasted * t.realistic_part, confidence = 0.3 + 0.2 * e.counted,
-             basis = "half of what the last partial waves can waste at most is gone" }
+             basis = "half of the most that partial last waves can waste is gone" }
   end,
 
   tests = {

@@ -17,7 +17,7 @@ return {
   optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.kind", "startup.time", "phase.optimizer.lost" },
   thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up", "mostly_optimizer" },
 
-  symptom = "{empty:pct} of the launches find the GPU idle. Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time.",
+  symptom = "Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time. {empty:pct} of the launches find the GPU idle.",
   cause   = "Launching each kernel, with the code around it, takes longer on the host than the kernel takes on the GPU.",
   fixes   = {
     { action  = "Update all weights with a few launches: use a fused optimizer", reason = "optimizer",

@@ -19,7 +19,7 @@ return {
   evidence       = { count = "per_step", programs = "launch.programs.per_step", single = "launch.programs.single" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "The host calls {programs:count} compiled programs {per:text}, and {single:pct} of them hold a single operation. Between these, and in kernels that one kernel could do, {share:pct} of the time is lost.",
+  symptom = "The host calls {programs:count} compiled programs {per:text}, and {single:pct} of them hold a single operation. Between these, and in kernels that one kernel could replace, {share:pct} of the time is lost.",
   cause   = "JAX compiles each operation outside jax.jit as a separate program, and Python calls them one by one. Each reads and writes whole tensors, which a fused kernel touches once.",
   fixes   = {
     { action  = "Put the whole step into one function under jax.jit: gradient, optimizer, and update",

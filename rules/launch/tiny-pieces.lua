@@ -18,7 +18,7 @@ return {
   evidence       = { "count", "kernels" },
   thresholds     = { "min_share", "min_kernels" },
 
-  symptom = "One small kernel of a few blocks is launched {kernels:count} times in a row{average:text}, with the same grid. Such series span {share:pct} of the time.",
+  symptom = "A small kernel of a few blocks is launched {kernels:count} times in a row{average:text}, with the same grid. Such series span {share:pct} of the time.",
   cause   = "Each launch costs the host microseconds, and the kernel uses a few SMs while the others are idle. One launch could do all pieces at once, if none needs the result of another.",
   fixes   = {
     { action  = "Give the kernel one block per piece, and launch it once",

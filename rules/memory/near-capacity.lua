@@ -18,7 +18,7 @@ return {
   symptom = "At its peak, {peak:bytes} of {capacity:bytes} of device memory are in use ({used:pct}).",
   cause   = "There is hardly any room for a larger batch or problem, or for fragmentation.",
   fixes   = {
-    { reason = "!set", action = "Lose less memory to fragmentation (PyTorch 2.1 and later)",
+    { reason = "!set", action = "Reduce memory fragmentation (PyTorch 2.1 and later)",
       snippet = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True   # PyTorch 2.9 and later: PYTORCH_ALLOC_CONF", language = "bash", ["for"] = { "pytorch", "nvidia" } },
     { action  = "Use less memory: a smaller micro-batch with gradient accumulation, 16-bit types, or activation checkpointing",
       snippet = "out = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", language = "python", ["for"] = { "pytorch" } },

@@ -14,7 +14,7 @@ return {
   thresholds = { "max_mean", "min_samples" },
 
   symptom = "According to the monitor, the GPUs were in use for {mean:pct} of the time{lowest_text:text}.",
-  cause   = "Usually the host does not feed the GPU: data loading, launches, or waiting for other ranks. A monitor counts a moment as busy if any kernel runs, so the real use is even lower.",
+  cause   = "Usually the host is the reason: it loads data, launches kernels too slowly, or waits for other ranks. A monitor counts a moment as busy if any kernel runs, so the real use is even lower.",
   fixes   = {
     { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run -- COMMAND\nadvise run.nsys-rep",

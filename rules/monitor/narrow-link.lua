@@ -16,7 +16,7 @@ return {
   thresholds = {},
 
   symptom = "{gpu:text} is in use with {lanes:count} PCIe lanes, where {possible:count} are possible.",
-  cause   = "The card or a riser makes bad contact, a slot has fewer lanes, or the firmware divides them. Copies between host and GPU, and collectives without NVLink, run at a fraction of their rate.",
+  cause   = "The card or a riser has a bad contact, the slot has fewer lanes, or the firmware splits them among slots. Copies between host and GPU, and collectives without NVLink, run at a fraction of their rate.",
   fixes   = {
     { action = "Read the link's state and its errors, and tell the administrators",
       snippet = "nvidia-smi -q -d PCIE\nsudo lspci -vv | grep -e LnkCap -e LnkSta", language = "bash", ["for"] = { "nvidia" } },

@@ -17,7 +17,7 @@ return {
   thresholds = {},
 
   symptom = "{who:text} nothing for {time:time}{until_text:text}. Meanwhile, {others:text} in use, but at {power:pct} of the usual power.",
-  cause   = "The waiting GPUs run kernels of a collective that spin until all ranks take part. The rank of an idle GPU does not: it ended, hangs, or does something on its own.",
+  cause   = "The waiting GPUs run kernels of a collective that spin until all ranks take part. The rank of an idle GPU does not: it has ended, hangs, or does something else alone.",
   fixes   = {
     { action = "Read what the ranks of the idle GPUs do", snippet = "py-spy dump --pid PID", language = "bash", ["for"] = { "python" } },
     { action = "Have NCCL's watchdog end the job and say which collective waits",

@@ -30,7 +30,7 @@ return {
   thresholds = { "min_share", "min_speedup", "bf16_capability" },
 
   symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:kernel}.",
-  cause   = "The tensor cores, whose peak rate is {times:text} times as high, are idle: plain FP32 products run on the ordinary cores{digits:text}.",
+  cause   = "Plain FP32 products run on the ordinary cores, not on the tensor cores, whose peak rate is {times:text} times as high{digits:text}.",
   fixes   = {
     { reason = "bf16", action = "Compute in bf16 with autocast, which the saving above assumes",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)   # in training, the loss as well; backward() stays outside",

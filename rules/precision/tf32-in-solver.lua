@@ -14,7 +14,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "The run looks like a solver, and products in TF32 take {share:pct} of its kernel time: {name:kernel}.",
-  cause   = "TF32 rounds each factor to 10 bits of mantissa, three decimal digits. Networks do not mind; an iteration may converge more slowly, or to another result, and nothing reports it.",
+  cause   = "TF32 rounds each factor to 10 bits of mantissa, three decimal digits. Neural networks tolerate that. An iterative solver may converge more slowly, or to another result, and no error is reported.",
   fixes   = {
     { action = "Run once without TF32, and compare residuals, the number of iterations and the results", snippet = "NVIDIA_TF32_OVERRIDE=0 COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "If they differ, ask for full FP32 where it matters", snippet = "torch.set_float32_matmul_precision(\"highest\")", language = "python", ["for"] = { "pytorch" } },
@@ -22,7 +22,7 @@ return {
     { action = "If they differ, ask for full FP32 where it matters",
       snippet = "jax.config.update(\"jax_default_matmul_precision\", \"float32\")", language = "python", ["for"] = { "jax" } },
   },
-  false_positives = "Solvers that refine their results in full precision, and networks inside of a simulation.",
+  false_positives = "Solvers that refine their results in full precision, and neural networks inside a simulation.",
   references = { "pytorch/tf32" },
 
   applies = function(f) return f.run.kind == "solver" and (f.run.framework or "") == "", "the run is no solver" end,

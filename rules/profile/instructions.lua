@@ -20,7 +20,7 @@ return {
     { action = "Print the counters of the kernel, which say what limits it",
       snippet = "ncu --import REPORT.ncu-rep > kernel.txt\nadvise kernel.txt", language = "bash", ["for"] = { "nvidia" } },
   },
-  false_positives = "A kernel that waits alike everywhere.",
+  false_positives = "A kernel whose waits are spread evenly over its instructions.",
   references = { "nsys/user-guide" },
 
   applies = function(f)

@@ -20,7 +20,7 @@ return {
   cause   = "Batches differ: some files are larger, longer or in another format. A rank that draws them loads longer, and all others wait for it.",
   fixes   = {
     { action = "Look at the files behind slow batches: unusual resolution, sample rate, format or precision; convert them once" },
-    { action = "Prefetch more batches, so that a slow one is hidden behind the fast ones before it",
+    { action = "Prefetch more batches, so that a slow one has time to load while earlier ones are used",
       snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
     { action = "Sort or bucket samples by size, so that all ranks get batches of similar cost in the same step" },
   },

@@ -15,7 +15,7 @@ return {
   optional   = { "rank.node.remedy" },
   thresholds = { "min_excess", "min_share" },
 
-  symptom = "All {ranks:count} ranks on {node:text} are slower than every other rank, by {excess:pct}. The others wait {share:pct} of the time for them.",
+  symptom = "The {ranks:count} ranks on {node:text} are slower than every other rank, by {excess:pct}. The others wait {share:pct} of the time for them.",
   cause   = "The reason they are slower: {what:text}. All ranks on the node share this, so the node itself is the likely cause: its power limit, temperature, storage, other users, or the cores given to the job.",
   fixes   = {
     { action = "Look at clocks, temperature and power limits of the GPUs of that node",

@@ -17,7 +17,7 @@ return {
   thresholds     = { "min_share", "min_same" },
 
   symptom = "Forward passes that no backward pass follows take {share:pct} of the time ({per_step:num} {per:text}). {layers:text}",
-  cause   = "Validation runs so, and so do teachers, frozen parts of a model and rollouts. The trace does not tell which of them this is.",
+  cause   = "Validation runs like this, as do teachers, frozen parts of a model, and rollouts. The trace does not tell which of them this is.",
   fixes   = {
     { action  = "If it is validation, run it every few hundred steps, or once per epoch",
       snippet = "if step % 500 == 0:\n    validate(model)",

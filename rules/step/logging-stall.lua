@@ -17,7 +17,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "The GPU waits {share:pct} of the time for logging.",
-  cause   = "The thread that feeds the GPU reads values back, formats them and sends them.",
+  cause   = "The launching thread reads values back, formats them and sends them.",
   fixes   = {
     { action  = "Log every N steps: copy the value to pinned memory, and read it some steps later",
       snippet = [[if step % 100 == 0:

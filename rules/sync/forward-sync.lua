@@ -20,7 +20,7 @@ return {
   optional       = { "sync.forward.operator", "sync.forward.source", "steps.forward.time", "steps.backward.time" },
   thresholds     = { "min_share", "min_per_step", "min_forward_ratio" },
 
-  symptom = "The forward pass takes {ratio:num} times as long as the backward pass. In it, the host waits for the GPU {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "In the forward pass, the host waits for the GPU {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time. The forward pass takes {ratio:num} times as long as the backward pass.",
   cause   = "Something in the model's forward code reads a value from the GPU and waits for it.",
   fixes   = {
     { action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and conditions on tensors from forward()",

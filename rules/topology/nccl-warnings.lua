@@ -16,12 +16,12 @@ return {
   symptom = "NCCL warns {count:count} times, at first: {first:text}",
   cause   = "NCCL warns where a call failed, or where it had to take a slower way: a network plugin that does not load, a card without the right driver, a limit of the system (locked memory, shared memory, open files, a timeout). A job that goes on may stop later.",
   fixes   = {
-    { action = "Run once more with all messages; those just before the warning say what NCCL tried",
+    { action = "Run once more with NCCL's full log: the messages just before the warning say what it tried",
       snippet = "export NCCL_DEBUG=INFO NCCL_DEBUG_FILE=nccl.%h.%p.log", language = "bash" },
     { action = "Give that log to advise together with the timeline",
       snippet = "advise run.nsys-rep nccl.*.log", language = "bash", ["for"] = { "nvidia" } },
   },
-  false_positives = "Warnings of the end of a run, when another rank has stopped already.",
+  false_positives = "Warnings at the end of a run, when another rank has already stopped.",
   references = { "nccl/environment" },
 
   applies = function(f) return f.nccl.warnings > 0 or f.nccl.version ~= nil, "no log of NCCL was given" end,

@@ -35,7 +35,7 @@ cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
     { action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
     { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
   },
-  false_positives = "With little compute, there is nothing to hide the copies behind. A host that is busy throughout the step keeps the step as long as it is.",
+  false_positives = "With little compute, there are no kernels for the copies to overlap with. Where the host is busy throughout the step, the step stays as long as it is.",
   references = { "cuda-best-practices/overlap", "pytorch/pinned-memory" },
 
   applies = function(f, t)

@@ -17,7 +17,7 @@ return {
   optional   = { "run.devices_listed" },
   thresholds = { "min_share", "min_count", "max_of_link" },
 
-  symptom = "Large pinned copies run at {rate:rate}, although the link reaches {link_rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "Large pinned copies run at {rate:rate}, although this GPU's link can reach {link_rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The link runs with fewer lanes or at an older speed, the host memory is on another socket, or other traffic shares the path.",
   fixes   = {
     { action  = "Bind the process and its memory to the socket of its GPU",

@@ -123,7 +123,7 @@ TEST_CASE("where two causes share the idle time, both are named") {
                            {IdleCause::kLaunch, 150},
                            {IdleCause::kUnknown, 50}});
   Find(&one, &rule, 0.16);
-  CHECK_THAT(Sentence(one), Catch::Contains("is idle 70 % of the time, above all waiting for host "
+  CHECK_THAT(Sentence(one), Catch::Contains("is idle 70 % of the time, 34 % waiting for host "
                                             "code."));
 }
 

@@ -285,10 +285,10 @@ TEST_CASE("what the kind rests on is said") {
   CHECK(training->kind.launches == 200);
   CHECK(training->kind.units == training->run.steps.steady_count());
   const Analysed kernels(Loop(10, {kMatrixBf16}), kAuto);
-  CHECK(kernels->kind.why == "1 different kernel ran");
+  CHECK(kernels->kind.why == "1 kernel ran, counted by name");
   CHECK(kernels->kind.units == 10);
   const Analysed two(Loop(10, {kMatrixBf16, kSoftmax}), kAuto);
-  CHECK(two->kind.why == "2 different kernels ran");
+  CHECK(two->kind.why == "2 kernels ran, counted by name");
   const Analysed solver(Loop(60, {"advance(double*)", "flux(double*)", "boundary(double*)",
                                   "reduce_dt(double*)", "update(double*)"}),
                         kAuto);

@@ -53,7 +53,7 @@ TEST_CASE("waiting for late ranks is told only where collectives of ranks were m
   CHECK_THAT(RenderText(sample->report, {}), !Contains("waiting for late ranks"));
   ranks.waited = 0.1;
   CHECK_THAT(RenderText(sample->report, {}),
-             Contains("waiting for late ranks 10 % | transfer 26 %"));
+             Contains("waiting for late ranks 10 % | moving data 26 %"));
 }
 
 TEST_CASE("notes that say again what stands above, or whose fix wins nothing, are only counted") {
@@ -475,7 +475,7 @@ TEST_CASE("efficiency is told only where most kernel time was measured") {
   efficiency.bandwidth = 0.1;
   efficiency.measured_share = 0.9;
   CHECK(EfficiencyText(efficiency) ==
-        "MFU 40 % (of the peak for the types used), memory bandwidth 10 %");
+        "MFU 40 % (of the peak for the types used), 10 % of the memory bandwidth");
   efficiency.mfu = efficiency.bandwidth = 0.004;
   CHECK(EfficiencyText(efficiency).empty());
   efficiency.mfu = 0.4;

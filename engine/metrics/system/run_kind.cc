@@ -192,8 +192,9 @@ class KindFinder {
     const bool marked = loops && run_.steps.source != "period";
     if (!graphs_ && result_.kernels > 0 && result_.kernels <= few && result_.launches < many &&
         !marked && solver.empty() && !Speaks("MPI")) {
-      return Set(KindOfRun::kKernels, fmt::format("{} different kernel{} ran", result_.kernels,
-                                                  result_.kernels == 1 ? "" : "s"));
+      return Set(KindOfRun::kKernels,
+                 fmt::format("{} kernel{} ran, counted by name", result_.kernels,
+                             result_.kernels == 1 ? "" : "s"));
     }
     const bool learns = Speaks("Python") && models_;
     const bool repeats = loops || support_.verdict;
