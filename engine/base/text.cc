@@ -353,6 +353,34 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& ca
   return best;
 }
 
+// "Thunk:#name=jit(step)/pure_callback,hlo_op=pure_callback.1,id=7#" is "jit(step)/pure_callback".
+std::string RangeInWords(std::string_view name) {
+  const std::size_t from = name.find(":#");
+  if (from == std::string_view::npos || !name.ends_with('#')) return SafeText(name);
+  for (const std::string_view key : {"name=", "hlo_op=", "hlo_module="}) {
+    for (const char before : {'#', ','}) {
+      const std::size_t at = name.find(std::string(1, before).append(key), from);
+      if (at == std::string_view::npos) continue;
+      const std::string_view rest = name.substr(at + 1 + key.size());
+      return SafeText(rest.substr(0, rest.find_first_of(",#")));
+    }
+  }
+  return SafeText(name);
+}
+
+std::vector<std::string> Sentences(const std::string& text) {
+  std::vector<std::string> sentences;
+  std::size_t from = 0;
+  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
+    const auto next = static_cast<unsigned char>(text[at + 2]);
+    if (std::isupper(next) == 0) continue;
+    sentences.push_back(text.substr(from, at + 1 - from));
+    from = at + 2;
+  }
+  sentences.push_back(text.substr(from));
+  return sentences;
+}
+
 std::string SafeText(std::string_view raw) {
   std::string safe;
   safe.reserve(raw.size());

@@ -26,6 +26,10 @@ std::string FillTemplate(
 // template arguments where they are long.
 std::string KernelInWords(std::string_view name);
 
+// A range's name as a sentence can bear it: XLA packs attributes into names, of which the first
+// that names something stays.
+std::string RangeInWords(std::string_view name);
+
 // Whether places of this kind take words, not numbers.
 bool IsText(std::string_view kind);
 
@@ -35,6 +39,9 @@ std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view
 // The candidate nearest to `word` by edit distance; when more than a third of the word differs from
 // each, the shortest one that holds it; or "".
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
+
+// A text in sentences.
+std::vector<std::string> Sentences(const std::string& text);
 
 // Valid UTF-8 without control characters: what a trace calls a name may be anything.
 std::string SafeText(std::string_view raw);

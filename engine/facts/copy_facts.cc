@@ -210,6 +210,10 @@ void DeclareMoves(Catalog* catalog) {
   moves.Add("copy.migration.prefetched_bytes", "bytes",
             "Bytes of unified memory that the program prefetches, in either direction.",
             &Moves::prefetched_bytes);
+  moves.Add("copy.migration.returned_bytes", "bytes",
+            "Bytes of unified memory that the program prefetches to the GPU and that migrate back "
+            "to the host before a kernel runs.",
+            &Moves::returned_bytes);
 }
 
 }  // namespace

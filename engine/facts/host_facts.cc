@@ -1,6 +1,7 @@
 // host.*: what the host does while the GPU waits.
 #include <algorithm>
 
+#include "engine/base/text.h"
 #include "engine/facts/declare.h"
 
 namespace advise::facts {
@@ -9,7 +10,7 @@ namespace {
 Rows RangesAroundCode(const HostCode& code) {
   Rows rows;
   for (std::size_t i = 0; i < std::min<std::size_t>(code.ranges.size(), 10); ++i) {
-    rows.push_back({{"name", code.ranges[i].name}, {"time", code.ranges[i].time_ns}});
+    rows.push_back({{"name", RangeInWords(code.ranges[i].name)}, {"time", code.ranges[i].time_ns}});
   }
   return rows;
 }

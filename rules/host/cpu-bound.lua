@@ -15,6 +15,7 @@ local function is_model(row) return matches(row.name, "*.py(*: forward*") or mat
 local function ways_of(name, sampled)
   if sampled then return { "other" } end
   if not name then return { "unseen", "unnamed", "other" } end
+  if matches(name, "*pure_callback*") or matches(name, "*io_callback*") then return { "callback", "unseen", "other" } end
   if matches(name, "OpenMP *") then return { "loop", "other" } end
   if is_model({ name = name }) then return { "model" } end
   if matches(name, "Optimizer.step*") or matches(name, "*optim*.py(*: step*") then return { "optimizer" } end
@@ -80,6 +81,7 @@ return {
   fixes   = {
     { reason = "requests", action = "If this is a server, first see whether it had requests: record its waits in the OS as well",
       snippet = "nsys profile --trace=cuda,nvtx,osrt -o waits -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { reason = "callback", action = "Compute in JAX what the callback computes: the compiled function waits until Python is done", ["for"] = { "jax" } },
     { reason = "model", action = "Compile the model, so that its layers run without Python between the kernels",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },
     { reason = "model", action = "Move checks, hooks, logging and metrics out of the model's forward functions" },
@@ -191,6 +193,11 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
                                      ranges = { { name = "transformers/models/bert/modeling_bert.py(364): forward", time = 4e8 } } } } },
       expect = { ways = { { reason = "model" } } } },
+    { name = "a callback to Python inside a compiled function",
+      facts = { window = { device_time = 1e9 }, run = { kind = "solver" },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },
+                                     ranges = { { name = "jit(day_callback)/pure_callback", time = 4e8 } } } } },
+      expect = { where = ", most of it in the range jit(day_callback)/pure_callback", ways = { { reason = "callback" }, { reason = "unseen" }, { reason = "other" } } } },
     { name = "the update of the weights",
       facts = { window = { device_time = 1e9 },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 },

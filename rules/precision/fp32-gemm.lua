@@ -12,6 +12,13 @@ local function solves(run, kernel)
          contains(languages, "Kokkos")
 end
 
+-- Whether a convolution runs without tensor cores beside others of the same library that use them in TF32: it is allowed
+-- already, and the library chose otherwise.
+local function allowed(rows, kernel)
+  local function convolves(name) return matches(name, "*cudnn*") or matches(name, "*conv*") end
+  return convolves(kernel) and #filter(rows or {}, function(row) return matches(row.name, "*tf32*") and convolves(row.name) end) > 0
+end
+
 return {
   id        = "precision/fp32-gemm",
   title     = "Run matrix products on the tensor cores",
@@ -26,15 +33,20 @@ return {
   loss       = "precision.fp32",
   evidence   = { "count", "speedup", compute_share = "share", name = "top" },
   needs      = { "precision.fp32.remedy" },
-  optional   = { "run.kind", "run.framework", "run.languages", "hw.known", "hw.compute_capability", "hw.peak_tensor_flops", "roofline.shapes.rows" },
+  optional   = { "run.kind", "run.framework", "run.languages", "hw.known", "hw.compute_capability", "hw.peak_tensor_flops", "roofline.shapes.rows",
+                 "kernel.top" },
   thresholds = { "min_share", "min_speedup", "bf16_capability" },
 
   symptom = "FP32 matrix kernels without tensor cores take {share:pct} of the time: {count:count} {per:text}, mostly {name:kernel}.",
-  cause   = "Plain FP32 products run on the ordinary cores, not on the tensor cores, whose peak rate is {times:text} times as high{digits:text}.",
+  cause   = "Plain FP32 products run on the ordinary cores, not on the tensor cores, whose peak rate is {times:text} times as high{more:text}.",
   fixes   = {
     { reason = "bf16", action = "Compute in bf16 with autocast, which the saving above assumes",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)   # in training, the loss as well; backward() stays outside",
       language = "python", ["for"] = { "pytorch" } },
+    { reason = "allowed", action = "Compute in bf16 with autocast, which the saving above assumes",
+      snippet = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n    out = model(x)   # in training, the loss as well; backward() stays outside",
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "allowed", action = "Pad the channels of these convolutions to a multiple of 8, or fold pixels into channels (space-to-depth) before the first layer" },
     { reason = "fp16", action = "Compute in fp16 with autocast, which the saving above assumes: this GPU has no tensor cores for bf16",
       snippet = "with torch.autocast(\"cuda\", dtype=torch.float16):\n    out = model(x)", language = "python", ["for"] = { "pytorch", "inference" } },
     { reason = "fp16", action = "Compute in fp16 with autocast and a gradient scaler, which the saving above assumes: this GPU has no tensor cores for bf16",
@@ -70,12 +82,15 @@ return {
     -- Tensor cores take bf16 and TF32 from Ampere on; GPUs of AMD give no such number.
     local tenths = math.floor(10 * e.speedup + 0.5)
     e.times = tostring(tenths % 10 == 0 and tenths // 10 or tenths / 10)
-    e.digits = ""
+    e.more = ""
     if solves(f.run, e.name) then
-      e.reason, e.digits = "solver", ". TF32 and bf16 keep 3 and 2 decimal digits of each factor, which can change what a solver computes"
+      e.reason, e.more = "solver", ". TF32 and bf16 keep 3 and 2 decimal digits of each factor, which can change what a solver computes"
       return e
     end
     e.reason = (f.hw.compute_capability or t.bf16_capability) < t.bf16_capability and "fp16" or "bf16"
+    if e.reason == "bf16" and allowed(f.kernel.top, e.name) then
+      e.reason, e.more = "allowed", ". Other convolutions of this run use TF32, so it is allowed; these probably have too few channels"
+    end
     return e
   end,
 
@@ -107,6 +122,17 @@ return {
                 precision = { fp32 = { share = 0.91, count = 289, top = "ampere_scudnn_128x64_relu_medium_nn_v1", lost = 9.1e8, remedy = true, speedup = 8 } } },
       expect = { share = 0.91, reason = "bf16" },
       saving = { claims = 9.1e8 } },
+    { name = "cuDNN runs other convolutions in TF32: nobody has to allow it",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 95e12 }, run = { kind = "inference", languages = "Python" },
+                kernel = { top = { { name = "sm86_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_cudnn" }, { name = "_5x_cudnn_ampere_scudnn_128x64_relu_medium_nn_v1" } } },
+                precision = { fp32 = { share = 0.1, count = 50, top = "_5x_cudnn_ampere_scudnn_128x64_relu_medium_nn_v1", lost = 1e8, remedy = true, speedup = 4 } } },
+      expect = { share = 0.1, reason = "allowed", more = ". Other convolutions of this run use TF32, so it is allowed; these probably have too few channels" },
+      saving = { claims = 1e8 } },
+    { name = "products in FP32 beside convolutions in TF32, which cuDNN has allowed by default",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 95e12 }, run = { kind = "inference", languages = "Python" },
+                kernel = { top = { { name = "sm86_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nchw_cudnn" }, { name = "ampere_sgemm_128x64_tn" } } },
+                precision = { fp32 = { share = 0.1, count = 50, top = "ampere_sgemm_128x64_tn", lost = 1e8, remedy = true, speedup = 4 } } },
+      expect = { share = 0.1, reason = "bf16", more = "" }, saving = { claims = 1e8 } },
     { name = "a Fortran program",
       facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 }, run = { kind = "one-pass", languages = "Fortran, OpenACC" },
                 precision = { fp32 = { share = 0.91, count = 289, top = "ampere_sgemm_128x64_tn", lost = 9.1e8, remedy = true, speedup = 8 } } },

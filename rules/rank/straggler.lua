@@ -23,7 +23,7 @@ return {
 
   needs      = { "run.devices", "rank.late.device", "rank.late.share", "rank.late.lateness", "rank.late.lost", "rank.late.remedy",
                  "window.device_time" },
-  optional   = { "rank.late.cause", "rank.late.at", "cluster.reports", "rank.imbalance.compute.behind",
+  optional   = { "rank.late.cause", "rank.late.at", "cluster.reports", "cluster.processes", "rank.imbalance.compute.behind",
                  "rank.imbalance.input.steps" },
   thresholds = { "min_behind", "min_data_steps", "min_late", "min_share" },
 
@@ -68,8 +68,7 @@ return {
     -- One batch that loads slowly makes no slow rank.
     local waits = f.rank.imbalance.input.steps
     if reason == "data" and waits and not at_least(waits, t.min_data_steps) then return nil end
-    local who = "GPU"
-    if f.cluster.reports and f.cluster.reports > 1 then who = "rank" end
+    local who = ((f.cluster.reports or 1) > 1 or (f.cluster.processes or 1) > 1) and "rank" or "GPU"
     return { who = who, at = late.at == "steps" and "the ends of steps" or late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
              reason = reason, what = late.cause or "not visible in this capture" }
   end,
@@ -116,6 +115,10 @@ return {
                 rank = { imbalance = { compute = { behind = 0.55 } },
                          late = { device = 0, share = 0.77, lateness = 16e6, cause = "it has more work on the GPU", lost = 1.7e9, remedy = true } } },
       expect = "silent" },
+    { name = "the ranks of one report, and what the host does longer",
+      facts = { window = { device_time = 4e9 }, run = { devices = 4 }, cluster = { reports = 1, processes = 4 },
+                rank = { late = { device = 2, share = 0.9, lateness = 3e6, at = "steps", cause = "it launches more kernels", lost = 4e8, remedy = true } } },
+      expect = { who = "rank", device = 2, at = "the ends of steps" } },
     { name = "late without a visible cause",
       facts = { window = { device_time = 2e9 }, run = { devices = 2 },
                 rank = { late = { device = 0, share = 0.8, lateness = 3e6, lost = 2e8, remedy = true } } },

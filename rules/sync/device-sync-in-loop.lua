@@ -28,22 +28,22 @@ return {
       snippet = "# cupy.cuda.Device().synchronize()      only around what is being timed", language = "python", ["for"] = { "cupy" } },
     { action  = "Remove the call; operations on one stream run in order without it",
       snippet = "# cuda.synchronize()      only around what is being timed", language = "python", ["for"] = { "numba" } },
-    { action  = "Order streams on the GPU instead of on the host",
+    { action  = "Queue regions with async (OpenACC) or nowait (OpenMP), and wait once at the end of the step",
+      snippet = [[#pragma acc parallel loop present(a) async(1)     // Fortran: !$acc parallel loop present(a) async(1)
+for (int i = 0; i < n; ++i) advance(a, i);
+#pragma acc wait(1)                               // once, where the host needs the results]],
+      language = "cpp", ["for"] = { "openacc", "openmp" } },
+    { reason  = "!directive", action  = "Order streams on the GPU instead of on the host",
       snippet = [[cudaEventRecord(ready, producer);
 cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
       language = "cpp", ["for"] = { "c++" } },
-    { action  = "If the host reads a result after the wait, record an event after each result, and wait for it only where the result is read: one step later, while the GPU computes the next one",
+    { reason  = "!directive", action  = "If the host reads a result after the wait, record an event after each result, and wait for it only where the result is read: one step later, while the GPU computes the next one",
       ["for"] = { "c++", "fortran" } },
     { action  = "If the call is there for timing, time with events and read them later: the host's clock without a synchronization measures launches, not work",
       snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
 start.record(); step(batch); end.record()
 # some steps later, once: end.synchronize(); start.elapsed_time(end)]],
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "Queue regions with async (OpenACC) or nowait (OpenMP), and wait once at the end of the step",
-      snippet = [[#pragma acc parallel loop present(a) async(1)     // Fortran: !$acc parallel loop present(a) async(1)
-for (int i = 0; i < n; ++i) advance(a, i);
-#pragma acc wait(1)                               // once, where the host needs the results]],
-      language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
     { action = "Leave block_until_ready() out of the loop: JAX orders work by the data that it needs", ["for"] = { "jax" } },
   },
   false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue: where the content of the next upload depends on them, that upload cannot be sent earlier.",
@@ -57,6 +57,7 @@ for (int i = 0; i < n; ++i) advance(a, i);
       and not at_most(f.sync.loop.with_code or 1, t.max_with_code)
     if not python and reads then return nil end
     e.directive = f.sync.loop.directive and " of the " .. f.sync.loop.directive or ""
+    if f.sync.loop.directive then e.reason = "directive" end
     e.late = at_least(e.share, t.min_own_share) and ""
       or " Copies and messages that follow start too late to overlap."
     return e
@@ -86,7 +87,7 @@ for (int i = 0; i < n; ++i) advance(a, i);
       facts = { window = { device_time = 1e9 }, run = { languages = "OpenACC" },
                 sync = { loop = { count = 696, per_step = 24, name = "cuStreamSynchronize", lost = 1.5e8, remedy = true,
                                   directive = "OpenACC wait at flow.f90:50" } } },
-      expect = { share = 0.15, directive = " of the OpenACC wait at flow.f90:50" } },
+      expect = { share = 0.15, reason = "directive", directive = " of the OpenACC wait at flow.f90:50" } },
     { name = "a solver waits for its kernels before it exchanges the edges",
       edges = { ["sync.loop.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },

@@ -12,13 +12,13 @@ return {
   knowledge = { "K-B4", "K-H9" },
 
   needs      = { "window.device_time", "copy.count", "copy.exposed", "copy.groups" },
-  optional   = { "copy.serial.lost", "copy.serial.remedy", "launch.waiting.share" },
+  optional   = { "copy.serial.lost", "copy.serial.remedy", "launch.waiting.share", "window.supports_verdict" },
   thresholds = { "min_share", "min_serial", "max_waiting" },
 
   symptom = "For {share:pct} of the time, copies run without overlapping any kernel{serial_text:text}.",
   cause   = "Only work on different streams overlaps: the GPU can copy and compute at once.",
   fixes   = {
-    { action  = "Copy the next batch on a separate stream meanwhile",
+    { reason  = "loop", action = "Copy the next batch on a separate stream meanwhile",
       snippet = [[side = torch.cuda.Stream()
 with torch.cuda.stream(side):
     following = following_host.to(device, non_blocking=True)   # pinned
@@ -26,13 +26,14 @@ process(batch)
 torch.cuda.current_stream().wait_stream(side)
 following.record_stream(torch.cuda.current_stream())]],
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "Copy the next piece on a separate stream meanwhile, from pinned memory",
+    { reason  = "loop", action = "Copy the next piece on a separate stream meanwhile, from pinned memory",
       snippet = [[copy_stream = cupy.cuda.Stream(non_blocking=True)
 following.set(pinned, stream=copy_stream)       # pinned: from cupyx.empty_pinned()
 process(x)
 cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
       language = "python", ["for"] = { "cupy" } },
-    { action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
+    { reason = "pass", action = "Upload what the first kernels need first, and the rest from pinned memory on a separate stream while they run" },
+    { reason = "loop", action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
     { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
   },
   false_positives = "With little compute, there are no kernels for the copies to overlap with. Where the host is busy throughout the step, the step stays as long as it is.",
@@ -49,7 +50,7 @@ cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
     local exposed = share(f.copy.exposed.time, f.window.device_time)
     if not at_least(exposed, t.min_share) then return nil end
     local serial = f.copy.serial.lost and share(f.copy.serial.lost.time, f.window.device_time) or 0
-    return { share = exposed, serial = serial, rows = top(f.copy.groups, "exposed", 3),
+    return { share = exposed, serial = serial, reason = f.window.supports_verdict == false and "pass" or "loop", rows = top(f.copy.groups, "exposed", 3),
              serial_text = at_least(serial, t.min_serial) and ". Many of them are on the same stream as the kernels" or "" }
   end,
 
@@ -66,9 +67,13 @@ cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
                 copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true },
                          groups = { { direction = "host to device", memory = "pinned", exposed = 3e8 },
                                     { direction = "device to host", memory = "pinned", exposed = 1e8 } } } },
-      expect = { share = 0.4, serial = 0.35, rows = { { direction = "host to device" }, { direction = "device to host" } },
+      expect = { share = 0.4, serial = 0.35, reason = "loop", rows = { { direction = "host to device" }, { direction = "device to host" } },
                  serial_text = ". Many of them are on the same stream as the kernels" },
       saving = { claims = 3.5e8, confidence = 0.5 } },
+    { name = "one pass: there is no next batch",
+      facts = { window = { device_time = 1e9, supports_verdict = false },
+                copy = { count = 48, exposed = 5e8, serial = { lost = 3e8, remedy = true }, groups = {} } },
+      expect = { share = 0.5, reason = "pass" }, saving = { claims = 3e8 } },
     { name = "exposed, but not because of the stream",
       facts = { window = { device_time = 1e9 },
                 copy = { count = 40, exposed = 1e8, serial = { lost = 0, remedy = true },

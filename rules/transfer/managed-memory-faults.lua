@@ -15,12 +15,14 @@ return {
   not_applicable = "no managed memory migrates",
   evidence       = { "count", "bytes", "time", faults = "gpu_faults" },
   needs          = { "copy.migration.remedy" },
-  optional       = { "copy.migration.gpu_faults", "copy.migration.back_bytes", "copy.migration.evicted_bytes", "copy.migration.prefetched_bytes" },
+  optional       = { "copy.migration.gpu_faults", "copy.migration.back_bytes", "copy.migration.evicted_bytes", "copy.migration.prefetched_bytes",
+                 "copy.migration.returned_bytes" },
   thresholds     = { "min_share", "min_count", "most_evicted" },
 
   symptom = "Page faults move {up:bytes} to the GPU and {back:bytes} back to the host, in {count:count} migrations.{prefetched_text:text} Migrations, and kernels that wait for them, take {share:pct} of the time.",
   cause   = "Pages move only when touched, and the kernel or the host waits.",
   fixes   = {
+    { reason = "early", action = "Prefetch after the host last touches the data: what it touches later moves back, and the kernel faults on it again" },
     { reason = "kernel", action  = "Prefetch what a kernel uses, on its stream",
       snippet = [[int device;
 cudaGetDevice(&device);
@@ -50,11 +52,15 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
     e.back = f.copy.migration.back_bytes or 0
     e.up = math.max(0, e.bytes - e.back)
     e.prefetched = f.copy.migration.prefetched_bytes or 0
-    e.prefetched_text = e.prefetched > 0 and " The program prefetches some of its memory itself." or ""
+    local returned = f.copy.migration.returned_bytes or 0
+    local early = 2 * returned > e.prefetched
+    e.prefetched_text = early and " Most of what the program prefetches to the GPU goes back to the host before a kernel runs."
+      or e.prefetched > 0 and " The program prefetches some of its memory itself." or ""
     e.ways = {}
+    if early then table.insert(e.ways, { reason = "early" }) end
     if e.up > 0 then table.insert(e.ways, { reason = "kernel" }) end
     if e.back > 0 then table.insert(e.ways, { reason = "host" }) end
-    if e.prefetched > 0 and e.back > 0 and e.up > 0 then table.insert(e.ways, { reason = "again" }) end
+    if not early and e.prefetched > 0 and e.back > 0 and e.up > 0 then table.insert(e.ways, { reason = "again" }) end
     return e
   end,
 
@@ -81,6 +87,11 @@ cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
                                                                        back_bytes = 2.7e8, prefetched_bytes = 1.3e8 } } },
       expect = { up = 1.3e8, back = 2.7e8, prefetched_text = " The program prefetches some of its memory itself.",
                  ways = { { reason = "kernel" }, { reason = "host" }, { reason = "again" } } } },
+    { name = "prefetched before the host fills the arrays",
+      facts = { window = { device_time = 1e9 }, copy = { migration = { count = 1153, bytes = 4e8, time = 6e7, lost = 6e7, remedy = true,
+                                                                       back_bytes = 2.7e8, prefetched_bytes = 1.3e8, returned_bytes = 1.3e8 } } },
+      expect = { prefetched_text = " Most of what the program prefetches to the GPU goes back to the host before a kernel runs.",
+                 ways = { { reason = "early" }, { reason = "kernel" }, { reason = "host" } } } },
     { name = "near miss: prefetched, nothing waits",
       facts = { window = { device_time = 1e9 }, copy = { migration = { count = 100, bytes = 2e8, time = 2e7, lost = 1e6,
                                                                        remedy = true } } },

@@ -35,6 +35,16 @@ TEST_CASE("one thing is singular") {
   CHECK(fill("{n:pct} of steps", "1") == "1 of steps");
 }
 
+TEST_CASE("names of ranges are told without what XLA packs into them") {
+  CHECK(RangeInWords("Thunk:#name=jit(day)/pure_callback,hlo_op=pure_callback.1,id=25#") ==
+        "jit(day)/pure_callback");
+  CHECK(RangeInWords("Thunk:#hlo_op=command_buffer_3#") == "command_buffer_3");
+  CHECK(RangeInWords("XlaModule:#prefix=args[0],hlo_module=jit_stage,program_id=0#") ==
+        "jit_stage");
+  CHECK(RangeInWords("XlaLauncher:#global=0,local=0#") == "XlaLauncher:#global=0,local=0#");
+  CHECK(RangeInWords("ProfilerStep#3") == "ProfilerStep#3");
+}
+
 TEST_CASE("times are shown with three digits in the unit that fits") {
   CHECK(FormatQuantity(0, "ns") == "0 s");
   CHECK(FormatQuantity(7, "ns") == "7.00 ns");

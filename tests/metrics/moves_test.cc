@@ -65,6 +65,21 @@ TEST_CASE("managed memory: what the program prefetches, and what the host pulls 
   CHECK(run->moves.prefetched_bytes == 3_MiB);
   CHECK(run->moves.migrated_back_bytes == 6_MiB);
   CHECK(run->moves.evicted_bytes == 2_MiB);
+  CHECK(run->moves.returned_bytes == 0);  // the kernel was there first
+}
+
+TEST_CASE("managed memory: prefetched before the host fills it") {
+  const auto returned = [](bool kernel_first) {
+    TraceBuilder story;
+    story.MigrateToGpu(2_MiB, {0_us, 10_us}, MigrationCause::kUser);
+    if (kernel_first) story.Launch("a", {12_us, 14_us}, {15_us, 20_us});
+    story.MigrateToHost(3_MiB, {40_us, 50_us}, MigrationCause::kFault)
+        .Launch("b", {60_us, 65_us}, {70_us, 900_us})
+        .MigrateToGpu(2_MiB, {80_us, 90_us}, MigrationCause::kFault);
+    return Analysed(story)->moves.returned_bytes;
+  };
+  CHECK(returned(false) == 2_MiB);
+  CHECK(returned(true) == 0);
 }
 
 }  // namespace

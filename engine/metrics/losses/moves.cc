@@ -1,5 +1,6 @@
 #include "engine/metrics/losses/moves.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -38,11 +39,21 @@ void FindDuplex(const Basis& basis, Way up, Way down, Moves* moves) {
   moves->one_way = lesser.Build();
 }
 
-void CountMigration(const CopyTable& copies, std::uint32_t copy, Moves* moves) {
+// `unused`: what was prefetched to the GPU and no kernel could use yet.
+void CountMigration(const CopyTable& copies, std::uint32_t copy, double* unused, Moves* moves) {
   const auto bytes = static_cast<double>(copies.bytes[copy]);
+  const bool to_host = copies.direction[copy] == CopyDirection::kMigrationToHost;
   if (copies.cause[copy] == MigrationCause::kUser) {
     moves->prefetched_bytes += bytes;
-  } else if (copies.direction[copy] == CopyDirection::kMigrationToHost) {
+    *unused += to_host ? 0 : bytes;
+    return;
+  }
+  if (to_host && copies.cause[copy] != MigrationCause::kEviction) {
+    const double returned = std::min(bytes, *unused);
+    moves->returned_bytes += returned;
+    *unused -= returned;
+  }
+  if (to_host) {
     moves->migrated_back_bytes += bytes;
     if (copies.cause[copy] == MigrationCause::kEviction) moves->evicted_bytes += bytes;
   }
@@ -57,6 +68,8 @@ Moves FindMoves(const Basis& basis) {
   LossBuilder device(basis);
   LossBuilder peer(basis);
   Way up, down;
+  std::vector<double> unused(trace.devices.size());  // by device
+  std::vector<Nanos> runs_until(trace.devices.size());
   up.when.resize(trace.devices.size());
   down.when.resize(trace.devices.size());
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
@@ -70,7 +83,12 @@ Moves FindMoves(const Basis& basis) {
       memsets.remedy().scaled_ops.emplace_back(op, 0.0F);
       continue;
     }
-    if (trace.ops.kind[op] != OpKind::kCopy) continue;
+    if (trace.ops.kind[op] != OpKind::kCopy) {
+      unused[trace.ops.device[op]] = 0;
+      runs_until[trace.ops.device[op]] =
+          std::max(runs_until[trace.ops.device[op]], trace.ops.end[op]);
+      continue;
+    }
     const auto bytes = static_cast<double>(trace.copies.bytes[detail]);
     switch (trace.copies.direction[detail]) {
       case CopyDirection::kDeviceToDevice:
@@ -85,7 +103,9 @@ Moves FindMoves(const Basis& basis) {
         break;
       case CopyDirection::kMigrationToHost:
       case CopyDirection::kMigrationToDevice:
-        CountMigration(trace.copies, detail, &moves);
+        CountMigration(trace.copies, detail, &unused[trace.ops.device[op]], &moves);
+        // A kernel that runs already may use it.
+        if (start < runs_until[trace.ops.device[op]]) unused[trace.ops.device[op]] = 0;
         break;
       case CopyDirection::kHostToDevice:
         up.when[trace.ops.device[op]].push_back({start, trace.ops.end[op]});
