@@ -49,6 +49,7 @@ constexpr std::array<std::pair<Topic, const char*>, 12> kTopics = {
      {Topic::kLostLaunches, "lost-launches"},
      {Topic::kMissingSources, "missing-sources"},
      {Topic::kClosedGraphs, "closed-graphs"},
+     {Topic::kHottestKernel, "hottest-kernel"},
      {Topic::kSwitch, "switch"}}};
 
 }  // namespace

@@ -343,9 +343,8 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
                           : SeverityInPlan(*finding, knowledge_);
   const Footing footing = FootingOf(candidate);
   finding->tentative = !footing.supports_verdict;
-  if (!footing.has_timeline && candidate.rule->kind != RuleKind::kInfo) {
-    finding->severity = Severity::kLow;
-  }
+  if (!footing.has_timeline && candidate.rule->kind != RuleKind::kInfo)
+    finding->severity = std::max(finding->severity, Severity::kLow);
   CompareWithSaving(knowledge_, finding);
   RaiseByRisk(knowledge_, finding);
   finding->explains = candidate.explains;

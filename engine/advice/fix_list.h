@@ -34,7 +34,7 @@ struct Candidate {
 // What the captures in which a candidate was found allow to say of it.
 struct Footing {
   bool supports_verdict = true;
-  bool has_timeline = true;  // without one nothing has a price, and is still worth a look
+  bool has_timeline = true;  // without one most has no price, and is still worth a look
 };
 
 // What the fixes before a fix do to it.

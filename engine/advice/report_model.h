@@ -139,9 +139,10 @@ struct Report {
   RunInfo run;
   EfficiencyInfo efficiency;
   std::vector<PlanStep> plan;
-  std::string next_step;             // the best next thing to do, in one sentence
-  std::string next_command;          // and the command that does it, may be empty
-  bool next_records_graphs = false;  // it records the kernels inside graphs
+  std::string next_step;               // the best next thing to do, in one sentence
+  std::string next_command;            // and the command that does it, may be empty
+  bool next_records_graphs = false;    // it records the kernels inside graphs
+  bool next_measures_hottest = false;  // it measures the kernel that takes most of the time
   std::vector<NamedFact> facts;
   std::vector<Finding> findings;  // ranked: the first is the first to do
   // No finding above info, no risk, and kernels that were measured and run well.

@@ -9,6 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
 #include "engine/pipeline/measure_command.h"
+#include "engine/pipeline/not_checked.h"
 
 namespace advise {
 namespace {
@@ -234,6 +235,12 @@ void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
   const MeasureCommand measure = CommandToMeasure(*report, knowledge);
   report->next_step = measure.step;
   report->next_command = measure.command;
+  const Rows* const unmeasured = FactRows(*report, "efficiency.unmeasured");
+  for (std::size_t i = 0; unmeasured != nullptr && i < unmeasured->size(); ++i) {
+    const bool hottest =
+        TextIn((*unmeasured)[i], "name") == FactWord(*report, "kernel.top.name", "");
+    if (i < measure.kernels && hottest) report->next_measures_hottest = true;
+  }
   // Ranks of several reports are brought together without the kernels of each.
   if (report->next_step.empty() && report->ranks.ranks > 1) {
     report->next_step = "Analyze one rank alone: its report names the kernels to measure.";
@@ -378,10 +385,11 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   report->next_step.clear();
   report->next_command.clear();
   report->next_records_graphs = false;
+  report->next_measures_hottest = false;
   const std::string input = report->inputs.empty() ? "" : report->inputs.front().kind;
   const bool torch = input == "kineto";
   if (report->devices.empty()) {
-    if (!torch && input != "nsys-sqlite") return;  // no timeline at all
+    if (!torch && input != "nsys-sqlite") return FillNextStepOfCounters(report);
     return FillNextStepOfNothing(report);
   }
   if (RanNoKernel(*report)) return FillNextStepOfNothing(report);

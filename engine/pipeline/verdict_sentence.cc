@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "engine/base/text.h"
-#include "engine/metrics/kernels/cpu_operators.h"
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/measure_command.h"
 
@@ -33,6 +32,17 @@ std::string InSentence(std::string title) {
   return title;
 }
 
+// "OpenACC, Fortran": what a program without a framework is written with, where advice has words of
+// its own for it.
+std::string LanguagesInWords(const RunInfo& run) {
+  std::vector<std::string> told;
+  for (const char* language : {"OpenACC", "OpenMP", "Fortran", "MPI"}) {
+    if (std::find(run.languages.begin(), run.languages.end(), language) != run.languages.end())
+      told.emplace_back(language);
+  }
+  return fmt::format("{}", fmt::join(told, ", "));
+}
+
 // "Training (PyTorch)": what was captured.
 std::string KindWords(const RunInfo& run) {
   std::string words = run.kind == "training"                               ? "Training"
@@ -44,7 +54,8 @@ std::string KindWords(const RunInfo& run) {
                       : run.kind == "kernels"                              ? "A few kernels"
                       : run.kind == "start-up"                             ? "Mostly start-up"
                                                                            : "One pass";
-  if (!run.framework.empty()) words += fmt::format(" ({})", run.framework);
+  const std::string made_with = run.framework.empty() ? LanguagesInWords(run) : run.framework;
+  if (!made_with.empty()) words += fmt::format(" ({})", made_with);
   return words;
 }
 
@@ -94,182 +105,6 @@ std::string StragglerSentence(const Report& report, const Cluster& ranks) {
                      Percent(waited), first.where.ranks.front(),
                      cause.starts_with("it ") ? ", which " + cause.substr(3) : ": " + cause);
 }
-
-// "kernels ran for 159 ms in 1,785 launches"; "" without such totals.
-std::string TotalInWords(const ProfileTotals& totals, ProfileOf of, const char* what,
-                         const char* unit, const char* units) {
-  const TotalsOf& sum = totals.Of(of);
-  if (sum.empty()) return "";
-  return fmt::format("{} {} in {} {}", what, FormatQuantity(sum.total, "ns"),
-                     FormatQuantity(sum.count, "count"), sum.count == 1 ? unit : units);
-}
-
-// What summaries of a run say.
-std::string ProfileSentence(const ProfileTotals& totals) {
-  const auto samples = [&](ProfileOf of, const char* what) {
-    const TotalsOf& sum = totals.Of(of);
-    return fmt::format("{} of {} samples are in {}.", Percent(sum.rows.front().total / sum.total),
-                       FormatQuantity(sum.total, "count"),
-                       what + SafeText(KernelInWords(sum.rows.front().name)));
-  };
-  if (!totals.Of(ProfileOf::kStacks).empty()) {
-    return "CPU samples without times were given. " + samples(ProfileOf::kStacks, "");
-  }
-  if (!totals.Of(ProfileOf::kInstructions).empty()) {
-    return "Samples of kernels by instruction were given. " +
-           samples(ProfileOf::kInstructions, "the instruction ");
-  }
-  if (totals.of.empty()) {
-    const AllocatorPage& page = totals.allocator;
-    return fmt::format(
-        "PyTorch's allocator held at most {} on GPU {}; at most {} of it were tensors.",
-        FormatQuantity(page.reserved_peak, "bytes"), page.device,
-        FormatQuantity(page.allocated_peak, "bytes"));
-  }
-  std::string words;
-  for (const std::string& part :
-       {TotalInWords(totals, ProfileOf::kKernels, "kernels ran for", "launch", "launches"),
-        TotalInWords(totals, ProfileOf::kCopies, "copies and memsets took", "operation",
-                     "operations"),
-        TotalInWords(totals, ProfileOf::kCalls, "CUDA calls took", "call", "calls"),
-        TotalInWords(totals, ProfileOf::kRanges, "named ranges took", "range", "ranges"),
-        TotalInWords(totals, ProfileOf::kOsCalls, "system calls took", "call", "calls")}) {
-    if (!part.empty()) words += (words.empty() ? "" : ", ") + part;
-  }
-  return fmt::format("Only totals were given, without a timeline: {}.", words);
-}
-
-// How busy the GPUs were, at which power, and what the log holds beside that: GPUs without work,
-// and time before the work that a share of it must not hide.
-std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy) {
-  const MonitorSummary& monitor = analysis.monitor;
-  const std::size_t all = monitor.gpus.size();
-  std::string who = at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work);
-  if (at_work < all)
-    who = fmt::format("{} of {} GPUs {}", at_work, all, at_work == 1 ? "was" : "were");
-  const double power = monitor.Mean(&MonitoredUse::busy_power);
-  const std::string watts = power < 0 ? ""
-                                      : fmt::format(", and drew {} of {} power limit then",
-                                                    Percent(power), at_work == 1 ? "its" : "their");
-  std::string words = fmt::format("According to the monitor, {} in use for {} of the time{}.", who,
-                                  Percent(busy), watts);
-  const double before = analysis.monitor_patterns.before;
-  const double sms = monitor.Mean(&MonitoredUse::sm_active);
-  if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", Percent(sms));
-  const Knowledge& knowledge = analysis.run.knowledge;
-  if (before >= knowledge.Number("monitor.pause") &&
-      before >= knowledge.Number("monitor.lead") * monitor.seconds)
-    words += fmt::format(" For {} before that, no GPU was in use.",
-                         FormatQuantity(before * kNanosPerSecond, "time"));
-  return words + " A monitor cannot show why, or how well kernels use the GPU.";
-}
-
-// The first sentence for inputs without a timeline: what each kind can say.
-std::string SideSentence(const Analysis& analysis) {
-  const Trace& trace = analysis.run.trace;
-  if (!analysis.counters.kernels.empty()) {
-    const CountedKernel& top = analysis.counters.kernels.front();
-    std::string limit = "Its counters do not show what limits it";
-    const bool on_chip = top.dram >= 0 && 2 * top.dram < top.memory;
-    if (top.bound == "memory")
-      limit = on_chip ? "Memory on the chip (caches, shared memory) limits it" : "Memory limits it";
-    if (top.bound == "compute") limit = "The SMs limit it";
-    if (top.bound == "latency")
-      limit = "It is far from every limit of the GPU, so latency limits it";
-    const std::string name = KernelInWords(top.name);
-    const std::size_t kernels = analysis.counters.kernels.size();
-    if (kernels == 1) {
-      const bool cut = top.name == kNamelessKernel;
-      return fmt::format("Counters were given for one kernel, {}. {}.",
-                         cut ? "whose name is cut off" : name, limit);
-    }
-    if (top.weight <= 0) {
-      return fmt::format("Counters were given for {} kernels, without the time that each takes.",
-                         kernels);
-    }
-    return fmt::format("Counters were given for {} kernels. {} takes {} of their time. {}.",
-                       kernels, name, Percent(top.weight), limit);
-  }
-  if (!trace.monitor.empty()) {
-    const MonitorSummary& monitor = analysis.monitor;
-    const double busy = monitor.Mean(&MonitoredUse::utilization);
-    std::size_t at_work = 0;
-    for (const MonitoredUse& use : monitor.gpus) at_work += use.at_work ? 1 : 0;
-    if (busy < 0) {
-      return "The monitor's log has no utilization, so it cannot show how busy the GPUs were.";
-    }
-    if (at_work == 0) return "The monitor shows no GPU activity.";
-    return MonitorSentence(analysis, at_work, busy);
-  }
-  if (!analysis.totals.empty()) return ProfileSentence(analysis.totals);
-  const Paths& paths = analysis.paths;
-  const std::vector<std::string>& warnings = trace.nccl.warnings;
-  if (!trace.nccl.empty() || trace.nccl.ranks > 0 || !warnings.empty()) {
-    const PairCounts& local = paths.local;
-    if (local.peer + local.shared + local.net + paths.remote == 0) {
-      if (!warnings.empty()) {
-        return fmt::format(
-            "NCCL's log holds {}, and does not show how the ranks communicate.",
-            warnings.size() == 1 ? "one warning" : fmt::format("{} warnings", warnings.size()));
-      }
-      return "NCCL's log does not show how the ranks communicate.";
-    }
-    const bool slow_node = local.shared + local.net > 0;
-    std::string words = local.peer + local.shared + local.net == 0 ? ""
-                        : slow_node ? "inside a node not all ranks reach each other directly"
-                                    : "inside a node the ranks reach each other directly";
-    if (paths.remote > 0) {
-      words += words.empty() ? "" : ", ";
-      words += paths.remote_socket > 0   ? "between nodes they use sockets"
-               : paths.remote_staged > 0 ? "between nodes RDMA goes through host memory"
-                                         : "between nodes they use GPUDirect RDMA";
-    }
-    return fmt::format("NCCL's log shows how the ranks communicate: {}.", words);
-  }
-  return fmt::format("The topology lists {} GPUs and {} network cards; it is not a run.",
-                     paths.gpus, std::max(paths.nics, trace.topology.ports.size()));
-}
-
-}  // namespace
-
-std::string SentenceWithoutGpuWork(const Analysis& analysis) {
-  const Run& run = analysis.run;
-  const Trace& trace = run.trace;
-  const bool only_beside = !trace.counters.empty() || !trace.monitor.empty() ||
-                           !trace.nccl.empty() || !analysis.totals.empty();
-  if (trace.diagnostics.Damaged() && trace.ops.size() == 0 && !only_beside) {
-    return "The file is damaged or was cut off: what could be read of it holds no GPU activity. "
-           "Copy the file again, or write it again.";
-  }
-  if (!trace.HasTimeline()) return SideSentence(analysis);
-  if (!run.active_devices.empty()) return "";
-  for (const Diagnostic& told : run.trace.diagnostics.list()) {
-    if (told.text != kCountersOfRanges) continue;
-    return fmt::format(
-        "The trace holds hardware counters of {} kernel runs and no timeline: there is no time to "
-        "judge.",
-        FormatQuantity(static_cast<double>(told.count), "count"));
-  }
-  if (const CpuOperator found = FindCpuOperator(run); !found.name.empty()) {
-    return fmt::format("The model ran on the CPU: {} in {}. No GPU activity was recorded.",
-                       FormatQuantity(found.time_ns, "ns"), found.name);
-  }
-  std::size_t launches = 0;
-  for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
-    const CallClass call_class = run.ClassOfCall(call);
-    launches += call_class == CallClass::kLaunch || call_class == CallClass::kGraphLaunch ? 1 : 0;
-  }
-  if (launches == 0) {
-    return run.trace.diagnostics.Has(kOtherAccelerator)
-               ? "The trace shows work on an accelerator that is not a GPU. Only GPUs are judged."
-               : "No GPU activity was recorded, so there is nothing to judge.";
-  }
-  return fmt::format(
-      "{} launches were recorded but no GPU activity: the profiler could not collect it.",
-      FormatQuantity(static_cast<double>(launches), "count"));
-}
-
-namespace {
 
 // ", mostly waiting for host code"; or ", 24 % waiting for host code and 22 % waiting for data"
 // where no cause is half of it and two count.

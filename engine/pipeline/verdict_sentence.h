@@ -5,7 +5,7 @@
 
 #include "engine/advice/report_model.h"
 #include "engine/cluster/cluster.h"
-#include "engine/metrics/analysis.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 
@@ -13,8 +13,5 @@ namespace advise {
 // and the findings of the report. `ranks`: those that were judged each by itself and then together;
 // nullptr when all GPUs are those of one rank.
 std::string VerdictSentence(const Report& report, const Knowledge& knowledge, const Cluster* ranks);
-
-// What a trace without a timeline, or without GPU work, can say instead; "" when it has both.
-std::string SentenceWithoutGpuWork(const Analysis& analysis);
 
 }  // namespace advise

@@ -149,9 +149,9 @@ ADVISE_KEEP(RunInfo, kind, unit, units, framework, languages, maker)
 ADVISE_KEEP(EfficiencyInfo, measured_share, mfu, bandwidth, source)
 ADVISE_KEEP(PlanStep, rule, after_seconds, unlocks, makes_needless, next_bound)
 ADVISE_KEEP(Report, tool_version, inputs, window, devices, gpus, ranks, run, efficiency, plan,
-            next_step, next_command, next_records_graphs, healthy, verdict, read_with_care,
-            no_verdict_reason, checked, not_checked, capture_command, diagnostics, site_changes,
-            step_count, step_median_ns, steps_source, work_digest)
+            next_step, next_command, next_records_graphs, next_measures_hottest, healthy, verdict,
+            read_with_care, no_verdict_reason, checked, not_checked, capture_command, diagnostics,
+            site_changes, step_count, step_median_ns, steps_source, work_digest)
 ADVISE_KEEP(CommGroup, name, description, size, ranks)
 
 // ---- Fields by place: of what there is much of

@@ -9,6 +9,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-A7", "K-L9", "K-N6" },
   effort    = "code",
+  topic     = "hottest-kernel",
 
   needs      = { "kernel.top", "budget.compute", "window.time" },
   optional   = { "op.of_top_kernel", "roofline.shapes.hot.top", "roofline.shapes.hot.attained", "roofline.shapes.hot.side" },

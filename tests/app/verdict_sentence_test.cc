@@ -5,6 +5,7 @@
 
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/care_notes.h"
+#include "engine/report/finding_text.h"
 #include "tests/support/analysed.h"
 #include "tests/support/fact_infos.h"
 #include "tests/support/loops.h"
@@ -178,6 +179,38 @@ TEST_CASE("code of the host that is only told comes before what wins a sliver be
 TEST_CASE("a GPU that did something was not idle all of the time") {
   CHECK_THAT(Sentence(ReportWith(1, 0, 0, {{IdleCause::kHostCompute, 999}})),
              Catch::Contains("the GPU is idle more than 99 % of the time"));
+}
+
+TEST_CASE("what a program without a framework is written with is told where advice is for it") {
+  Report report = ReportWith(910, 0, 90);
+  report.run.kind = "solver";
+  report.run.framework = "";
+  report.run.languages = {"CUDA C++", "Fortran", "OpenACC"};
+  CHECK_THAT(Sentence(report), Catch::StartsWith("A loop of iterations (OpenACC, Fortran): "));
+  report.run.languages = {"CUDA C++"};
+  CHECK_THAT(Sentence(report), Catch::StartsWith("A loop of iterations: "));
+}
+
+TEST_CASE("the kernel that is to be measured is not named again as the hottest") {
+  const auto measured = [](const char* hottest) {
+    Report report = ReportWith(990, 0, 10);
+    for (const char* fact : {"efficiency.unmeasured", "kernel.top.name"}) {
+      report.facts.emplace_back();
+      report.facts.back().info = InfoOf(fact);
+    }
+    report.facts[0].fact.value = Rows{{{"name", Cell(std::string("pfacKernel(int*)"))},
+                                       {"share", Cell(1.0)},
+                                       {"count", Cell(1.0)}}};
+    report.facts[1].fact.value = std::string(hottest);
+    FillNextStep(ShippedKnowledge(), &report);
+    RuleInfo rule = RuleCalled("kernel/hot", "Start with the kernel that dominates");
+    rule.topic = Topic::kHottestKernel;
+    Finding finding;
+    finding.rule = &rule;
+    return SaysAgain(report, finding);
+  };
+  CHECK(measured("pfacKernel(int*)"));
+  CHECK_FALSE(measured("gemm(int*)"));
 }
 
 TEST_CASE("a capture without kernels says so, and asks for the work") {

@@ -276,10 +276,29 @@ TEST_CASE("inputs without a timeline say what they cannot answer") {
         }).starts_with("monitor samples show"));
 }
 
+TEST_CASE("PyTorch is known by short names of its kernels, too") {
+  const Analysed run(Loop(40, {"vectorized_elementwise_kernel", "bn_fw_tr_1C11_kernel_NCHW",
+                               "ampere_sgemm_64x32_sliced1x4_tn", "reduce_kernel"}),
+                     kAuto);
+  CHECK(run->kind.framework == "PyTorch");
+  CHECK(run->kind.languages == std::vector<std::string>{"Python"});
+}
+
+TEST_CASE("a function of autograd is no compiled region") {
+  const auto framework = [](const char* range) {
+    TraceBuilder story = Loop(40, {kMatrixBf16, kSoftmax, kElementwise});
+    story.Range(range, {0, 10_us});
+    return Analysed(story, kAuto)->kind.framework;
+  };
+  CHECK(framework("CompiledFunctionBackward") == "PyTorch");
+  CHECK(framework("Torch-Compiled Region: 0/0") == "torch.compile");
+}
+
 TEST_CASE("what the kind rests on is said") {
   const Analysed training(
       Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, kFlashBackward}), kAuto);
   CHECK(training->kind.why.find("ran") != std::string::npos);
+  CHECK(training->kind.why.find("void ") == std::string::npos);  // no signature
   CHECK(training->kind.trains);
   CHECK(training->kind.kernels == 5);
   CHECK(training->kind.launches == 200);

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "engine/base/text.h"
 #include "engine/timeline/step.h"
 
 namespace advise {
@@ -18,7 +19,9 @@ class Signs {
   explicit Signs(const Run& run) : run_(run), trace_(run.trace), knowledge_(run.knowledge) {
     found_.resize(knowledge_.run_signs().size());
     std::unordered_set<StringId> seen;
-    for (const KernelShape& shape : trace_.shapes) Ask("kernel", shape.name, &seen);
+    for (const KernelShape& shape : trace_.shapes) {
+      if (seen.insert(shape.name).second) AddKernel(trace_.strings[shape.name]);
+    }
     seen.clear();
     Column("range", trace_.ranges.name, &seen);
     Column("range", trace_.ranges.domain, &seen);
@@ -92,10 +95,13 @@ class Signs {
   void Ask(const char* in, StringId name, std::unordered_set<StringId>* seen) {
     if (seen->insert(name).second) Add(in, trace_.strings[name]);
   }
-  void Add(const char* in, const std::string& name) {
+  void Add(const char* in, const std::string& name) { Add(in, name, name); }
+  // Signatures of kernels take lines.
+  void AddKernel(const std::string& name) { Add("kernel", name, KernelInWords(name)); }
+  void Add(const char* in, const std::string& name, const std::string& words) {
     if (name.empty()) return;
     for (const std::size_t sign : knowledge_.RunSignsOf(in, name)) {
-      if (found_[sign].empty()) found_[sign] = name;
+      if (found_[sign].empty()) found_[sign] = words;
     }
   }
 
