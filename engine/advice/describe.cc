@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -14,6 +15,7 @@ namespace advise {
 
 // Stands for a share of exactly 1 until the sentence is known; no text holds it.
 constexpr char kWhole = '\x01';
+constexpr char kNearlyWhole = '\x02';  // the same of what only rounds to 100 %
 
 Severity SeverityOfShare(double share, const Knowledge& knowledge) {
   if (share < knowledge.Number("ranking.info_share")) return Severity::kInfo;
@@ -50,14 +52,19 @@ bool ReplaceByEvery(std::size_t at, std::size_t noun, std::string* text) {
   return false;
 }
 
-// "In 100 % of the steps" is in every step, and "100 % of the loads" are all loads. What only
-// rounds to 100 % stays.
+// "In 100 % of the steps" is in every step, and "100 % of the loads" are all loads.
 std::string WithAllInWords(std::string text) {
   const std::string whole = std::string(1, kWhole) + " of the ";
+  const auto starts_sentence = [&text](std::size_t at) {
+    return at == 0 || (at > 1 && text.compare(at - 2, 2, ". ") == 0);
+  };
+  for (std::size_t at = text.find(kNearlyWhole); at != std::string::npos;
+       at = text.find(kNearlyWhole, at))
+    text.replace(at, 1, starts_sentence(at) ? "More than 99 %" : "more than 99 %");
   for (std::size_t at = text.find(kWhole); at != std::string::npos; at = text.find(kWhole, at)) {
     const bool of_time = text.compare(at + whole.size(), 4, "time") == 0;
     const bool in_words = text.compare(at, whole.size(), whole) == 0 && !of_time;
-    const bool starts = at == 0 || (at > 1 && text.compare(at - 2, 2, ". ") == 0);
+    const bool starts = starts_sentence(at);
     if (in_words && ReplaceByEvery(at, at + whole.size(), &text)) continue;
     const std::size_t noun = at + whole.size();
     const std::size_t end = std::min(text.find_first_of(" ,.;:", noun), text.size());
@@ -76,6 +83,8 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
         if (const auto* number = std::get_if<double>(&found->second)) {
           if (kind == "bytes" && *number == 0) return "nothing";
           if (kind == "pct" && *number == 1) return std::string(1, kWhole);
+          if (kind == "pct" && *number < 1 && FormatQuantity(*number, kind) == "100 %")
+            return std::string(1, kNearlyWhole);
           return FormatQuantity(*number, kind);
         }
         const auto& words = std::get<std::string>(found->second);
@@ -170,27 +179,59 @@ bool Finding::GoesBeyond() const {
          ToldShare() > touched_share + kRounded && ToldShare() > kAlike * touched_share;
 }
 
-std::string Finding::Seen() const {
+std::optional<double> ShareNamed(const std::string& text) {
+  static constexpr std::string_view kOfTheTime = " % of the time";
+  std::optional<double> least;
+  if (text.find("all of the time") != std::string::npos) least = 1;
+  for (std::size_t at = text.find(kOfTheTime); at != std::string::npos;
+       at = text.find(kOfTheTime, at + 1)) {
+    const std::size_t before = text.find_last_not_of("0123456789.", at - 1);
+    const std::size_t number = before == std::string::npos ? 0 : before + 1;
+    const double share = std::strtod(text.c_str() + number, nullptr) / 100;
+    least = std::min(least.value_or(share), share);
+  }
+  return least;
+}
+
+std::string Finding::Told() const {
+  constexpr double kSliver = 0.2;  // layout only: of the share that a sentence names
+  if (!falls_short || HiddenByProfiler()) return symptom;
+  const double won = std::max(ToldShare(), unprofiled_share.value_or(0));
+  std::string told;
+  for (const std::string& sentence : Sentences(symptom)) {
+    if (!told.empty() && won < kSliver * ShareNamed(sentence).value_or(0)) continue;
+    told += (told.empty() ? "" : " ") + sentence;
+  }
+  return told;
+}
+
+std::string Finding::Won() const {
   const auto percent = [](double share) { return FormatQuantity(share, "share"); };
   // What limits the recording says nothing, then.
   if (HiddenByProfiler()) {
-    return !falls_short ? symptom
-                        : fmt::format("{} This fix would save {} of a run without the profiler.",
-                                      symptom, percent(*unprofiled_share));
+    return !falls_short ? ""
+                        : fmt::format(" This fix would save {} of a run without the profiler.",
+                                      percent(*unprofiled_share));
   }
   const char* const of = DiffersUnprofiled() ? "this recording" : "the time";
   if (GoesBeyond()) {
+    // Not by more than rounding shows, where the symptom names another share than what is claimed.
+    if (symptom.find(percent(ToldShare()) + " of the time") != std::string::npos) return "";
     const bool frees_host =
         std::any_of(changes.begin(), changes.end(), [](const std::string& what) {
           return what == "launches" || what == "waits" || what == "host-code";
         });
-    return fmt::format(
-        "{} This fix would save {} of {}{}.", symptom, percent(ToldShare()), of,
-        frees_host ? ": the host then gets ahead of the GPU, and other gaps close, too" : "");
+    const char* const why =
+        frees_host        ? ": the host then gets ahead of the GPU, and other gaps close, too"
+        : changes.empty() ? ""
+                          : ": what follows then starts sooner, and other gaps close, too";
+    return fmt::format(" This fix would save {} of {}{}.", percent(ToldShare()), of, why);
   }
-  if (!falls_short) return symptom;
+  // Nothing is left to compare with where each share that it falls short of is left out.
+  const std::string told = Told();
+  if (!falls_short || (told != symptom && !ShareNamed(told))) return "";
   constexpr double kNothing = 0.001;  // layout only
-  std::string text = symptom + " This fix would save " +
+  std::string text = " This fix would save " +
                      (ToldShare() < kNothing ? "almost nothing"
                                              : fmt::format("{} of {}", percent(ToldShare()), of));
   // Else the finding itself is what limits the GPU, and its fix wins a part of it.

@@ -1,6 +1,7 @@
 // Pieces that both rankings share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict);
 
 // The rule's fixes with the evidence filled in and the addresses of its references.
 std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge);
+
+// The smallest share of the time that a text names; nothing where it names none.
+std::optional<double> ShareNamed(const std::string& text);
 
 // Fills Finding::falls_short from the shares that the finding touches and saves.
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding);

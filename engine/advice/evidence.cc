@@ -135,8 +135,17 @@ class EvidenceCollector {
       const auto* headroom = CellOf<double>(rows.front(), "headroom");
       if (kernel.empty() || source.empty() || headroom == nullptr || *headroom < 0) continue;
       Evidence item;
-      item.what = fmt::format("counters of {} (headroom)", KernelInWords(kernel));
-      item.value = *headroom;
+      const auto* sm = CellOf<double>(rows.front(), "sm");
+      const auto* memory = CellOf<double>(rows.front(), "memory");
+      const double of_sm = sm == nullptr ? -1 : *sm;
+      const double of_memory = memory == nullptr ? -1 : *memory;
+      // What stands in the file, rather than what was computed of it.
+      const bool known = std::max(of_sm, of_memory) >= 0;
+      item.what =
+          !known ? fmt::format("headroom of {}", KernelInWords(kernel))
+                 : fmt::format("share of the peak of {} that {} reaches",
+                               of_sm > of_memory ? "the SMs" : "memory", KernelInWords(kernel));
+      item.value = known ? std::max(of_sm, of_memory) : *headroom;
       item.unit = "share";
       item.source = source;
       evidence_.push_back(std::move(item));

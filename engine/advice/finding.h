@@ -62,6 +62,7 @@ enum class Topic {
   kLostLaunches,    // launches,
   kMissingSources,  // whole kinds of data,
   kClosedGraphs,    // the inside of graphs
+  kHottestKernel,   // which kernel takes most of the time
   kSwitch,          // a variable of the environment: what it explains is seen once it is changed
 };
 
@@ -235,9 +236,13 @@ struct Finding {
   // The fix wins more than the time that the symptom speaks of: it closes gaps of other causes.
   bool GoesBeyond() const;
 
-  // The symptom, and what the fix wins where that is far less or more: what a cause touches and
-  // what its fix wins are told apart wherever a person reads of it.
-  std::string Seen() const;
+  // The symptom, without sentences that name a share of which the fix wins next to nothing: their
+  // reader would take the share for what the finding costs. The first sentence always stays.
+  std::string Told() const;
+  // " This fix would save 2 % of the time …", where that is far less or more than what is told; "".
+  std::string Won() const;
+  // Both: what a cause touches and what its fix wins are told apart wherever a person reads of it.
+  std::string Seen() const { return Told() + Won(); }
 
   // What the finding is called; its symptom where no rule stands behind it.
   std::string Title() const;

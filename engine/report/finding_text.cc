@@ -147,6 +147,17 @@ const Finding* WithTheSameFix(const Report& report, const Finding& finding, cons
   return nullptr;
 }
 
+const Finding* MadeNeedlessBy(const Report& report, const Finding& finding) {
+  if (finding.rule == nullptr || finding.InTurn() >= kWorthSaying) return nullptr;
+  for (const Finding& other : report.findings) {
+    const auto& needless = other.makes_needless;
+    if (other.rank > 0 && other.rank < finding.rank &&
+        std::find(needless.begin(), needless.end(), finding.rule->id) != needless.end())
+      return &other;
+  }
+  return nullptr;
+}
+
 bool SaysAgain(const Report& report, const Finding& finding) {
   const std::string& doubt = report.no_verdict_reason;
   if (!doubt.empty() && finding.symptom.find(doubt) != std::string::npos) return true;
@@ -164,6 +175,8 @@ bool SaysAgain(const Report& report, const Finding& finding) {
       return !report.capture_command.empty();
     case Topic::kClosedGraphs:
       return report.next_records_graphs;
+    case Topic::kHottestKernel:
+      return report.next_measures_hottest;
     case Topic::kHostOperators:  // time of the host between launches, under another name
       return std::any_of(report.findings.begin(), report.findings.end(), [](const Finding& other) {
         return other.rule != nullptr && other.rule->topic == Topic::kHostCode &&
@@ -238,7 +251,12 @@ std::string SavingText(const Report& report, const Finding& finding) {
 }
 
 std::string SearchText(const Evidence& item) {
-  std::string text = item.what;
+  // Without a time, a counter: a reader compares the number.
+  if (item.end_ns <= item.start_ns && !item.source.empty()) {
+    return fmt::format("look at {}: {}, {}", item.source, item.what,
+                       FormatQuantity(item.value, item.unit));
+  }
+  std::string text = "search for " + item.what;
   if (item.end_ns > item.start_ns) {
     text += fmt::format(", from {:.6f} s to {:.6f} s", static_cast<double>(item.start_ns) / 1e9,
                         static_cast<double>(item.end_ns) / 1e9);

@@ -12,6 +12,8 @@ bool IsMostlyTaken(const Finding& finding);
 
 // "training, 3 steps" for the headline; "" unknown.
 std::string RunText(const Report& report);
+// The finding whose fix leaves nothing worth telling of what this one saves; null for none.
+const Finding* MadeNeedlessBy(const Report& report, const Finding& finding);
 // What repeats in the run, as its plural: "steps", "requests", "tokens".
 std::string StepsInWords(const RunInfo& run);
 // "2 × NVIDIA H100", one text for each model.

@@ -97,7 +97,7 @@ std::string EvidenceRow(const Report& report, const Evidence& item) {
   } else if (!item.find.empty() && !item.source.empty()) {
     row += HtmlCodeBlock(GrepCommand(item.source, item.find), "shell");
   } else {
-    row += "search for " + HtmlText(SearchText(item));
+    row += HtmlText(SearchText(item));
   }
   return row + "</td></tr>\n";
 }

@@ -115,7 +115,7 @@ std::string Checks(const Report& report, const Finding& finding, const MarkdownO
     text += fmt::format("- {}: **{}**\n", MarkdownText(item.what),
                         MarkdownText(FormatQuantity(item.value, item.unit)));
     if (item.sql.empty()) {
-      text += "  (search for " + MarkdownText(SearchText(item)) + ")\n";
+      text += "  (" + MarkdownText(SearchText(item)) + ")\n";
       continue;
     }
     const std::string path = !item.source.empty()    ? item.source

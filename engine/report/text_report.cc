@@ -235,8 +235,12 @@ void WriteNotChecked(Page& page, const Report& report, bool verbose, const Room&
   page.Append(lines);
   if (!has_command) return;
   page.Labelled("→", kColumn - 2, kColumn, "to check more of them, capture again with:");
-  // The first tells most.
-  page.Verbatim(verbose ? command : command.substr(0, command.find('\n')), 2);
+  // The first tells most. A command of another profiler is another way.
+  const std::size_t other = command.find("\nnsys ");
+  page.Verbatim(verbose ? command.substr(0, other) : command.substr(0, command.find('\n')), 2);
+  if (!verbose || other == std::string::npos) return;
+  page.Labelled("", kColumn - 2, kColumn, "or with:");
+  page.Verbatim(command.substr(other + 1), 2);
 }
 
 // What is worth doing: a symptom stands under the cause that explains it.
@@ -277,7 +281,7 @@ int WriteFindings(Page& page, const Report& report, const TextOptions& options, 
     if (!brief || !after_brief) page.Blank();
     const int before = page.rows();
     if (brief) {
-      WriteFindingLine(page, *advice[i]);
+      WriteFindingLine(page, report, *advice[i]);
     } else {
       WriteFinding(page, report, *advice[i], options, room.finding);
     }

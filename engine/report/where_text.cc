@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kRangesListed = 6;
 constexpr std::size_t kRangesOfMany = 3;
-constexpr double kNearlyAll = 0.9;  // layout only: of the steps
+constexpr double kMost = 0.5;  // layout only: of the steps
 
 // {"3–7", "9"}: runs of neighbours as ranges.
 std::vector<std::string> NumberRanges(std::vector<int> numbers) {
@@ -61,12 +61,12 @@ std::string WhereText(const Report& report, const Where& where) {
   if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
     parts.push_back((where.devices.size() > 1 ? "GPUs " : "GPU ") + NumberList(where.devices));
   }
-  // Nearly all of them are no place.
+  // Most of them are no place.
   const std::set<int> steps(where.steps.begin(), where.steps.end());
-  const bool some = static_cast<double>(steps.size()) < kNearlyAll * report.step_count;
+  const bool some = static_cast<double>(steps.size()) <= kMost * report.step_count;
   if (!where.steps.empty() && some)
     parts.push_back(StepList(StepsInWords(report.run), where.steps));
-  if (!where.phase.empty()) parts.push_back(where.phase);
+  if (!where.phase.empty()) parts.push_back(where.phase + " phase");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

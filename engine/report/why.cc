@@ -151,7 +151,7 @@ void WriteChecks(Page& page, const Report& report, const Finding& finding) {
       page.Blank();
       page.Line("  " + page.Paint("to check it by hand", Ink::kDim));
     }
-    page.Wrapped(command.empty() ? "search for " + SearchText(item) : item.what, 4);
+    page.Wrapped(command.empty() ? SearchText(item) : item.what, 4);
     page.Verbatim(command, 6, Ink::kGreen);
   }
 }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <utility>
 
 #include "engine/advice/audience.h"
+#include "engine/advice/describe.h"
 #include "engine/base/text.h"
 #include "engine/report/check_text.h"
 #include "engine/report/finding_text.h"
@@ -28,25 +28,11 @@ Ink InkOf(Severity severity) {
   return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
 }
 
-// A text in sentences.
-std::vector<std::string> Sentences(const std::string& text) {
-  std::vector<std::string> sentences;
-  std::size_t from = 0;
-  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
-    const auto next = static_cast<unsigned char>(text[at + 2]);
-    if (std::isupper(next) == 0) continue;
-    sentences.push_back(text.substr(from, at + 1 - from));
-    from = at + 2;
-  }
-  sentences.push_back(text.substr(from));
-  return sentences;
-}
-
 // A sentence up to where it goes on with what follows from it; whole where that says too little.
 std::string FirstClause(const std::string& sentence) {
   constexpr std::ptrdiff_t kFewestWords = 6;
   std::size_t end = sentence.size();
-  for (const char* mark : {": ", "; ", ", so ", ", but ", ", while ", ", although "})
+  for (const char* mark : {": ", "; ", ", so ", ", but ", ", while ", ", although ", ", such as "})
     end = std::min(end, sentence.find(mark));
   const std::ptrdiff_t words =
       1 + std::count(sentence.begin(), sentence.begin() + static_cast<std::ptrdiff_t>(end), ' ');
@@ -73,12 +59,14 @@ bool OnlyLooks(const std::string& action) {
                      [&](const char* start) { return action.starts_with(start); });
 }
 
-// Lines that start a statement: neither continued nor in a block, and no comment.
+// Lines that start a statement, neither continued nor in a block, and no comment; what opens a
+// block is one more, since statements have to be moved into it.
 std::size_t Statements(const std::string& code) {
   std::size_t count = 0;
   for (std::size_t at = 0; at < code.size();) {
     const std::size_t end = std::min(code.find('\n', at), code.size());
-    if (end > at && code[at] != ' ' && code[at] != '#') ++count;
+    const bool starts = end > at && code[at] != ' ' && code[at] != '#';
+    if (starts) count += code[end - 1] == ':' ? 2 : 1;
     at = end + 1;
   }
   return count;
@@ -122,7 +110,7 @@ void WriteCheck(Page& page, const Report& report, const Finding& finding) {
   if (const Evidence* const item = CheckedByCommand(report, finding); item != nullptr) {
     page.Line(LabelOfLine(page, "Check") + page.Paint(CheckCommand(report, *item), Ink::kPlain));
   } else if (const Evidence* const span = CheckedBySearch(finding); span != nullptr) {
-    page.Labelled("Check", kIndent, kFindingColumn, "search for " + SearchText(*span));
+    page.Labelled("Check", kIndent, kFindingColumn, SearchText(*span));
   }
 }
 
@@ -161,18 +149,22 @@ class EffectTree {
     }
   }
 
-  // In one line: the first, and how many more there are.
+  // In one line: the rules that fit, and how many more there are.
   void WriteBriefly(Page& page) const {
     if (ids_.empty()) return;
-    const std::string name = " (" + ids_.front() + ")";
-    const std::string words =
-        HowItRelates(report_, ids_.front()) + ExplainedText(report_, ids_.front());
-    const std::string more =
-        ids_.size() > 1 ? fmt::format(", and {} more: -v", ids_.size() - 1) : "";
-    const int room = page.width() - kFindingColumn - DisplayWidth(name) - DisplayWidth(more);
-    page.Line(std::string(kFindingColumn - 3, ' ') + "└─ " +
-              page.Paint(CutEnd(words.substr(0, words.rfind(name)), room) + name, Ink::kPlain) +
-              page.Paint(more, Ink::kDim));
+    const auto more = [&](std::size_t shown) {
+      return shown == ids_.size() ? "" : fmt::format(", and {} more: -v", ids_.size() - shown);
+    };
+    std::string words = "covers: " + ids_.front();
+    std::size_t shown = 1;
+    const int room = page.width() - kFindingColumn;
+    for (; shown < ids_.size(); ++shown) {
+      const std::string longer = words + ", " + ids_[shown];
+      if (DisplayWidth(longer) + DisplayWidth(more(shown + 1)) > room) break;
+      words = longer;
+    }
+    page.Line(std::string(kFindingColumn - 3, ' ') + "└─ " + page.Paint(words, Ink::kPlain) +
+              page.Paint(more(shown), Ink::kDim));
   }
 
   void Write(Page& page, const std::string& parent, const std::string& lead) const {
@@ -296,9 +288,8 @@ class FewLines {
            const TextOptions& options, const FindingRoom& room)
       : page_(page), report_(report), finding_(finding), options_(options), room_(room) {
     if (!finding.symptom.empty()) {
-      sentences_ = Sentences(finding.symptom);
-      const std::string seen = finding.Seen();
-      if (seen.size() > finding.symptom.size()) won_ = seen.substr(finding.symptom.size());
+      sentences_ = Sentences(finding.Told());
+      won_ = finding.Won();
     }
     const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
     if (!fixes.empty()) {
@@ -310,22 +301,18 @@ class FewLines {
     if (says_why_ && finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
     if (says_why_ && Written().rows() > room_.rows) TryFirstClause(&FewLines::says_why_);
     // What matters most first.
-    if (IsFarBelow(finding)) KeepWhereItFits(&FewLines::says_won_);
+    if (IsFarBelow(finding) && SaysShare()) KeepWhereItFits(&FewLines::says_won_);
     KeepWhereItFits(&FewLines::code_);
     if (!code_ && !fix_.snippet.empty()) TryFirstClause(&FewLines::code_);
     if (!room.cause) {
       KeepWhereItFits(&FewLines::says_why_);
       if (!says_why_) TryFirstClause(&FewLines::says_why_);
     }
-    KeepWhereItFits(&FewLines::says_won_);
+    if (SaysShare()) KeepWhereItFits(&FewLines::says_won_);
+    if (!says_won_ && finding.GoesBeyond() && SaysShare()) TryFirstClause(&FewLines::says_won_);
     KeepWhereItFits(&FewLines::where_);
     if (room_.commands) KeepWhereItFits(&FewLines::check_);
-    while (shown_ < sentences_.size()) {
-      ++shown_;
-      if (Written().rows() <= room_.rows) continue;
-      --shown_;
-      break;
-    }
+    while (shown_ < sentences_.size() && ShowsOneMore()) continue;
     KeepWhereItFits(&FewLines::effects_);
   }
 
@@ -348,6 +335,25 @@ class FewLines {
   static bool IsFarBelow(const Finding& finding) {
     constexpr double kPart = 0.25;  // layout only
     return finding.falls_short && finding.ToldShare() < kPart * finding.touched_share;
+  }
+
+  // Whether a sentence that is shown names the share that the fix wins far less or more than; what
+  // names none is all compared.
+  bool SaysShare() const {
+    std::size_t named = 0;
+    while (named < sentences_.size() && !ShareNamed(sentences_[named])) ++named;
+    return named == sentences_.size() || named < shown_;
+  }
+
+  // A sentence that names a share comes with what the fix wins of it.
+  bool ShowsOneMore() {
+    const bool said = says_won_;
+    ++shown_;
+    if (SaysShare()) says_won_ = true;
+    if (Written().rows() <= room_.rows) return true;
+    --shown_;
+    says_won_ = said;
+    return false;
   }
 
   // Beside the cause up to where it goes on with what follows from it.
@@ -416,12 +422,17 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
   }
 }
 
-void WriteFindingLine(Page& page, const Finding& finding) {
+void WriteFindingLine(Page& page, const Report& report, const Finding& finding) {
   const std::string title = finding.Title();
   const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
   // Where two amounts are told, shares alone leave more room for the title.
   const bool two = IsMostlyTaken(finding) || finding.DiffersUnprofiled() || finding.saving_s <= 0;
   std::string saving = two ? SavingShares(finding) : SavingAmount(finding);
+  if (const Finding* const fix = MadeNeedlessBy(report, finding); fix != nullptr) {
+    saving = fmt::format("needless after {}", fix->rank);
+    if (finding.alone_share > 0)
+      saving += fmt::format("; {} by itself", FormatQuantity(finding.alone_share, "share"));
+  }
   if (saving.empty()) saving = "-";
   const int room =
       std::max(16, page.width() - kIndent - DisplayWidth(saving) - DisplayWidth(id) - 4);

@@ -23,6 +23,6 @@ void WriteFinding(Page& page, const Report& report, const Finding& finding,
                   const TextOptions& options, const FindingRoom& room);
 
 // " 6  Title …     saves up to 9 ms (1 %)   rule/id"
-void WriteFindingLine(Page& page, const Finding& finding);
+void WriteFindingLine(Page& page, const Report& report, const Finding& finding);
 
 }  // namespace advise

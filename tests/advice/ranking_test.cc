@@ -93,6 +93,24 @@ TEST_CASE("where a fix wins back far less than its symptom names, the report say
   CHECK(whole->Seen() == whole->symptom);
 }
 
+TEST_CASE("a later sentence with a share of which the fix wins next to nothing is left out") {
+  Finding finding;
+  finding.severity = Severity::kLow;
+  finding.falls_short = true;
+  finding.touched_share = 0.71;
+  finding.saving_share = finding.alone_share = 0.003;
+  const std::string first = "The program allocates memory 3 times per step, mostly in cudaMalloc.";
+  finding.symptom = first + " Around these calls, the GPU is idle for 71 % of the time.";
+  CHECK(finding.Seen() == first);
+  finding.saving_share = finding.alone_share = 0.2;  // a part of it
+  CHECK(finding.Seen() == finding.symptom + " This fix would save 20 % of the time.");
+  finding.saving_share = finding.alone_share = 0.003;
+  finding.symptom = "For 71 % of the time, the GPU is idle. It waits for a lock.";
+  CHECK(finding.Seen() == finding.symptom + " This fix would save 0.3 % of the time.");
+  finding.symptom = first + " Around them, the GPU is idle for all of the time. It waits 7 times.";
+  CHECK(finding.Seen() == first + " It waits 7 times.");
+}
+
 TEST_CASE("where a fix wins more than the time that its symptom names, the report says so") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
@@ -110,6 +128,11 @@ TEST_CASE("where a fix wins more than the time that its symptom names, the repor
   const std::string seen =
       "The GPU waits 20 % of the time for it. This fix would save 30 % of the time";
   CHECK(more->Seen() == seen + ".");
+  Finding faster = *more;
+  faster.changes = {"kernels"};
+  CHECK(faster.Seen() == seen + ": what follows then starts sooner, and other gaps close, too.");
+  faster.symptom = "The GPU waits 30 % of the time for it.";
+  CHECK(faster.Seen() == faster.symptom);
   CHECK(freed.Seen() == seen + ": the host then gets ahead of the GPU, and other gaps close, too.");
   CHECK(whole->Seen() == whole->symptom);
 }

@@ -8,6 +8,7 @@
 #include "engine/report/plan_text.h"
 #include "engine/report/sarif.h"
 #include "engine/report/text_report.h"
+#include "engine/report/where_text.h"
 #include "tests/report/sample_report.h"
 
 namespace advise {
@@ -106,15 +107,95 @@ TEST_CASE("notes for which a report has no room are counted") {
 TEST_CASE("what a fix wins stands beside what was seen, before where it is") {
   const auto sample = MakeSampleReport();
   Finding& finding = sample->report.findings.front();
-  finding.symptom = "Copies run slowly. Meanwhile, the GPU computes nothing for 79 % of the time.";
+  finding.symptom = "For 79 % of the time, the GPU computes nothing. Meanwhile, copies run slowly.";
   finding.touched_share = 0.79;
   finding.saving_share = finding.alone_share = 0.02;
   finding.severity = Severity::kLow;
   finding.falls_short = true;
   finding.bound_alone = "the launching thread";
-  CHECK_THAT(RenderText(sample->report, {}), Contains("This fix would save 2 %"));
+  CHECK_THAT(RenderText(sample->report, {}), Contains("This fix would"));
   finding.fixes.front().snippet = "a\nb\nc";  // the code takes all other lines
-  CHECK_THAT(RenderText(sample->report, {}), Contains("This fix would save 2 %"));
+  CHECK_THAT(RenderText(sample->report, {}), Contains("This fix would"));
+}
+
+TEST_CASE("why a fix wins more than was seen is told before all of the cause") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  finding.symptom =
+      "For 25 % of the time, the GPU waits while its launching thread waits for locks.";
+  finding.cause =
+      "Another thread of the process holds a lock that the launching thread needs, such as a lock "
+      "of the interpreter of Python, of an allocator, of a queue, of the driver of the GPU, or of "
+      "what else many threads share, which takes many lines.";
+  finding.touched_share = 0.25;
+  finding.saving_share = finding.alone_share = 0.27;
+  finding.fixes.front().snippet = "a\nb\nc\nd\ne\nf";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("This fix would save 27 % of the time"));
+  // The title says what is saved: without the share beside it, there is nothing to explain.
+  finding.symptom = "The launching thread waits for locks. " + finding.symptom;
+  finding.fixes.front().snippet = "a\nb\nc\nd\ne\nf\ng\nh";
+  CHECK_THAT(RenderText(sample->report, {}), !Contains("For 25 %") && !Contains("would save"));
+}
+
+TEST_CASE("what a finding covers is named in one line, and told on request") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  finding.fixes.front().snippet.clear();  // which comes before
+  CHECK_THAT(RenderText(sample->report, {}), Contains("└─ covers: sync/host-busy-wait\n"));
+  finding.explains = {"sync/host-busy-wait", "a/much-longer-name", "a/name-that-is-longer-still",
+                      "a/last"};
+  CHECK_THAT(RenderText(sample->report, {}),
+             Contains("└─ covers: sync/host-busy-wait, a/much-longer-name, and 2 more: -v\n"));
+}
+
+TEST_CASE("a row says after which finding its fix is needless") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  report.findings[0].makes_needless = {"launch/gaps"};
+  report.findings[1].severity = Severity::kLow;
+  report.findings[1].saving_s = 0.0001;
+  report.findings[1].saving_share = 0.0001;
+  report.findings[1].alone_share = 0.14;
+  CHECK_THAT(RenderText(report, {}), Contains("needless after 1; 14 % by itself  launch/gaps"));
+  report.findings[0].makes_needless.clear();
+  CHECK_THAT(RenderText(report, {}), !Contains("needless after"));
+}
+
+TEST_CASE("a block of code that statements are moved into is no setting") {
+  const auto sample = MakeSampleReport();
+  RuleInfo rule = *sample->report.findings[0].rule;
+  rule.effort = "flag";
+  sample->report.findings[0].rule = &rule;
+  Fix& fix = sample->report.findings[0].fixes.front();
+  fix.action = "Compute in bf16";
+  fix.snippet = "with torch.autocast(\"cuda\"):\n    out = model(x)";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("(a code change"));
+  fix.snippet = "torch.backends.cudnn.benchmark = True";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("(a setting"));
+}
+
+TEST_CASE("commands of two profilers are alternatives") {
+  const auto sample = MakeSampleReport();
+  sample->report.capture_command = "profile(with_stack=True)\nnsys profile -o run -- COMMAND";
+  TextOptions verbose;
+  verbose.verbose = true;
+  const std::string text = RenderText(sample->report, verbose);
+  const std::size_t first = text.find("\n  profile(with_stack=True)\n");
+  const std::size_t other = text.find("or with:\n  nsys profile -o run -- COMMAND\n");
+  REQUIRE(first != std::string::npos);
+  CHECK(other > first);
+  CHECK(other != std::string::npos);
+}
+
+TEST_CASE("what is about most steps is nowhere in particular, and a phase is no step") {
+  Report report;
+  report.step_count = 6;
+  Where where;
+  where.phase = "communication";
+  where.steps = {1, 2, 4, 5};
+  CHECK(WhereText(report, where) == "communication phase");
+  where.steps = {1, 2, 4};
+  CHECK(WhereText(report, where) == "steps 1, 2, 4, communication phase");
 }
 
 }  // namespace

@@ -27,10 +27,13 @@ TEST_CASE("what no command checks is named, with the place where it stands") {
   const auto sample = MakeSampleReport();
   Evidence& item = sample->report.findings.front().evidence.front();
   item.sql.clear();
-  item.what = "counters of gemm";
+  item.what = "share of the peak of memory that gemm reaches";
+  item.value = 0.53;
+  item.unit = "share";
   item.source = "kernels.csv:2";
-  CHECK_THAT(RenderWhyText(sample->report, "transfer/repeated-upload", 80, false),
-             Contains("search for counters of gemm in kernels.csv:2"));
+  CHECK_THAT(
+      RenderWhyText(sample->report, "transfer/repeated-upload", 80, false),
+      Contains("look at kernels.csv:2: share of the peak of memory that gemm reaches, 53 %"));
   item.source.clear();
   CHECK_THAT(RenderWhyText(sample->report, "transfer/repeated-upload", 80, false),
              !Contains("check it by hand"));
