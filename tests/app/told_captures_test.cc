@@ -49,7 +49,8 @@ TEST_CASE("memory that the host pulls back is the host's doing, and prefetches a
   CHECK_THAT(text, Contains("mostly waiting for host code"));
   CHECK_THAT(text,
              Contains("Page faults move 134 MB to the GPU and 268 MB back to the host, in 1,153"));
-  CHECK_THAT(text, Contains("Most of what the program prefetches to the GPU goes back to the host"));
+  CHECK_THAT(text,
+             Contains("Most of what the program prefetches to the GPU goes back to the host"));
 }
 
 TEST_CASE("a finding names the phase that most of its time is in") {
