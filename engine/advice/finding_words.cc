@@ -37,7 +37,7 @@ const char* RuleKindName(RuleKind kind) {
 
 namespace {
 
-constexpr std::array<std::pair<Topic, const char*>, 12> kTopics = {
+constexpr std::array<std::pair<Topic, const char*>, 13> kTopics = {
     {{Topic::kHostCode, "host-code"},
      {Topic::kHostOperators, "host-operators"},
      {Topic::kLateRank, "late-rank"},
