@@ -109,9 +109,38 @@ class ItemFinder {
     }
   }
 
-  // A finding that wins what it would alone: it lost nothing to others of its report.
-  static bool Leads(const Finding& finding) {
-    return finding.saving_share > 0 && 2 * finding.saving_share >= finding.alone_share;
+  // A finding that wins what it would alone: it lost nothing to others of its report, or to nothing
+  // but what its ranks wait for others.
+  bool Leads(const Finding& finding, const ReportFindings& report) const {
+    if (finding.saving_share > 0 && 2 * finding.saving_share >= finding.alone_share) return true;
+    if (finding.alone_share <= 0) return false;
+    bool any = false;
+    for (const Finding& other : report.findings) {
+      const bool before = other.turn > 0 && (finding.turn == 0 || other.turn < finding.turn);
+      if (!before || other.saving_share <= 0) continue;
+      if (!IsOfOthers(other, report)) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  // One report alone takes what its ranks wait for others in collectives for communication, which
+  // the job does not win: most of what the finding would save.
+  bool IsOfOthers(const Finding& finding, const ReportFindings& report) const {
+    if (finding.comm_share <= 0) return false;
+    Cuts cuts;
+    cuts_.Size(&cuts);
+    double hoped = 0;
+    for (const std::size_t r : report.ranks) {
+      if (r >= cluster_.ranks.size() || !Concerns(finding, report, r)) continue;
+      cuts_.Add(finding, r, finding.saving_share, &cuts);
+      for (std::size_t s = 0; s < cluster_.job.steps; ++s) {
+        const auto length = static_cast<double>(cluster_.job.length[r * cluster_.job.steps + s]);
+        hoped += finding.saving_share * length;
+      }
+    }
+    cuts_.Bound(&cuts);
+    return 2 * static_cast<double>(CutsOfJob::Shared(cuts, cuts)) < hoped;
   }
 
   // Ranks run one program, and what costs them the same time may be named by its cause on one rank
@@ -126,7 +155,7 @@ class ItemFinder {
       double most = 0;
       for (const auto& [finding, report] : named) {
         const std::vector<std::string>& explains = finding->explains;
-        if (!Leads(*finding) ||
+        if (!Leads(*finding, *report) ||
             std::find(explains.begin(), explains.end(), effect) == explains.end())
           continue;
         least = least == 0 ? finding->saving_share : std::min(least, finding->saving_share);
@@ -134,11 +163,13 @@ class ItemFinder {
       }
       if (most == 0 || &item == cause) continue;
       for (const auto& [finding, report] : item.found) {
-        const auto own = std::find_if(
-            named.begin(), named.end(),
-            [&, of = report](const auto& one) { return one.second == of && Leads(*one.first); });
+        const auto own =
+            std::find_if(named.begin(), named.end(), [&, of = report](const auto& one) {
+              return one.second == of && Leads(*one.first, *one.second);
+            });
         const double share = finding->saving_share;
-        if (own == named.end() && Leads(*finding) && share <= lead * most && lead * share >= least)
+        if (own == named.end() && Leads(*finding, *report) && share <= lead * most &&
+            lead * share >= least)
           named.emplace_back(finding, report);
       }
     }
@@ -148,8 +179,9 @@ class ItemFinder {
   // waits for others inside collectives is not its to win, nor is what shared layers need at once.
   void AddCuts(JobItem* item) const {
     item->limit = cluster_.job.Window();
-    item->first = std::any_of(item->found.begin(), item->found.end(),
-                              [](const auto& found) { return Leads(*found.first); });
+    item->first = std::any_of(item->found.begin(), item->found.end(), [&](const auto& found) {
+      return Leads(*found.first, *found.second);
+    });
     cuts_.Size(&item->cuts);
     cuts_.Size(&item->by_itself);
     for (const auto& [finding, report] : item->found) {

@@ -208,6 +208,18 @@ std::vector<Nanos> BeginsAfter(const std::vector<RankSummary>& ranks, const Cloc
   return after;
 }
 
+// A wait counts in the steps in which the rank waits: a kernel that is launched ahead begins in the
+// step before the one in which its rank waits for the others.
+void AddWait(const std::vector<RankSummary>& ranks, const Job& job, std::uint32_t rank,
+             std::size_t from, const Interval& wait, std::vector<std::vector<Interval>>* waits) {
+  for (std::size_t s = from; s < job.steps; ++s) {
+    const Interval step = job.SpanOf(ranks, rank, s);
+    if (step.start >= wait.end) break;
+    const Interval part{std::max(wait.start, step.start), std::min(wait.end, step.end)};
+    if (part.Length() > 0) (*waits)[rank * job.steps + s].push_back(part);
+  }
+}
+
 }  // namespace
 
 Nanos Job::Needed() const { return NeededWith({}); }
@@ -313,7 +325,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
       const Nanos start = rank.collectives.start[member.row];
       const std::size_t step = job.StepAt(ranks, member.rank, start);
       if (step == job.steps) continue;
-      waits[member.rank * job.steps + step].push_back(wait);
+      AddWait(ranks, job, member.rank, step, wait, &waits);
     }
   }
   for (std::size_t cell = 0; cell < waits.size(); ++cell) {

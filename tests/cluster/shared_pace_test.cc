@@ -124,5 +124,28 @@ TEST_CASE("launches that all take long are the host's own pace") {
   CHECK(works(140_us) > 20 * 140_us);
 }
 
+// Rank 0 writes for 50 ms between two steps. The others have launched the collective with which
+// their next step begins already in the step before, and wait in it.
+TEST_CASE("a wait that begins in one step and goes on in the next counts in both") {
+  JobStory story;
+  story.steps = 12;
+  story.extra_loading = {std::vector<Nanos>(12, 0), {}, {}, {}};
+  story.extra_loading[0][6] = 50'000'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (std::size_t r = 1; r < ranks.size(); ++r) {
+    RankCollectives& list = ranks[r].collectives;
+    list.start[6] = ranks[r].steps[5].end - 100'000;
+    list.exposed[6] = list.end[6] - list.start[6];
+    RankTime& time = ranks[r].steps[6].time;
+    time.comm_exposed += time.compute;
+    time.compute = 0;
+  }
+  const Cluster cluster(ranks, ShippedKnowledge());
+  const LateRank& late = cluster.lateness.straggler;
+  REQUIRE(late.rank == 0);
+  CHECK(cluster.job.waited[12 + 5] == 100'000);
+  CHECK(late.loss.gain >= 50'000'000);  // what it writes, and no shorter step before
+}
+
 }  // namespace
 }  // namespace advise
