@@ -42,6 +42,7 @@ struct Steps {
   std::vector<std::size_t> outliers;  // indices into all, inside the steady part, ascending
   std::uint32_t thread = kNone;       // of the ranges
   bool of_device = false;       // times of the GPU's work: the host launches it in its own time
+  bool uneven = false;          // each does what is asked for: a longer one is no warm-up
   bool handed_over = false;     // another thread launches the work, at times of its own
   std::string why_layers;       // why what repeats are layers of one pass, and no steps
   std::vector<Step> offloaded;  // those layers, where each uploads its weights before it runs

@@ -59,6 +59,36 @@ std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps) {
   return cold;
 }
 
+// How long the devices do nothing in each step, on average.
+std::vector<Nanos> IdleOf(const Run& run, const Steps& steps) {
+  std::vector<Nanos> idle(steps.all.size(), 0);
+  const OpTable& ops = run.trace.ops;
+  for (const std::uint32_t device : run.active_devices) {
+    std::vector<Interval> works;
+    for (const std::uint32_t op : run.ops_of_device[device])
+      works.push_back({ops.start[op], ops.end[op]});
+    const IntervalSet busy = IntervalSet::Of(std::move(works));
+    for (std::size_t i = 0; i < idle.size(); ++i)
+      idle[i] += steps.all[i].Length() - busy.OverlapWith(steps.all[i].start, steps.all[i].end);
+  }
+  const auto devices = static_cast<Nanos>(std::max<std::size_t>(1, run.active_devices.size()));
+  for (Nanos& one : idle) one /= devices;
+  return idle;
+}
+
+// Steps that take far longer than the median one. What uneven steps are asked for makes them long:
+// there, those in which the devices do nothing for so much longer.
+void FindOutliers(const Run& run, const std::vector<Nanos>& lengths, Nanos median, double band,
+                  Steps* steps) {
+  std::vector<Nanos> idle;
+  if (steps->uneven) idle = IdleOf(run, *steps);
+  const Nanos usual = steps->uneven ? Median(idle) : median;
+  const std::vector<Nanos>& times = steps->uneven ? idle : lengths;
+  for (std::size_t i = steps->first_steady; i < lengths.size(); ++i) {
+    if (static_cast<double>(times[i] - usual) > band) steps->outliers.push_back(i);
+  }
+}
+
 }  // namespace
 
 void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) {
@@ -88,7 +118,7 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   std::size_t shorter = 0;
   while (shorter < most && outside(shorter) && lengths[shorter] < median) ++shorter;
   const auto leads = [&](std::size_t i) {
-    const bool unusual = outside(i, i < waits.size() ? waits[i] : 0) &&
+    const bool unusual = !steps->uneven && outside(i, i < waits.size() ? waits[i] : 0) &&
                          (lengths[i] > median || shorter <= kMostCutOff);
     return unusual || (starts_cold && cold[i] != 0);
   };
@@ -108,9 +138,7 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
     if (starts_cold && cold[i] != 0 && outside(i) && lengths[i] > median)
       steps->first_steady = i + 1;
   }
-  for (std::size_t i = steps->first_steady; i < lengths.size(); ++i) {
-    if (outside(i) && lengths[i] > median) steps->outliers.push_back(i);
-  }
+  FindOutliers(run, lengths, median, band, steps);
 }
 
 bool StepsEndWithWait(const Run& run, const std::vector<Interval>& gaps, Nanos usual_length) {
@@ -206,8 +234,23 @@ bool InsideOneModule(const Run& run, const Steps& steps) {
   return false;
 }
 
+// The GPUs' work in the steady steps, summed over streams. What stands in an outlier of steps that
+// are alike repeats nothing.
+double Covered(const Run& run, const Steps& steps) {
+  if (!steps.known()) return 0;
+  double work = 0;
+  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+    const std::uint32_t step = steps.At(run.trace.ops.start[op]);
+    if (step == kNone || step < steps.first_steady) continue;
+    if (!steps.uneven && steps.IsOutlier(step)) continue;
+    work += static_cast<double>(run.trace.ops.end[op] - run.trace.ops.start[op]);
+  }
+  return work;
+}
+
 Steps FindSteps(const Run& run) {
   const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  const double enough = run.knowledge.Number("step.period_cover");
   Steps steps = StepsFromRanges(run);
   std::string why_layers;
   std::vector<Step> offloaded;
@@ -224,6 +267,10 @@ Steps FindSteps(const Run& run) {
     why_layers = WhyLayers(run, steps);
     if (AreUploadedLayers(run, steps)) offloaded = steps.all;
     if (!why_layers.empty()) steps = {};
+    // Where only some of the work repeats, the answers tell the steps of a server.
+    Steps answered = StepsFromAnswers(run);
+    const bool known = answered.steady_count() >= min_count;
+    if (known && Covered(run, steps) < enough * Covered(run, answered)) return answered;
   }
   if (steps.steady_count() < min_count) steps = StepsFromUpdates(run);
   // The clocks of host and GPU jumped apart: nothing tells when a step was.

@@ -15,6 +15,11 @@ Steps FindSteps(const Run& run);
 Steps StepsFromRanges(const Run& run);
 Steps StepsFromPeriod(const Run& run);
 
+// Steps of a program that generates tokens, from one answer that it hands to the host to the next:
+// prompts that it reads in between and sequences that end make no two of them alike.
+// O(ops log ops).
+Steps StepsFromAnswers(const Run& run);
+
 // Steps from ranges of any name: they follow each other on one thread, fill its time, each launches
 // work, and the host takes part in each. Of several such, the most numerous, then the outermost.
 Steps StepsFromOtherRanges(const Run& run);

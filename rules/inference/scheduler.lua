@@ -21,7 +21,7 @@ return {
 
   needs      = { "run.serves", "window.device_time", "host.compute.lost", "host.compute.remedy" },
   optional   = { "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step", "run.decode", "run.units", "run.framework",
-                 "steps.outliers.excess" },
+                 "steps.outliers.lost" },
   thresholds = { "min_share", "max_outliers" },
 
   symptom = "Between engine steps, the GPU waits for code on the launching thread for {share:pct} of the time.",
@@ -47,7 +47,7 @@ return {
     local lost = share(waits(f).lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
     -- A few long pauses, as of a garbage collector, are not what each step needs.
-    if at_least(share(f.steps.outliers.excess or 0, waits(f).lost.time), t.max_outliers) then return nil end
+    if at_least(share(f.steps.outliers.lost and f.steps.outliers.lost.time or 0, waits(f).lost.time), t.max_outliers) then return nil end
     return { share = lost, count = f.serving.scheduler.per_step or share(waits(f).lost.count, f.run.units or 1) }
   end,
 
@@ -68,11 +68,11 @@ return {
       expect = { share = 0.3, count = 1 }, saving = { claims = 3e8 } },
     { name = "code between the tokens, and a few long pauses",
       facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
-                steps = { outliers = { excess = 1.2e8 } }, host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
+                steps = { outliers = { lost = 1.2e8 } }, host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
       expect = { share = 0.3 }, saving = { claims = 3e8 } },
     { name = "near miss: a few pauses make most of it, as of a garbage collector",
       facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
-                steps = { outliers = { excess = 1.8e8 } }, host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
+                steps = { outliers = { lost = 1.8e8 } }, host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
       expect = "silent" },
     { name = "near miss: a percent",
       facts = { run = { serves = true }, window = { device_time = 1e9 }, host = { compute = { lost = 3e8, remedy = true } },
