@@ -11,6 +11,7 @@
 #include "engine/cluster/late_cause.h"
 #include "engine/cluster/lower_median.h"
 #include "engine/cluster/pace.h"
+#include "engine/cluster/waits_in_turn.h"
 
 namespace advise {
 namespace {
@@ -41,6 +42,7 @@ class LatenessFinder {
     Straggler();
     if (job_.has_steps) {
       result_.compute = Uneven([](const RankTime& time) { return time.compute; }, true);
+      AddTurns(&result_.compute);
       result_.input = Uneven([](const RankTime& time) { return time.Loading(); }, false);
     }
     Node();
@@ -285,6 +287,22 @@ class LatenessFinder {
     if (moved) KeepToMean(&uneven.loss.cuts);
     Complete(&uneven.loss);
     return uneven;
+  }
+
+  // Ranks that compute alike in sum may still wait for each other in turn within a step. No cut of
+  // one rank's step says what it takes to end that, only the gain does.
+  void AddTurns(Imbalance* uneven) const {
+    const WaitsInTurn turns = FindWaitsInTurn(ranks_, clocks_, joint_, job_, knowledge_);
+    const Nanos inside = turns.Total();
+    RankLoss& loss = uneven->loss;
+    if (inside <= loss.gain) return;
+    uneven->in_turn = static_cast<double>(inside) / static_cast<double>(inside + loss.gain);
+    uneven->steps = std::max(uneven->steps, turns.Steps());
+    uneven->top_rank = turns.top_rank;
+    loss.gain += inside;
+    loss.cuts.assign(ranks_.size(), std::vector<Nanos>(job_.steps, 0));
+    loss.lost.by_device.assign(ranks_.size(), {});
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) ClaimWaits(waits_[r], r, &loss);
   }
 
   // Ranks that share all work equally, and are ahead of each other, take the mean of what they

@@ -40,6 +40,7 @@ struct Imbalance {
   // How far that rank is behind in each step: what it has more than the next rank, summed over all
   // steps, over the sum of the sizes of these differences. 1: always behind; 0: ahead as much.
   double behind = 1;
+  double in_turn = 0;  // of the gain, the share that ranks wait in turn within one step
   RankLoss loss;
 };
 

@@ -14,10 +14,10 @@ return {
   loss       = "rank.imbalance.compute",
   evidence   = { "steps", "spread", top = "top_rank" },
   needs      = { "cluster.ranks" },
-  optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "run.languages", "rank.late.device",
-                 "rank.late.cause",
+  optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "rank.imbalance.compute.in_turn", "run.languages",
+                 "rank.late.device", "rank.late.cause",
                  "rank.turns.together", "rank.turns.least", "rank.turns.devices" },
-  thresholds = { "max_steady", "min_share", "min_together" },
+  thresholds = { "max_steady", "min_share", "min_together", "mostly_in_turn" },
 
   symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text}: the most frequent one in {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
@@ -41,7 +41,9 @@ return {
   -- messages. GPUs of one process that work at the same time wait for each other on the host.
   detect = function(f, t, e)
     e.who, e.which = "rank", "not always the same one"
-    if not at_most(f.rank.imbalance.compute.behind or 1, t.max_steady) then
+    local in_turn = at_least(f.rank.imbalance.compute.in_turn or 0, t.mostly_in_turn)
+    if in_turn then e.which = "another one before each collective" end
+    if not in_turn and not at_most(f.rank.imbalance.compute.behind or 1, t.max_steady) then
       local turns = f.rank.turns
       local together = turns.least and turns.least > 0 and (turns.together or 0) / turns.least or 0
       if f.rank.late.device or not at_least(together, t.min_together) then return nil end
@@ -52,6 +54,10 @@ return {
     -- Stages of a pipeline in one process compute for micro-batches in turn. Nothing shows that they wait for each other.
     local devices = f.rank.turns.devices
     if devices and devices > 1 and not f.rank.late.device then return nil end
+    if in_turn then
+      e.why = "Between two collectives of a step the ranks get different amounts of work, as experts with different numbers of tokens do. Each collective waits for the rank that has most."
+      return e
+    end
     if contains(f.rank.late.cause or "", "same kernels") then
       e.reason = "same"
       e.why = "The ranks run the same kernels in grids of the same size, but on some GPUs these take longer: lower clocks, heat, or another process."
@@ -75,6 +81,11 @@ return {
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, behind = 0, lost = 8e8, remedy = true } } } },
       expect = { share = 0.1, steps = 0.9, top = 0.2, spread = 0.15 }, saving = { claims = 8e8 } },
+    { name = "experts with different numbers of tokens, other ones in each layer",
+      edges = { ["rank.imbalance.compute.in_turn"] = 0.5 },
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 }, rank = { late = { device = 3 },
+                imbalance = { compute = { spread = 0.05, steps = 1, top_rank = 0.2, behind = 0.9, in_turn = 0.8, lost = 8e8, remedy = true } } } },
+      expect = { which = "another one before each collective" } },
     { name = "a solver has no batches",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 }, run = { languages = "MPI, CUDA C++" },
                 rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, behind = 0, lost = 8e8, remedy = true } } } },
