@@ -1,6 +1,7 @@
 #include "engine/cluster/late_cause.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "engine/cluster/lower_median.h"
@@ -37,6 +38,7 @@ class CauseFinder {
     if (*worst == kCopies && HasSlowLink(slow))
       return "it copies as much as the others, but more slowly";
     if (!worst->empty()) return *worst;
+    if (AtTimes(slow)) return std::string(kMoreAtTimes);
     return SameKernels(slow)
                ? "the same kernels run more slowly there (clock, heat, or another process)"
                : std::string(kMoreWork);
@@ -67,6 +69,35 @@ class CauseFinder {
     times[WordsOf(IdleCause::kFileIo).late] -= writes;
     times["it writes files"] += writes;
     return times;
+  }
+
+  // Whether a few steps hold what they compute longer than the others.
+  bool AtTimes(const std::set<std::uint32_t>& slow) const {
+    if (!job_.has_steps) return false;
+    std::vector<Nanos> usual;
+    std::vector<Nanos> excess;
+    for (std::size_t s = 0; s < job_.steps; ++s) {
+      std::vector<Nanos> own;
+      std::vector<Nanos> others;
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r)
+        (slow.contains(r) ? own : others).push_back(job_.TimeOf(ranks_, r, s).compute);
+      usual.push_back(LowerMedian(others));
+      excess.push_back(LowerMedian(own) - usual.back());
+    }
+    const double much =
+        knowledge_.Number("rank.at_times_excess") * static_cast<double>(LowerMedian(usual));
+    double all = 0;
+    double in_few = 0;
+    std::size_t few = 0;
+    for (const Nanos more : excess) {
+      all += std::abs(static_cast<double>(more));
+      if (static_cast<double>(more) < much) continue;
+      in_few += static_cast<double>(more);
+      ++few;
+    }
+    return few > 0 && in_few >= knowledge_.Number("rank.at_times_share") * all &&
+           static_cast<double>(few) <=
+               knowledge_.Number("rank.at_times_steps") * static_cast<double>(job_.steps);
   }
 
   // By how much their captures begin after those of the others.

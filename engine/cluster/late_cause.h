@@ -13,6 +13,9 @@ namespace advise {
 
 // The one cause whose time is not gone when it is fixed: other ranks take the work.
 inline constexpr std::string_view kMoreWork = "it has more work on the GPU";
+// Most of it in a few steps.
+inline constexpr std::string_view kMoreAtTimes =
+    "in some steps it computes far longer, as for an evaluation";
 
 // What the slow ranks (indices) have more of than the median of the others, the largest named.
 std::string LateCause(const std::vector<RankSummary>& ranks, const Job& job,

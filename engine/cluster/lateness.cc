@@ -150,7 +150,7 @@ class LatenessFinder {
     late.lateness_ns = late_ns[top] / late_at[top];
     late.loss.cuts.resize(ranks_.size());
     late.cause = CauseOf({top});
-    CutToNext({top}, late.cause == kMoreWork, &late.loss.cuts);
+    CutToNext({top}, late.cause == kMoreWork || late.cause == kMoreAtTimes, &late.loss.cuts);
     Complete(&late.loss);
   }
 

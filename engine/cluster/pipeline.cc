@@ -6,6 +6,7 @@
 
 #include "engine/base/median.h"
 #include "engine/cluster/stages.h"
+#include "engine/cluster/transfer.h"
 
 namespace advise {
 namespace {
@@ -19,6 +20,7 @@ class PipelineFinder {
   Pipeline Find() {
     pipe_.bubble_loss.lost.by_device.resize(ranks_.size());
     pipe_.balance_loss.lost.by_device.resize(ranks_.size());
+    pipe_.sends_loss.lost.by_device.resize(ranks_.size());
     const auto order = OrderStages(joint_, knowledge_.Number("cluster.edge_share"),
                                    knowledge_.Number("cluster.around_share"));
     if (!order || job_.steps == 0) return std::move(pipe_);
@@ -234,6 +236,9 @@ class PipelineFinder {
       pipe_.balance_loss.cuts[r].assign(job_.steps, 0);
     Fill({}, &pipe_.bubble_loss);
     Fill(pipe_.slowest_ranks, &pipe_.balance_loss);
+    pipe_.sends_loss = TransferLoss(ranks_, joint_, job_, 1, [&](const JointCollective& one) {
+      return joint_.IsPointToPoint(one);
+    });
   }
 
   // Who waits: each rank up to what is won.

@@ -21,6 +21,7 @@ struct Pipeline {
   std::vector<std::uint32_t> slowest_ranks;
   RankLoss bubble_loss;   // the half of the bubble that twice as many micro-batches would win
   RankLoss balance_loss;  // the slowest stage as fast as the mean
+  RankLoss sends_loss;    // no send transfers while its stage computes nothing
 };
 
 // A chain of sends and receives whose ranks wait for each other about as much as a pipeline must.

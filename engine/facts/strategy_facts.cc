@@ -159,6 +159,9 @@ void DeclarePipeline(Catalog* catalog) {
   pipeline.Add("pipeline.slowest", "count",
                "The stage with the largest compute time, counted from 0.",
                &Pipeline::slowest_stage);
+  AddLoss(&pipeline, "pipeline.sends_",
+          "Exposed transfer of sends between stages, without the waiting for late stages.",
+          "Sends between stages take no exposed time.", &Pipeline::sends_loss);
   AddLoss(&pipeline, "pipeline.bubble_", "Waiting that twice as many micro-batches would spare.",
           "The pipeline has twice as many micro-batches.", &Pipeline::bubble_loss);
   AddLoss(&pipeline, "pipeline.balance_", "Waiting of the other stages for the slowest.",

@@ -6,6 +6,7 @@ local function reason_of(cause)
   if contains(cause, "data") or contains(cause, "loading") then return "data" end
   if contains(cause, "kernels run more slowly") then return "clock" end
   if contains(cause, "not captured") then return "before" end
+  if contains(cause, "in some steps") then return "times" end
   return contains(cause, "more work") and "work" or "host"
 end
 
@@ -34,6 +35,9 @@ return {
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
     { reason = "work", action = "Balance batches by length, so that ranks compute equally long", ["for"] = { "python" } },
     { reason = "work", action = "Divide the problem by cost, not by cells, so that ranks compute equally long", ["for"] = { "c++", "fortran", "openacc" } },
+    { reason = "times", action = "If it evaluates, let all ranks do so, each with its part of the data: the others wait for it anyway",
+      snippet = "sampler = DistributedSampler(evaluation_set, shuffle=False)   # and sum the results over all ranks", language = "python", ["for"] = { "pytorch" } },
+    { reason = "times", action = "Or do it in another job, from a checkpoint" },
     { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another GPU",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",
       language = "bash", ["for"] = { "nvidia" } },
@@ -64,7 +68,7 @@ return {
     if not at_least(late.share, t.min_late) or not at_least(lost, t.min_share) then return nil end
     -- Ahead in some steps by much: its batches are longer now and then (rank/compute-imbalance).
     local reason, behind = reason_of(late.cause), f.rank.imbalance.compute.behind
-    if (reason == "clock" or reason == "work") and behind and not at_least(behind, t.min_behind) then return nil end
+    if (reason == "clock" or reason == "work" or reason == "times") and behind and not at_least(behind, t.min_behind) then return nil end
     -- One batch that loads slowly makes no slow rank.
     local waits = f.rank.imbalance.input.steps
     if reason == "data" and waits and not at_least(waits, t.min_data_steps) then return nil end
@@ -89,6 +93,11 @@ return {
                 rank = { imbalance = { input = { steps = 0.05 } },
                          late = { device = 3, share = 0.95, lateness = 12e6, cause = "it waits longer for data", lost = 8e8, remedy = true } } },
       expect = "silent" },
+    { name = "rank 0 evaluates in every sixth step",
+      facts = { window = { device_time = 4e9 }, run = { devices = 4 }, cluster = { reports = 4 },
+                rank = { imbalance = { compute = { behind = 1 } },
+                         late = { device = 0, share = 0.99, lateness = 7e6, cause = "in some steps it computes far longer, as for an evaluation", lost = 8e8, remedy = true } } },
+      expect = { device = 0, reason = "times" } },
     { name = "rank 5 of a job with a report a rank",
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
                 rank = { late = { device = 5, share = 0.9, lateness = 9e6, cause = "it waits longer for data", lost = 8e8, remedy = true } } },

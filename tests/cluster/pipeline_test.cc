@@ -28,5 +28,11 @@ TEST_CASE("stages that compute alike are balanced, also where steps were found o
   }
 }
 
+TEST_CASE("sends that nothing hides are told apart from the waiting for late stages") {
+  const Cluster cluster(TwoStages(), ShippedKnowledge());
+  REQUIRE(cluster.pipeline.stages == 2);
+  CHECK(cluster.pipeline.sends_loss.gain == 10 * 1'000'000);  // the transfer of each step
+}
+
 }  // namespace
 }  // namespace advise

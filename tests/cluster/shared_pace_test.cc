@@ -147,5 +147,20 @@ TEST_CASE("a wait that begins in one step and goes on in the next counts in both
   CHECK(late.loss.gain >= 50'000'000);  // what it writes, and no shorter step before
 }
 
+TEST_CASE("a rank that computes far longer in a few steps does something else there") {
+  const auto cause = [](const std::vector<Nanos>& extra) {
+    JobStory story;
+    story.steps = 12;
+    story.extra_compute = {extra, {}, {}, {}};
+    std::vector<RankSummary> ranks = story.Tell();
+    ranks[0].kernels_count *= 2;
+    return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause;
+  };
+  std::vector<Nanos> at_times(12, 0);
+  at_times[4] = at_times[10] = 20'000'000;
+  CHECK(cause(at_times) == "in some steps it computes far longer, as for an evaluation");
+  CHECK(cause(Each(12, 3'000'000)) == "it has more work on the GPU");
+}
+
 }  // namespace
 }  // namespace advise
