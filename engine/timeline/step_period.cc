@@ -9,101 +9,10 @@
 #include "engine/timeline/layers.h"
 #include "engine/timeline/period.h"
 #include "engine/timeline/step.h"
+#include "engine/timeline/tokens.h"
 
 namespace advise {
 namespace {
-
-bool IsCompute(const OpTable& ops, std::uint32_t op) {
-  return ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
-}
-
-// Which sizes a token tells: those of a step's data may differ from step to step.
-struct TellsSize {
-  bool of_grids = true;
-  bool of_copies = true;
-};
-
-// What one launch of a graph, traced node by node, is made of. Nothing divides it: it is one token,
-// as where the graph was traced as a whole.
-struct GraphLaunch {
-  std::uint32_t nodes = 0;
-  Nanos time = 0;
-  Nanos end = 0;  // of the last node
-};
-using GraphLaunches = std::unordered_map<std::uint32_t, GraphLaunch>;  // by call
-
-// What an op is; of copies also the direction, and the size to a power of two.
-std::uint64_t TokenOf(const Trace& trace, const GraphLaunches& launches, std::uint32_t op,
-                      TellsSize size_of) {
-  const std::uint32_t detail = trace.ops.detail[op];
-  if (const auto launch = launches.find(trace.ops.call[op]); launch != launches.end())
-    return 0x500000000ULL | launch->second.nodes;
-  switch (trace.ops.kind[op]) {
-    case OpKind::kKernel:
-      return size_of.of_grids ? detail : 0x100000000ULL | trace.shapes[detail].name;
-    case OpKind::kCopy: {
-      const auto bytes =
-          size_of.of_copies ? std::max<std::int64_t>(0, trace.copies.bytes[detail]) : 0;
-      const auto size = std::lround(std::log2(1.0 + static_cast<double>(bytes)));
-      return 0x200000000ULL | (static_cast<std::uint64_t>(trace.copies.direction[detail]) << 8U) |
-             static_cast<std::uint64_t>(size);
-    }
-    case OpKind::kMemset:
-      return 0x300000000ULL;
-    case OpKind::kGraph:
-      break;
-  }
-  return 0x400000000ULL | detail;
-}
-
-// A graph that is launched once was built for this launch, and the next one may be the same again:
-// its time tells, to a power of two.
-std::uint64_t TokenOfRebuilt(Nanos time) {
-  const auto size = std::lround(std::log2(1.0 + static_cast<double>(time)));
-  return 0x600000000ULL | static_cast<std::uint64_t>(size);
-}
-
-// What a kernel of the sequence takes on average; 0 where there is none.
-Nanos MeanKernel(const Trace& trace, const std::vector<std::uint32_t>& ops) {
-  Nanos time = 0;
-  Nanos count = 0;
-  for (const std::uint32_t op : ops) {
-    if (trace.ops.kind[op] != OpKind::kKernel) continue;
-    time += trace.ops.end[op] - trace.ops.start[op];
-    ++count;
-  }
-  return count > 0 ? time / count : 0;
-}
-
-Tokens TokensOf(const Trace& trace, const GraphLaunches& launches,
-                const std::vector<std::uint32_t>& ops, TellsSize size_of) {
-  const Nanos kernel = std::max<Nanos>(1, MeanKernel(trace, ops));
-  std::unordered_map<std::uint32_t, std::uint32_t> graphs;  // launches, by graph
-  for (const std::uint32_t op : ops) {
-    if (trace.ops.kind[op] == OpKind::kGraph) ++graphs[trace.ops.detail[op]];
-  }
-  Tokens tokens;
-  tokens.what.reserve(ops.size());
-  tokens.computes.reserve(ops.size());
-  tokens.weight.reserve(ops.size());
-  tokens.time.reserve(ops.size());
-  for (const std::uint32_t op : ops) {
-    const auto launch = launches.find(trace.ops.call[op]);
-    const bool by_node = launch != launches.end();
-    const Nanos time = by_node ? launch->second.time : trace.ops.end[op] - trace.ops.start[op];
-    const bool whole = trace.ops.kind[op] == OpKind::kGraph;
-    tokens.what.push_back(whole && graphs[trace.ops.detail[op]] == 1
-                              ? TokenOfRebuilt(time)
-                              : TokenOf(trace, launches, op, size_of));
-    tokens.computes.push_back(by_node || IsCompute(trace.ops, op) ? 1 : 0);
-    // A graph that is traced as a whole is about as many kernels as it has room for.
-    constexpr Nanos kMostNodes = 10'000;
-    const Nanos weight = by_node ? launch->second.nodes : whole ? time / kernel : 1;
-    tokens.weight.push_back(static_cast<std::uint32_t>(std::clamp<Nanos>(weight, 1, kMostNodes)));
-    tokens.time.push_back(time);
-  }
-  return tokens;
-}
 
 // Median absolute deviation of the steady lengths over their median: what is usual, whatever stands
 // out now and then (a checkpoint every few steps). 0 for fewer than four.
@@ -116,18 +25,6 @@ double Spread(const Steps& steps) {
   for (Nanos& length : lengths) length = std::abs(length - median);
   return median > 0 ? static_cast<double>(Median(std::move(lengths))) / static_cast<double>(median)
                     : 0;
-}
-
-GraphLaunches FindGraphLaunches(const Trace& trace) {
-  GraphLaunches launches;
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.in_graph[op] == 0 || trace.ops.call[op] == kNone) continue;
-    GraphLaunch& launch = launches[trace.ops.call[op]];
-    ++launch.nodes;
-    launch.time += trace.ops.end[op] - trace.ops.start[op];
-    launch.end = std::max(launch.end, trace.ops.end[op]);
-  }
-  return launches;
 }
 
 // The busiest stream of the device with most ops, in time order without communication (whose order
@@ -359,6 +256,25 @@ Period JoinedByHost(const Run& run, const std::vector<std::uint32_t>& sequence,
   return joined;
 }
 
+// Batches of other lengths change the grids. Where they come at even distances by chance, what
+// repeats with its sizes is several steps: too few to be sure. Then what repeats by name in each
+// part of it is the step, if it is all the same, and takes in data each time.
+void PreferNames(const Run& run, const GraphLaunches& launches,
+                 const std::vector<std::uint32_t>& sequence,
+                 const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host,
+                 Tokens* tokens, Period* period) {
+  const auto sure = static_cast<std::size_t>(run.knowledge.Number("step.uneven_count"));
+  if (!period->same_sizes || period->length == 0 || period->starts.size() >= sure) return;
+  Tokens names = TokensOf(run.trace, launches, sequence, {.of_grids = false, .of_copies = false});
+  Period found = FindPeriod(run.knowledge, names, meets_host);
+  if (found.length == 0 || found.starts.size() < 2 * period->starts.size() ||
+      found.match < run.knowledge.Number("step.period_exact") || !meets_host(found.starts, true))
+    return;
+  found.same_sizes = false;
+  *tokens = std::move(names);
+  *period = std::move(found);
+}
+
 Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
                       const std::vector<std::uint32_t>& sequence) {
   const OpTable& ops = run.trace.ops;
@@ -384,6 +300,7 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
     period.same_sizes = size_of.of_grids;
     if (period.length > 0) break;
   }
+  PreferNames(run, launches, sequence, meets_host, &tokens, &period);
   if (period.length == 0) return {};
   period = JoinedByHost(run, sequence, tokens, std::move(period));
   std::optional<Iterations> iterations;
