@@ -156,9 +156,19 @@ void FixList::Plan() {
     return setting != open.end() ? setting : chosen;
   };
   // Of fixes that are worth the same, the most specific that wins what it claims. A cause also
-  // before one that wins little more, most of it elsewhere; a symptom names no fix to begin with.
+  // before one that wins little more, most of it elsewhere; a symptom names no fix to begin with: a
+  // cause that is surer and wins as much comes before it, wherever it wins it.
   const double clear_lead = knowledge_.Number("ranking.clear_lead");
   const double direct_lead = knowledge_.Number("ranking.direct_lead");
+  const auto surer = [&](std::vector<Open>::iterator chosen) {
+    if (chosen->candidate->rule->kind != RuleKind::kSymptom) return chosen;
+    const auto enough = static_cast<Nanos>(static_cast<double>(chosen->worth) / clear_lead);
+    const auto root = std::find_if(open.begin(), open.end(), [&](const Open& one) {
+      return one.candidate->rule->kind == RuleKind::kRoot && one.worth >= enough &&
+             ConfidenceOf(*one.candidate) > ConfidenceOf(*chosen->candidate);
+    });
+    return root != open.end() ? root : chosen;
+  };
   const auto best = [&] {
     Nanos most = 0;
     for (const Open& one : open) most = std::max(most, one.worth);
@@ -169,7 +179,7 @@ void FixList::Plan() {
       });
     };
     const auto same = first(clear_lead, false);
-    if (same != open.end()) return easiest(same);
+    if (same != open.end()) return easiest(surer(same));
     const auto direct = first(direct_lead, false);
     const bool cause = direct != open.end() && direct->candidate->rule->kind != RuleKind::kSymptom;
     return easiest(cause ? direct : first(clear_lead, true));

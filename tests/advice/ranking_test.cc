@@ -314,6 +314,29 @@ TEST_CASE("of fixes that win the same, one comes first that wins the time it was
   CHECK(first(more, more * 85 / 100) == "a/far");
 }
 
+TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  auto gone = std::make_shared<Remedy>();
+  gone->vanished_calls = run.Calls("cudaLaunchKernel");
+  const Nanos more = 100 * run->replay().Gain(*gone) / run.Window();
+  const auto first = [&](double confidence) {
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/cause",
+                  .priority = 80,
+                  .claims = {Percent(run, 0, more / 3)},
+                  .remedy = gone,
+                  .confidence = confidence});
+    verdicts.Add({.id = "a/symptom",
+                  .priority = 20,
+                  .claims = {Percent(run, 100 - more, 100)},
+                  .kind = RuleKind::kSymptom,
+                  .confidence = 0.4});
+    return verdicts.Rank(run).at(0).rule->id;
+  };
+  CHECK(first(0.8) == "a/cause");
+  CHECK(first(0.3) == "a/symptom");
+}
+
 TEST_CASE("a less specific fix wins nothing by changes that a more specific one makes as well") {
   const Analysed run(HalfIdleSteps(), kAuto);
   const auto launches = run.Calls("cudaLaunchKernel");

@@ -5,6 +5,7 @@
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
+#include "tests/support/operator_story.h"
 
 namespace advise {
 namespace {
@@ -109,6 +110,21 @@ TEST_CASE("ranges of a family on the launching thread lose the idle time inside 
   const Loss& gloo = run->families.ranges[Index(FamilyKind::kRange, "gloo")];
   CHECK(gloo.count == 9);
   CHECK(gloo.lost->Total() == 9 * 300_us);
+}
+
+TEST_CASE(
+    "what a library names among a framework's operators is a range, other operators are none") {
+  OperatorStory told;
+  for (Nanos at = 0; at < 10_ms; at += 1_ms) {
+    const Interval search{at + 100_us, at + 700_us};
+    told.operators.push_back({"torch.distributed.ddp.reducer::search_unused_parameters", search});
+    told.operators.push_back({"aten::find_unused_thing", {at + 720_us, at + 740_us}});
+    told.story.Launch(kMatrixBf16, {at + 750_us, at + 755_us}, {at + 760_us, at + 990_us});
+  }
+  const Analysis& analysis = told.Analyse();
+  const Loss& loss = analysis.families.ranges[Index(FamilyKind::kRange, "unused_search")];
+  CHECK(loss.count == 9);  // but that before the first kernel
+  CHECK(loss.lost->Total() == 9 * 600_us);
 }
 
 }  // namespace

@@ -31,7 +31,11 @@ class Membership {
 class FamilyFinder {
  public:
   explicit FamilyFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        scope_(IndexOf(FamilyKind::kRange, "library_scope")),
+        operators_(RowsByThread(trace_.operators.thread, trace_.threads.size())) {}
 
   Families Find() {
     Kernels();
@@ -42,6 +46,14 @@ class FamilyFinder {
   }
 
  private:
+  // The number of families where there is none of this name.
+  std::size_t IndexOf(FamilyKind kind, const char* name) const {
+    const std::vector<NameFamily>& families = run_.knowledge.families(kind);
+    const auto at = std::find_if(families.begin(), families.end(),
+                                 [&](const NameFamily& family) { return family.name == name; });
+    return static_cast<std::size_t>(at - families.begin());
+  }
+
   // Not copies of one: builders share nothing.
   std::vector<LossBuilder> Builders(FamilyKind kind) const {
     const std::size_t count = run_.knowledge.families(kind).size();
@@ -86,15 +98,26 @@ class FamilyFinder {
       const bool launching =
           std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), thread);
       if (only_launching && !launching) continue;
-      for (std::uint32_t i = rows[thread].first; i < rows[thread].last; ++i) {
-        if (!basis_.InLoop(table.start[i])) continue;
-        for (const std::size_t f : membership.Of(table.name[i], trace_.strings[table.name[i]])) {
-          builders[f].Count(table.start[i], 0, table.end[i] - table.start[i]);
+      const auto add = [&](const auto& of, std::uint32_t i, const Members& families) {
+        for (const std::size_t f : families) {
+          builders[f].Count(of.start[i], 0, of.end[i] - of.start[i]);
           if (!launching) continue;
-          inside[f][thread].push_back({table.start[i], table.end[i]});
+          inside[f][thread].push_back({of.start[i], of.end[i]});
           // What is gone does not wait for the GPU either.
           if (kind == FamilyKind::kCall) builders[f].remedy().unblocked_calls.push_back(i);
         }
+      };
+      for (std::uint32_t i = rows[thread].first; i < rows[thread].last; ++i) {
+        if (basis_.InLoop(table.start[i]))
+          add(table, i, membership.Of(table.name[i], trace_.strings[table.name[i]]));
+      }
+      if (kind != FamilyKind::kRange) continue;
+      const OperatorTable& operators = trace_.operators;
+      for (std::uint32_t i = operators_[thread].first; i < operators_[thread].last; ++i) {
+        if (!basis_.InLoop(operators.start[i])) continue;
+        const StringId name = operators.name[i];
+        const Members& of = membership.Of(name, trace_.strings[name]);
+        if (std::find(of.begin(), of.end(), scope_) != of.end()) add(operators, i, of);
       }
     }
     if (kind == FamilyKind::kCall) AddCaptures(&inside);
@@ -119,16 +142,11 @@ class FamilyFinder {
   // Between the calls that begin and end a capture a thread goes through the program without giving
   // the GPU work, and then instantiates what it captured: all that belongs to the capture.
   void AddCaptures(std::vector<std::map<std::uint32_t, std::vector<Interval>>>* inside) {
-    const std::vector<NameFamily>& families = run_.knowledge.families(FamilyKind::kCall);
-    const auto index = [&](const char* name) {
-      const auto at = std::find_if(families.begin(), families.end(),
-                                   [&](const NameFamily& family) { return family.name == name; });
-      return static_cast<std::size_t>(at - families.begin());
-    };
-    const std::size_t begins = index("graph_capture_begin");
-    const std::size_t captures = index("graph_capture");
-    const std::size_t builds = index("graph_build");
-    if (std::max({begins, captures, builds}) >= families.size() || (*inside)[begins].empty())
+    const std::size_t begins = IndexOf(FamilyKind::kCall, "graph_capture_begin");
+    const std::size_t captures = IndexOf(FamilyKind::kCall, "graph_capture");
+    const std::size_t builds = IndexOf(FamilyKind::kCall, "graph_build");
+    if (std::max({begins, captures, builds}) >= run_.knowledge.families(FamilyKind::kCall).size() ||
+        (*inside)[begins].empty())
       return;
     Membership membership(run_.knowledge, trace_.strings, FamilyKind::kCall);
     for (const auto& [thread, unused] : (*inside)[begins]) {
@@ -160,6 +178,8 @@ class FamilyFinder {
   const Basis& basis_;
   const Run& run_;
   const Trace& trace_;
+  const std::size_t scope_;                // the family of operators that are ranges, too
+  const std::vector<RowRange> operators_;  // by thread
   Families result_;
 };
 
