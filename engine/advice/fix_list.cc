@@ -1,6 +1,7 @@
 #include "engine/advice/fix_list.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/advice/describe.h"
 
@@ -55,6 +56,27 @@ void LeaveOutProfiled(std::vector<Finding>* findings) {
 
 void AddOnce(std::vector<std::string>* list, const std::string& id) {
   if (!Holds(*list, id)) list->push_back(id);
+}
+
+// A candidate that has no place in the plan yet.
+struct Open {
+  Candidate* candidate;
+  Nanos worth;   // of a run that nobody profiles: what the order rests on
+  Nanos saving;  // of the recording
+};
+
+// The fix that was chosen; of a symptom a surer cause that wins as much, wherever it wins it.
+std::vector<Open>::iterator Surer(std::vector<Open>::iterator chosen, std::vector<Open>* open,
+                                  double lead,
+                                  const std::function<double(const Candidate&)>& confidence) {
+  if (chosen->candidate->rule->kind != RuleKind::kSymptom) return chosen;
+  const auto enough = static_cast<Nanos>(static_cast<double>(chosen->worth) / lead);
+  const double sure = confidence(*chosen->candidate);
+  const auto root = std::find_if(open->begin(), open->end(), [&](const Open& one) {
+    return one.candidate->rule->kind == RuleKind::kRoot && one.worth >= enough &&
+           confidence(*one.candidate) > sure;
+  });
+  return root != open->end() ? root : chosen;
 }
 
 }  // namespace
@@ -119,11 +141,6 @@ void FixList::RootsFirst() {
 // What a fix is worth is asked again only when it may be the next: others seldom make it worth
 // more.
 void FixList::Plan() {
-  struct Open {
-    Candidate* candidate;
-    Nanos worth;   // of a run that nobody profiles: what the order rests on
-    Nanos saving;  // of the recording
-  };
   std::vector<Open> open;  // from the most to the least specific
   for (Candidate& candidate : candidates_) {
     if (!candidate.priced) continue;
@@ -160,15 +177,7 @@ void FixList::Plan() {
   // cause that is surer and wins as much comes before it, wherever it wins it.
   const double clear_lead = knowledge_.Number("ranking.clear_lead");
   const double direct_lead = knowledge_.Number("ranking.direct_lead");
-  const auto surer = [&](std::vector<Open>::iterator chosen) {
-    if (chosen->candidate->rule->kind != RuleKind::kSymptom) return chosen;
-    const auto enough = static_cast<Nanos>(static_cast<double>(chosen->worth) / clear_lead);
-    const auto root = std::find_if(open.begin(), open.end(), [&](const Open& one) {
-      return one.candidate->rule->kind == RuleKind::kRoot && one.worth >= enough &&
-             ConfidenceOf(*one.candidate) > ConfidenceOf(*chosen->candidate);
-    });
-    return root != open.end() ? root : chosen;
-  };
+  const auto confidence = [&](const Candidate& one) { return ConfidenceOf(one); };
   const auto best = [&] {
     Nanos most = 0;
     for (const Open& one : open) most = std::max(most, one.worth);
@@ -179,7 +188,7 @@ void FixList::Plan() {
       });
     };
     const auto same = first(clear_lead, false);
-    if (same != open.end()) return easiest(surer(same));
+    if (same != open.end()) return easiest(Surer(same, &open, clear_lead, confidence));
     const auto direct = first(direct_lead, false);
     const bool cause = direct != open.end() && direct->candidate->rule->kind != RuleKind::kSymptom;
     return easiest(cause ? direct : first(clear_lead, true));

@@ -2,7 +2,7 @@
 -- stages, but the time that the links take.
 return {
   id        = "pipeline/exposed-sends",
-  title     = "Hide the sends between pipeline stages behind compute",
+  title     = "Overlap the sends between pipeline stages with compute",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -22,7 +22,7 @@ return {
       snippet = "--num-layers-per-virtual-pipeline-stage 2   # Megatron-LM: overlaps sends, unless --no-overlap-p2p-communication is given",
       language = "bash", ["for"] = { "pytorch" } },
     { action = "Check which path the sends take: neighbors should be linked by NVLink, or by InfiniBand with GPUDirect",
-      snippet = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,P2P python train.py", language = "bash" },
+      snippet = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,P2P COMMAND", language = "bash" },
     { action = "Send less: where layers are split as well, each rank can send its part of the sequence only",
       snippet = "--sequence-parallel", language = "bash", ["for"] = { "pytorch" } },
   },
