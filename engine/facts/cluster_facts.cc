@@ -159,11 +159,10 @@ void DeclareImbalances(Catalog* catalog) {
               "the sum of the sizes of the differences: 1 when it is always behind, 0 when it is "
               "ahead as much.",
               &Imbalance::behind);
-  compute.Add(
-      "rank.imbalance.compute.in_turn", "share",
-      "Of what balance wins, the share for which the ranks wait in turn within a step: even "
-      "the one that waits least.",
-      &Imbalance::in_turn);
+  compute.Add("rank.imbalance.compute.in_turn", "share",
+              "Of what balance wins, the share for which the ranks wait in turn inside steps, even "
+              "the rank that waits least.",
+              &Imbalance::in_turn);
   AddLoss(&compute, "rank.imbalance.compute.",
           "Waiting for ranks that are slow in compute, up to what balance wins.",
           "The ranks share what they compute equally: none takes longer than the mean of all.",
