@@ -27,7 +27,7 @@ Catalog Declare(const Knowledge& knowledge) {
   DeclareCaptureFacts(&catalog);
   DeclareEnvironmentFacts(knowledge, &catalog);
   DeclareHardwareFacts(&catalog);
-  DeclareOperatorFacts(&catalog);
+  DeclareOperatorFacts(knowledge, &catalog);
   DeclareWorkFacts(&catalog);
   DeclareCounterFacts(&catalog);
   DeclareSampleFacts(&catalog);

@@ -340,11 +340,12 @@ void DeclareCommFacts(Catalog* catalog);     // comm, rank.late, rank.idle
 void DeclareCaptureFacts(Catalog* catalog);  // capture
 void DeclareEnvironmentFacts(const Knowledge& knowledge, Catalog* catalog);  // environment
 void DeclareHardwareFacts(Catalog* catalog);                                 // hw
-void DeclareOperatorFacts(Catalog* catalog);  // op, and which of them waits come from
-void DeclareWorkFacts(Catalog* catalog);      // work, gemm, collective, link, nic
-void DeclareCounterFacts(Catalog* catalog);   // counter, roofline
-void DeclareSampleFacts(Catalog* catalog);    // sample
-void DeclareShapeFacts(Catalog* catalog);     // roofline.shapes
+// op, and which of them waits come from
+void DeclareOperatorFacts(const Knowledge& knowledge, Catalog* catalog);
+void DeclareWorkFacts(Catalog* catalog);     // work, gemm, collective, link, nic
+void DeclareCounterFacts(Catalog* catalog);  // counter, roofline
+void DeclareSampleFacts(Catalog* catalog);   // sample
+void DeclareShapeFacts(Catalog* catalog);    // roofline.shapes
 void DeclareRoofFacts(Catalog* catalog);  // efficiency (of kernels), roofline.below, kernel.unknown
 void DeclareMonitorFacts(Catalog* catalog);   // monitor
 void DeclareProfileFacts(Catalog* catalog);   // totals, allocator

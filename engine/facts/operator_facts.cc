@@ -147,28 +147,43 @@ void DeclareOperatorTotals(Catalog* catalog) {
            UnlessEmpty(OperatorOfTopKernel, "no operator launched the kernel with most time", ""));
 }
 
-// Operators of one name.
-void DeclareCalls(Catalog* catalog) {
-  auto& all = catalog->OfAll();
-  all.Needs(Recorded, kNotRecorded, "operators");
-  const auto calls = [&](const std::string& group, const char* name, const std::string& words) {
-    const auto stat = [name](const Analysis& a) {
-      const OperatorStat* found = a.operators.Find(a.run.trace, name);
-      return found == nullptr ? OperatorStat() : *found;
-    };
-    const std::string of = std::string("calls of ") + name + " (" + words + ")";
-    all.Add(group + ".count", "count", "Number of " + of + ".",
-            [stat](const Analysis& a) { return stat(a).count; });
-    all.Add(group + ".per_step", "count", "Number of " + of + ", per step.",
-            [stat](const Analysis& a) { return static_cast<double>(stat(a).count) / Steps(a); });
-    all.Add(group + ".host", "ns", "Summed host time of " + of + ".",
-            [stat](const Analysis& a) { return stat(a).host_ns; });
-    all.Add(group + ".gpu", "ns", "Summed GPU time of work launched by " + of + ".",
-            [stat](const Analysis& a) { return stat(a).gpu_ns; });
-  };
-  calls("op.copy", "aten::copy_", "a tensor is copied");
-  calls("op.cast", "aten::_to_copy", "a tensor is cast or moved");
-  calls("op.item", "aten::_local_scalar_dense", "a value is read");
+// By family of kb/families.toml.
+using FamilyStats = std::vector<OperatorStat>;
+
+FamilyStats FindFamilyStats(const Analysis& a) {
+  const Knowledge& knowledge = a.run.knowledge;
+  FamilyStats stats(knowledge.families(FamilyKind::kOperator).size());
+  for (const OperatorStat& stat : a.operators.by_name) {
+    for (const std::size_t family :
+         knowledge.FamiliesOf(FamilyKind::kOperator, a.run.trace.strings[stat.name])) {
+      stats[family].count += stat.count;
+      stats[family].host_ns += stat.host_ns;
+      stats[family].gpu_ns += stat.gpu_ns;
+    }
+  }
+  return stats;
+}
+
+void DeclareFamilies(const Knowledge& knowledge, Catalog* catalog) {
+  auto& subject = catalog->Of(FindFamilyStats);
+  subject.Needs(Recorded, kNotRecorded, "operators");
+  const std::vector<NameFamily>& families = knowledge.families(FamilyKind::kOperator);
+  for (std::size_t i = 0; i < families.size(); ++i) {
+    const std::string& things = families[i].things;
+    if (things.empty()) continue;
+    const std::string group =
+        std::string(FactGroupOf(FamilyKind::kOperator)) + "." + families[i].name;
+    subject.Add(group + ".count", "count", "Number of " + things + ".",
+                [i](const FamilyStats& stats) { return stats[i].count; });
+    subject.Add(group + ".per_step", "count", "Number of " + things + ", per step.",
+                [i](const FamilyStats& stats, const Analysis& a) {
+                  return static_cast<double>(stats[i].count) / Steps(a);
+                });
+    subject.Add(group + ".host", "ns", "Summed host time of " + things + ".",
+                [i](const FamilyStats& stats) { return stats[i].host_ns; });
+    subject.Add(group + ".gpu", "ns", "Summed GPU time of work launched by " + things + ".",
+                [i](const FamilyStats& stats) { return stats[i].gpu_ns; });
+  }
 }
 
 // What operators do that a program can do without.
@@ -284,11 +299,11 @@ void DeclareForwardPasses(Catalog* catalog) {
 
 }  // namespace
 
-void DeclareOperatorFacts(Catalog* catalog) {
+void DeclareOperatorFacts(const Knowledge& knowledge, Catalog* catalog) {
   DeclareOrigins(catalog);
   DeclareOperatorTotals(catalog);
   DeclareCpuOperator(catalog);
-  DeclareCalls(catalog);
+  DeclareFamilies(knowledge, catalog);
   DeclareOperatorLosses(catalog);
   DeclareSizedLosses(catalog);
   DeclareForwardPasses(catalog);

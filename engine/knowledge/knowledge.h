@@ -78,15 +78,15 @@ struct KernelClass {
 };
 
 // Which names a family is of.
-enum class FamilyKind : std::uint8_t { kKernel, kCall, kRange, kOs };
-inline constexpr std::size_t kFamilyKindCount = 4;
-// What their facts begin with: "family", "calls", "ranges", "os".
+enum class FamilyKind : std::uint8_t { kKernel, kCall, kRange, kOs, kOperator };
+inline constexpr std::size_t kFamilyKindCount = 5;
+// What their facts begin with: "family", "calls", "ranges", "os", "op".
 const char* FactGroupOf(FamilyKind kind);
 
 // Names that belong to one mechanism (kb/families.toml, and what a site adds): a group of facts.
 struct NameFamily {
   std::string name;             // "gemv"
-  std::string things;           // what its facts call them, as a noun phrase
+  std::string things;           // what its facts call them, as a noun phrase; "": it has no facts
   std::string set_by;           // the site's file that added it or names to it
   std::vector<NameRule> rules;  // a name belongs to it when one of them matches
 };
@@ -183,6 +183,8 @@ class Knowledge {
   // matched once by the caller.
   std::vector<std::size_t> FamiliesOf(FamilyKind kind, std::string_view name,
                                       std::string_view kernel_class = "") const;
+  // The place of a family in families(kind); the program stops when there is none of this name.
+  std::size_t FamilyIndex(FamilyKind kind, std::string_view family) const;
   bool IsOfFamily(FamilyKind kind, std::string_view family, std::string_view name,
                   std::string_view kernel_class = "") const;
   const std::vector<EnvironmentSwitch>& environment_switches() const { return switches_; }

@@ -41,22 +41,29 @@ std::vector<std::string> NamesOf(const std::vector<T>& list) {
 }  // namespace
 
 const char* FactGroupOf(FamilyKind kind) {
-  constexpr std::array<const char*, kFamilyKindCount> kGroups = {"family", "calls", "ranges", "os"};
+  constexpr std::array<const char*, kFamilyKindCount> kGroups = {"family", "calls", "ranges", "os",
+                                                                 "op"};
   return kGroups[static_cast<std::size_t>(kind)];
 }
 
 void KnowledgeLoader::ReadFamilies(TomlReader& reader, const TomlNode& root,
                                    const std::string& site) {
-  reader.OnlyFields(root, {"kernel", "call", "range", "os", "variable"});
-  ReadFamiliesOf(reader, root, "kernel", site, knowledge_.families_.data());
-  ReadFamiliesOf(reader, root, "call", site, &knowledge_.families_[1]);
-  ReadFamiliesOf(reader, root, "range", site, &knowledge_.families_[2]);
-  ReadFamiliesOf(reader, root, "os", site, &knowledge_.families_[3]);
+  reader.OnlyFields(root, {"kernel", "call", "range", "os", "operator", "variable"});
+  constexpr std::array<const char*, kFamilyKindCount> kLists = {"kernel", "call", "range", "os",
+                                                                "operator"};
+  for (std::size_t kind = 0; kind < kFamilyKindCount; ++kind) {
+    // Operators are also listed for metrics alone; what a site adds is for its rules.
+    const bool metrics_only = FamilyKind(kind) == FamilyKind::kOperator && site.empty();
+    ReadFamiliesOf(reader, root, kLists[kind], site,
+                   metrics_only ? TomlReader::Need::kMay : TomlReader::Need::kMust,
+                   &knowledge_.families_[kind]);
+  }
   ReadVariables(reader, root, site);
 }
 
 void KnowledgeLoader::ReadFamiliesOf(TomlReader& reader, const TomlNode& root, const char* list,
-                                     const std::string& site, std::vector<NameFamily>* families) {
+                                     const std::string& site, TomlReader::Need things,
+                                     std::vector<NameFamily>* families) {
   const std::vector<std::string> shipped = NamesOf(*families);
   ForEachEntry(reader, root, list, [&](const TomlNode& entry) {
     reader.OnlyFields(entry, {"family", "things", "classes", "any", "none", "examples"});
@@ -68,7 +75,7 @@ void KnowledgeLoader::ReadFamiliesOf(TomlReader& reader, const TomlNode& root, c
     if (family == families->end()) {
       CheckName(reader, entry, name);
       if (!site.empty()) WantSiteName(reader, entry, name, shipped);
-      family = families->insert(family, {name, reader.Text(entry, "things"), "", {}});
+      family = families->insert(family, {name, reader.Text(entry, "things", things), "", {}});
     } else if (const TomlNode* again = entry.Find("things")) {
       reader.Problem(*again, fmt::format("\"{}\" has \"things\" already", name));
     }

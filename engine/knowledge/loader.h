@@ -41,7 +41,8 @@ class KnowledgeLoader {
   void ReadKernels(TomlReader& reader, const TomlNode& root);
   void ReadNames(TomlReader& reader, const TomlNode& root);
   static void ReadFamiliesOf(TomlReader& reader, const TomlNode& root, const char* list,
-                             const std::string& site, std::vector<NameFamily>* families);
+                             const std::string& site, TomlReader::Need things,
+                             std::vector<NameFamily>* families);
   void ReadVariables(TomlReader& reader, const TomlNode& root, const std::string& site);
   void ReadRuns(TomlReader& reader, const TomlNode& root);
 

@@ -102,15 +102,20 @@ std::vector<std::size_t> Knowledge::FamiliesOf(FamilyKind kind, std::string_view
   return found;
 }
 
-bool Knowledge::IsOfFamily(FamilyKind kind, std::string_view family, std::string_view name,
-                           std::string_view kernel_class) const {
-  const NameKey key(NameIn(kind, name));
-  for (const NameFamily& known : families(kind)) {
-    if (known.name == family) return FirstMatch(known.rules, key, kernel_class) != nullptr;
+std::size_t Knowledge::FamilyIndex(FamilyKind kind, std::string_view family) const {
+  const std::vector<NameFamily>& all = families(kind);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == family) return i;
   }
   std::fprintf(stderr, "kb/families.toml has no family \"%s.%.*s\"\n", FactGroupOf(kind),
                static_cast<int>(family.size()), family.data());
   std::abort();
+}
+
+bool Knowledge::IsOfFamily(FamilyKind kind, std::string_view family, std::string_view name,
+                           std::string_view kernel_class) const {
+  const NameFamily& known = families(kind)[FamilyIndex(kind, family)];
+  return FirstMatch(known.rules, NameKey(NameIn(kind, name)), kernel_class) != nullptr;
 }
 
 std::vector<std::size_t> Knowledge::RunSignsOf(std::string_view in, std::string_view name) const {

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "engine/timeline/operator_families.h"
+
 namespace advise {
 namespace {
 
@@ -122,7 +124,11 @@ class PairFinder {
 class TrialFinder {
  public:
   explicit TrialFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace), loss_(basis) {}
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        loss_(basis),
+        convolutions_(run_, {"convolution"}) {}
 
   AlgorithmTrials Find() {
     const std::vector<RowRange> rows = RowsByThread(trace_.operators.thread, trace_.threads.size());
@@ -138,16 +144,6 @@ class TrialFinder {
   }
 
  private:
-  bool IsConvolution(StringId name) {
-    if (known_.empty()) known_.assign(trace_.strings.size(), -1);
-    if (known_[name] < 0) {
-      const std::string& text = trace_.strings[name];
-      const bool is = text.starts_with("aten::") && text.find("convolution") != std::string::npos;
-      known_[name] = is ? 1 : 0;
-    }
-    return known_[name] == 1;
-  }
-
   std::vector<Interval> InOperators(std::uint32_t thread, RowRange rows) {
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("convolution.trial_waits"));
     const OperatorTable& operators = trace_.operators;
@@ -155,7 +151,7 @@ class TrialFinder {
     Nanos until = 0;  // the end of the outermost convolution
     for (std::uint32_t row = rows.first; row < rows.last; ++row) {
       const Nanos start = operators.start[row];
-      if (start < until || !IsConvolution(operators.name[row])) continue;
+      if (start < until || convolutions_.Of(operators.name[row]) < 0) continue;
       until = operators.end[row];
       if (!basis_.InLoop(start)) continue;
       const Search search = Inside(thread, {start, until});
@@ -235,7 +231,7 @@ class TrialFinder {
   const Run& run_;
   const Trace& trace_;
   LossBuilder loss_;
-  std::vector<std::int8_t> known_;  // by name: whether it is a convolution; -1 until asked for
+  OperatorFamilies convolutions_;
   std::map<std::uint32_t, IntervalSet> when_;  // by thread: what is gone without a search
   double trials_ = 0;
   AlgorithmTrials result_;

@@ -8,6 +8,9 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/metrics/kernels/shape_work.h"
+#include "engine/timeline/operator_families.h"
+
 namespace advise {
 namespace {
 
@@ -36,6 +39,7 @@ class DenseFinder {
         table_(trace_.operators),
         of_call_(operators.of_call),
         loss_(basis),
+        lookups_(run_, {"row_lookup"}),
         left_(run_.knowledge.Number("embedding.sparse_left")) {}
 
   DenseGradients Find() {
@@ -110,10 +114,7 @@ class DenseFinder {
     for (std::size_t i = 0; i < kBackward.size(); ++i) {
       if (kBackward[i].name == name) return static_cast<std::int8_t>(i);
     }
-    static constexpr auto kProducts = std::to_array<std::string_view>(
-        {"aten::mm", "aten::addmm", "aten::linear", "aten::matmul", "aten::bmm"});
-    return std::find(kProducts.begin(), kProducts.end(), name) != kProducts.end() ? kProduct
-                                                                                  : kNothing;
+    return SecondOperand(name) >= 0 ? kProduct : kNothing;
   }
 
   // The rows that were looked up still have gradients: a part of the backward pass is left.
@@ -150,7 +151,7 @@ class DenseFinder {
 
   // Which part of what the operator does is a pass over whole tables: of lists of tensors, all know
   // only how many elements they have.
-  double OverTables(std::uint32_t row) const {
+  double OverTables(std::uint32_t row) {
     const OperatorInputs* inputs = InputsOf(row);
     if (inputs == nullptr || inputs->tensors.empty()) return 0;
     const OperatorTensor& first = inputs->tensors.front();
@@ -162,10 +163,7 @@ class DenseFinder {
       return std::min(1.0, tables * elements_ / all);
     }
     if (first.sizes.size() != 2 || !sizes_.contains({first.sizes[0], first.sizes[1]})) return 0;
-    const std::string_view name = trace_.strings[table_.name[row]];
-    const bool looks_up = name == "aten::embedding" || name == "aten::index_select" ||
-                          name == "aten::gather" || name == "aten::_embedding_bag";
-    return looks_up ? 0 : 1;
+    return lookups_.Of(table_.name[row]) >= 0 ? 0 : 1;
   }
 
   const Basis& basis_;
@@ -174,6 +172,7 @@ class DenseFinder {
   const OperatorTable& table_;
   const std::vector<std::uint32_t>& of_call_;
   LossBuilder loss_;
+  OperatorFamilies lookups_;
   double left_;
   StepCounter calls_{run_};
   std::set<Size> sizes_;                 // of the tables

@@ -34,7 +34,7 @@ class FamilyFinder {
       : basis_(basis),
         run_(basis.run),
         trace_(basis.run.trace),
-        scope_(IndexOf(FamilyKind::kRange, "library_scope")),
+        scope_(basis.run.knowledge.FamilyIndex(FamilyKind::kRange, "library_scope")),
         operators_(RowsByThread(trace_.operators.thread, trace_.threads.size())) {}
 
   Families Find() {
@@ -46,14 +46,6 @@ class FamilyFinder {
   }
 
  private:
-  // The number of families where there is none of this name.
-  std::size_t IndexOf(FamilyKind kind, const char* name) const {
-    const std::vector<NameFamily>& families = run_.knowledge.families(kind);
-    const auto at = std::find_if(families.begin(), families.end(),
-                                 [&](const NameFamily& family) { return family.name == name; });
-    return static_cast<std::size_t>(at - families.begin());
-  }
-
   // Not copies of one: builders share nothing.
   std::vector<LossBuilder> Builders(FamilyKind kind) const {
     const std::size_t count = run_.knowledge.families(kind).size();
@@ -142,12 +134,13 @@ class FamilyFinder {
   // Between the calls that begin and end a capture a thread goes through the program without giving
   // the GPU work, and then instantiates what it captured: all that belongs to the capture.
   void AddCaptures(std::vector<std::map<std::uint32_t, std::vector<Interval>>>* inside) {
-    const std::size_t begins = IndexOf(FamilyKind::kCall, "graph_capture_begin");
-    const std::size_t captures = IndexOf(FamilyKind::kCall, "graph_capture");
-    const std::size_t builds = IndexOf(FamilyKind::kCall, "graph_build");
-    if (std::max({begins, captures, builds}) >= run_.knowledge.families(FamilyKind::kCall).size() ||
-        (*inside)[begins].empty())
-      return;
+    const auto index = [&](const char* name) {
+      return run_.knowledge.FamilyIndex(FamilyKind::kCall, name);
+    };
+    const std::size_t begins = index("graph_capture_begin");
+    const std::size_t captures = index("graph_capture");
+    const std::size_t builds = index("graph_build");
+    if ((*inside)[begins].empty()) return;
     Membership membership(run_.knowledge, trace_.strings, FamilyKind::kCall);
     for (const auto& [thread, unused] : (*inside)[begins]) {
       Nanos begun = 0;

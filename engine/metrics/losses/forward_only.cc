@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/metrics/kernels/shape_work.h"
+#include "engine/timeline/operator_families.h"
 
 namespace advise {
 namespace {
@@ -20,7 +21,8 @@ class PassFinder {
         table_(trace_.operators),
         sized_(sized),
         phases_(phases),
-        loss_(basis) {}
+        loss_(basis),
+        convolutions_(run_, {"convolution"}) {}
 
   ForwardOnly Find() {
     Recorded();
@@ -114,12 +116,11 @@ class PassFinder {
   using Sizes = std::vector<std::int64_t>;
 
   // The weights of a product or convolution, in any order; none where they are not known.
-  Sizes WeightsOf(std::uint32_t op) const {
+  Sizes WeightsOf(std::uint32_t op) {
     const std::uint32_t row = sized_.OfOp(op);
     if (row == kNone) return {};
-    const std::string& name = sized_.Name(row);
-    int at = SecondOperand(name);
-    if (at < 0 && name.find("convolution") != std::string::npos) at = 1;
+    int at = SecondOperand(sized_.Name(row));
+    if (at < 0 && convolutions_.Of(sized_.table().name[row]) >= 0) at = 1;
     const auto& tensors = sized_.Of(row)->tensors;
     if (at < 0 || static_cast<std::size_t>(at) >= tensors.size()) return {};
     Sizes sizes = tensors[static_cast<std::size_t>(at)].sizes;
@@ -174,6 +175,7 @@ class PassFinder {
   const SizedOperators& sized_;
   const Phases& phases_;
   LossBuilder loss_;
+  OperatorFamilies convolutions_;
   std::vector<std::int8_t> is_backward_;  // by name; -1 not asked
   std::vector<std::uint8_t> multiplies_;  // by call: it launches a product
   std::vector<std::uint32_t> pass_;       // by call: the number of such a pass; 0 none

@@ -1,35 +1,14 @@
 #include "engine/metrics/losses/one_hot.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
-#include <string_view>
 
 #include "engine/metrics/analysis.h"
+#include "engine/timeline/operator_families.h"
 
 namespace advise {
 namespace {
-
-enum class Does : std::uint8_t { kUnread, kOther, kClears, kMarks, kMakes, kCasts, kMultiplies };
-
-Does DoesOf(std::string_view name) {
-  struct Known {
-    std::string_view name;
-    Does does;
-  };
-  static constexpr auto kKnown = std::to_array<Known>({{"aten::zero_", Does::kClears},
-                                                       {"aten::fill_", Does::kClears},
-                                                       {"aten::zeros_like", Does::kClears},
-                                                       {"aten::scatter_", Does::kMarks},
-                                                       {"aten::scatter", Does::kMarks},
-                                                       {"aten::one_hot", Does::kMakes},
-                                                       {"aten::_to_copy", Does::kCasts}});
-  const auto found = std::find_if(kKnown.begin(), kKnown.end(),
-                                  [&](const Known& known) { return known.name == name; });
-  if (found != kKnown.end()) return found->does;
-  return SecondOperand(name) >= 0 ? Does::kMultiplies : Does::kOther;
-}
 
 std::int64_t ElementsIn(const std::vector<std::int64_t>& sizes) {
   std::int64_t product = sizes.empty() ? 0 : 1;
@@ -47,7 +26,7 @@ class OneHotFinder {
         near_(static_cast<int>(run_.knowledge.Number("one_hot.near"))),
         bytes_per_s_(hardware.memory_bytes_per_s * run_.knowledge.Number("reach.elementwise")),
         start_ns_(run_.knowledge.Number("roofline.kernel_start")),
-        does_(trace_.strings.size(), Does::kUnread),
+        does_(run_, {"clear", "scatter", "one_hot", "cast"}),
         loss_(basis) {}
 
   OneHotProducts Find() {
@@ -61,6 +40,9 @@ class OneHotFinder {
   }
 
  private:
+  // What an operator does, as does_ has its families.
+  enum Does { kOther = OperatorFamilies::kNoFamily, kClears, kMarks, kMakes, kCasts, kMultiplies };
+
   // A matrix with one mark in each row.
   struct Matrix {
     std::int64_t rows = 0, classes = 0;
@@ -78,10 +60,10 @@ class OneHotFinder {
     bool counted = false;
   };
 
-  Does Of(std::uint32_t row) {
-    Does& does = does_[operators_.table().name[row]];
-    if (does == Does::kUnread) does = DoesOf(operators_.Name(row));
-    return does;
+  int Of(std::uint32_t row) {
+    const int does = does_.Of(operators_.table().name[row]);
+    if (does != kOther) return does;
+    return SecondOperand(operators_.Name(row)) >= 0 ? kMultiplies : kOther;
   }
 
   void Thread(std::uint32_t thread) {
@@ -102,18 +84,18 @@ class OneHotFinder {
         continue;
       }
       if (matrix && when.start >= matrix->end && --matrix->left < 0) matrix.reset();
-      const Does does = Of(row);
-      if (does == Does::kMakes) makes = when;
+      const int does = Of(row);
+      if (does == kMakes) makes = when;
       const OperatorInputs* inputs = operators_.Of(row);
-      if (does == Does::kOther || inputs == nullptr || inputs->tensors.empty()) continue;
+      if (does == kOther || inputs == nullptr || inputs->tensors.empty()) continue;
       const OperatorTensor& first = inputs->tensors.front();
       switch (does) {
-        case Does::kClears:
+        case kClears:
           if (when.start >= clears.end) clears = when;
           cleared = ElementsIn(first.sizes);
           cleared_at = row;
           break;
-        case Does::kMarks:
+        case kMarks:
           if (auto made = Marked(*inputs, when, makes)) {
             const bool is_near = row - cleared_at <= static_cast<std::uint32_t>(near_);
             if (is_near && cleared == made->rows * made->classes && clears.start < made->start) {
@@ -123,13 +105,13 @@ class OneHotFinder {
             matrix = std::move(made);
           }
           break;
-        case Does::kCasts:
+        case kCasts:
           if (matrix && ElementsIn(first.sizes) == matrix->rows * matrix->classes) {
             matrix->spans.push_back(when);
             matrix->integers = matrix->integers && first.type != ElementType::kInt64;
           }
           break;
-        case Does::kMultiplies:
+        case kMultiplies:
           if (matrix && Multiplies(row, *inputs, *matrix)) {
             Add(thread, when, *inputs, operators_.Name(row), *matrix);
             skip_until = when.end;
@@ -253,9 +235,9 @@ class OneHotFinder {
   const Trace& trace_;
   const SizedOperators& operators_;
   int near_;
-  double bytes_per_s_;      // that copies reach; 0 unknown
-  double start_ns_;         // of a kernel
-  std::vector<Does> does_;  // by name
+  double bytes_per_s_;  // that copies reach; 0 unknown
+  double start_ns_;     // of a kernel
+  OperatorFamilies does_;
   LossBuilder loss_;
   std::map<std::uint32_t, std::vector<Found>> found_;     // by thread, in time order
   std::map<std::uint32_t, std::vector<Interval>> spans_;  // operators that are gone

@@ -1,23 +1,13 @@
 #include "engine/metrics/losses/recomputed_forward.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 
 #include "engine/metrics/kernels/shape_work.h"
+#include "engine/timeline/operator_families.h"
 
 namespace advise {
 namespace {
-
-// What programs call by these names, and no backward pass does, not even one of gradients.
-bool IsCalledByPrograms(std::string_view name) {
-  static constexpr auto kNames = std::to_array<std::string_view>(
-      {"aten::linear", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::layer_norm",
-       "aten::batch_norm", "aten::group_norm", "aten::rms_norm", "aten::embedding",
-       "aten::scaled_dot_product_attention"});
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
 
 class ForwardFinder {
  public:
@@ -27,7 +17,8 @@ class ForwardFinder {
         trace_(basis.run.trace),
         table_(trace_.operators),
         sized_(sized),
-        loss_(basis) {}
+        loss_(basis),
+        of_programs_(run_, {"layer"}) {}
 
   RecomputedForward Find() {
     kind_.assign(trace_.strings.size(), kUnread);
@@ -46,7 +37,7 @@ class ForwardFinder {
     if (kind == kUnread) {
       const std::string& name = trace_.strings[table_.name[row]];
       kind = run_.knowledge.RangePhase(name) == "backward" ? kBackward
-             : IsCalledByPrograms(name)                    ? kOfPrograms
+             : of_programs_.Of(table_.name[row]) >= 0      ? kOfPrograms
                                                            : kOther;
     }
     return kind;
@@ -143,6 +134,7 @@ class ForwardFinder {
   const OperatorTable& table_;
   const SizedOperators& sized_;
   LossBuilder loss_;
+  OperatorFamilies of_programs_;
   std::vector<Kind> kind_;                                   // by name
   std::map<std::uint32_t, std::vector<Stretch>> stretches_;  // by thread, in time order
   RecomputedForward result_;

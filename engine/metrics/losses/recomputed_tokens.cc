@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/metrics/analysis.h"
+#include "engine/timeline/operator_families.h"
 
 namespace advise {
 namespace {
@@ -22,7 +23,8 @@ class TokenFinder {
         max_added_(static_cast<std::int64_t>(run_.knowledge.Number("tokens.max_added"))),
         bytes_per_s_(hardware.memory_bytes_per_s * run_.knowledge.Number("reach.elementwise")),
         start_ns_(run_.knowledge.Number("roofline.kernel_start")),
-        loss_(basis) {}
+        loss_(basis),
+        softmax_names_(run_, {"softmax"}) {}
 
   RecomputedTokens Find() {
     result_.recorded = operators_.recorded();
@@ -96,10 +98,10 @@ class TokenFinder {
     Does& does = does_[name];
     if (does != Does::kUnread) return does;
     const std::string& text = trace_.strings[name];
-    does = IsAttentionOperator(text)                   ? Does::kAttends
-           : SecondOperand(text) >= 0                  ? Does::kMultiplies
-           : text.find("softmax") != std::string::npos ? Does::kSoftmax
-                                                       : Does::kOther;
+    does = IsAttentionOperator(text)      ? Does::kAttends
+           : SecondOperand(text) >= 0     ? Does::kMultiplies
+           : softmax_names_.Of(name) >= 0 ? Does::kSoftmax
+                                          : Does::kOther;
     return does;
   }
 
@@ -250,6 +252,7 @@ class TokenFinder {
   double bytes_per_s_;  // that copies reach; 0 unknown
   double start_ns_;     // of a kernel
   LossBuilder loss_;
+  OperatorFamilies softmax_names_;
   std::vector<Does> does_;                                     // by name
   std::set<std::pair<std::int64_t, std::int64_t>> softmaxes_;  // queries and keys, of a thread
   std::vector<Pass> passes_;                                   // by thread and time

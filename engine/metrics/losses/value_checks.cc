@@ -1,36 +1,11 @@
 #include "engine/metrics/losses/value_checks.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+
+#include "engine/timeline/operator_families.h"
 
 namespace advise {
 namespace {
-
-enum class Step : std::uint8_t { kUnread, kOther, kTests, kReduces, kCombines, kReads, kAnomaly };
-
-Step StepOf(std::string_view name) {
-  struct Known {
-    std::string_view name;
-    Step step;
-  };
-  static constexpr auto kKnown = std::to_array<Known>({
-      {"aten::isnan", Step::kTests},          {"aten::isinf", Step::kTests},
-      {"aten::isfinite", Step::kTests},       {"aten::isposinf", Step::kTests},
-      {"aten::isneginf", Step::kTests},       {"aten::any", Step::kReduces},
-      {"aten::all", Step::kReduces},          {"aten::count_nonzero", Step::kReduces},
-      {"aten::sum", Step::kReduces},          {"aten::_is_all_true", Step::kReduces},
-      {"aten::_is_any_true", Step::kAnomaly},  // by autograd alone
-      {"aten::logical_not", Step::kCombines}, {"aten::logical_or", Step::kCombines},
-      {"aten::logical_and", Step::kCombines}, {"aten::bitwise_not", Step::kCombines},
-      {"aten::bitwise_or", Step::kCombines},  {"aten::bitwise_and", Step::kCombines},
-      {"aten::__or__", Step::kCombines},      {"aten::__and__", Step::kCombines},
-      {"aten::is_nonzero", Step::kReads},     {"aten::item", Step::kReads},
-  });
-  const auto found = std::find_if(kKnown.begin(), kKnown.end(),
-                                  [&](const Known& known) { return known.name == name; });
-  return found == kKnown.end() ? Step::kOther : found->step;
-}
 
 class CheckFinder {
  public:
@@ -40,6 +15,8 @@ class CheckFinder {
         trace_(basis.run.trace),
         loss_(basis),
         reads_(basis.run),
+        does_(basis.run,
+              {"value_test", "value_reduction", "autograd_check", "value_logic", "value_read"}),
         near_(static_cast<Nanos>(run_.knowledge.Number("checks.near"))),
         trace_ns_(static_cast<Nanos>(run_.knowledge.Number("checks.stack_trace"))) {}
 
@@ -62,18 +39,15 @@ class CheckFinder {
   }
 
  private:
+  // What an operator does, as does_ has its families.
+  enum Step { kOther = OperatorFamilies::kNoFamily, kTests, kReduces, kAnomaly, kCombines, kReads };
+
   // From the test to the last thing that is done with its answer.
   struct Chain {
     Nanos start = 0, end = 0;
     std::uint32_t parent = kNone;
     bool open = false, reduces = false, reads = false, of_autograd = false;
   };
-
-  Step Of(StringId name) {
-    if (steps_.empty()) steps_.assign(trace_.strings.size(), Step::kUnread);
-    if (steps_[name] == Step::kUnread) steps_[name] = StepOf(trace_.strings[name]);
-    return steps_[name];
-  }
 
   // A test that is followed by no reduction is part of the model, such as a mask.
   void Close(std::uint32_t thread, Chain* chain) {
@@ -97,18 +71,18 @@ class CheckFinder {
       const std::uint32_t parent = open.empty() ? kNone : open.back();
       open.push_back(row);
       if (chain.open && start < chain.end) continue;  // inside one of its operators
-      const Step step = Of(operators.name[row]);
+      const int step = does_.Of(operators.name[row]);
       const bool follows = chain.open && parent == chain.parent && start - chain.end <= near_;
-      const bool anew = step == Step::kTests && (chain.reduces || chain.reads);
-      if (!follows || anew || step == Step::kOther) Close(thread, &chain);
+      const bool anew = step == kTests && (chain.reduces || chain.reads);
+      if (!follows || anew || step == kOther) Close(thread, &chain);
       if (!chain.open) {
-        if (step != Step::kTests) continue;
+        if (step != kTests) continue;
         chain = {start, start, parent, true};
       }
       chain.end = operators.end[row];
-      chain.reduces |= step == Step::kReduces || step == Step::kAnomaly;
-      chain.reads |= step == Step::kReads;
-      chain.of_autograd |= step == Step::kAnomaly;
+      chain.reduces |= step == kReduces || step == kAnomaly;
+      chain.reads |= step == kReads;
+      chain.of_autograd |= step == kAnomaly;
     }
     Close(thread, &chain);
   }
@@ -179,9 +153,9 @@ class CheckFinder {
   const Trace& trace_;
   LossBuilder loss_;
   StepCounter reads_;
+  OperatorFamilies does_;
   Nanos near_;
   Nanos trace_ns_;
-  std::vector<Step> steps_;                               // by name
   std::map<std::uint32_t, std::vector<Interval>> spans_;  // by thread: what is gone
   std::size_t of_operators_ = 0, of_autograd_ = 0;
   ValueChecks result_;
