@@ -14,6 +14,7 @@
 
 #include "engine/base/error.h"
 #include "engine/knowledge/name_pattern.h"
+#include "engine/knowledge/operator_formula.h"
 #include "engine/knowledge/step_size.h"
 
 namespace advise {
@@ -187,6 +188,7 @@ class Knowledge {
   std::size_t FamilyIndex(FamilyKind kind, std::string_view family) const;
   bool IsOfFamily(FamilyKind kind, std::string_view family, std::string_view name,
                   std::string_view kernel_class = "") const;
+  const OperatorFormulas& operators() const { return operators_; }
   const std::vector<EnvironmentSwitch>& environment_switches() const { return switches_; }
 
   // What a name that stands `in` a place says of the run, as indices into run_signs(). The name is
@@ -238,6 +240,7 @@ class Knowledge {
   std::vector<NameRule> kernel_class_, kernel_precision_, kernel_tensor_, kernel_trait_;
   std::vector<NameRule> range_phase_, range_step_, range_layer_, os_call_, cuda_call_, thread_role_;
   std::array<std::vector<NameFamily>, kFamilyKindCount> families_;
+  OperatorFormulas operators_;
   std::vector<EnvironmentSwitch> switches_;
   std::vector<RunSign> run_signs_;
   std::vector<StepSizePattern> step_sizes_;

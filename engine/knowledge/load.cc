@@ -81,6 +81,7 @@ void KnowledgeLoader::Read(const std::string& path, const Result<TomlNode>& pars
   if (path == "kb/kernels.toml") return ReadKernels(reader, *parsed);
   if (path == "kb/names.toml") return ReadNames(reader, *parsed);
   if (path == "kb/families.toml") return ReadFamilies(reader, *parsed, "");
+  if (path == "kb/operators.toml") return ReadOperators(reader, *parsed, "");
   if (path == "kb/runs.toml") return ReadRuns(reader, *parsed);
   errors_.push_back(
       {"nothing reads this file", path, "see docs/architecture.md for what kb/ holds"});

@@ -23,6 +23,7 @@ class KnowledgeLoader {
 
   // `site`: the file of a site that adds to the shipped ones, else "".
   void ReadFamilies(TomlReader& reader, const TomlNode& root, const std::string& site);
+  void ReadOperators(TomlReader& reader, const TomlNode& root, const std::string& site);
   // The GPU that a file describes; the file's name is its id. That of a site takes the place of a
   // shipped one, and has no facts that no shipped one has.
   void ReadHardware(TomlReader& reader, const TomlNode& root, const std::string& site);

@@ -207,6 +207,13 @@ std::vector<Error> Knowledge::CheckExamples() const {
       }
     }
   }
+  for (const OperatorFormulas::Entry& entry : operators_.entries()) {
+    for (const std::string& example : entry.names.examples) {
+      if (operators_.Find(example) == &entry.formula) continue;
+      errors.push_back({fmt::format("example \"{}\" is not claimed by its own entry", example),
+                        entry.names.where, ""});
+    }
+  }
   for (const RunSign& sign : run_signs_) {
     for (const std::string& example : sign.rule.examples) {
       if (sign.rule.Matches(NameKey(example))) continue;

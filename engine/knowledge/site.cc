@@ -96,7 +96,7 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
     KnowledgeLoader(*this, errors).ReadHardware(reader, *parsed, site.path);
     return errors;
   }
-  reader.OnlyFields(*parsed, {"thresholds", "numbers", "rules", "families"});
+  reader.OnlyFields(*parsed, {"thresholds", "numbers", "rules", "families", "operators"});
 
   // Tables nest as the writer likes: names are joined on the way down.
   const auto apply = [&](const auto& self, const TomlNode& table, const std::string& prefix,
@@ -169,6 +169,10 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
   if (families != nullptr && reader.WantTable(*families)) {
     KnowledgeLoader(*this, errors).ReadFamilies(reader, *families, site.path);
   }
+  const TomlNode* operators = parsed->Find("operators");
+  if (operators != nullptr && reader.WantTable(*operators)) {
+    KnowledgeLoader(*this, errors).ReadOperators(reader, *operators, site.path);
+  }
   const TomlNode* rules = parsed->Find("rules");
   if (rules != nullptr && reader.WantTable(*rules)) set_rules(set_rules, *rules, "");
   return errors;
@@ -208,6 +212,12 @@ std::vector<std::string> Knowledge::SiteChanges(const std::string& day) const {
       lines.push_back(fmt::format("{}.{} has names of the site ({})", FactGroupOf(FamilyKind(kind)),
                                   family.name, family.set_by));
     }
+  }
+  for (const OperatorFormulas::Entry& entry : operators_.entries()) {
+    if (entry.set_by.empty()) continue;
+    lines.push_back(fmt::format("the work of {} is counted by a formula of the site ({})",
+                                entry.names.any.empty() ? "" : entry.names.any.front().glob(),
+                                entry.set_by));
   }
   for (const EnvironmentSwitch& one : switches_) {
     if (one.set_by.empty()) continue;

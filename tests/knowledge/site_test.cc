@@ -186,6 +186,7 @@ TEST_CASE("a site adds families of names, and names to families that are there")
   const std::string text =
       "[[families.kernel]]\nfamily = \"site_fft\"\nthings = \"FFTs\"\nany = [\"fft_*\"]\n"
       "[[families.kernel]]\nfamily = \"sort\"\nany = [\"our_order*\"]\n"
+      "[[families.operator]]\nfamily = \"site_op\"\nthings = \"ops\"\nany = [\"ours::*\"]\n"
       "[[families.call]]\nfamily = \"site_call\"\nthings = \"calls\"\nany = [\"cudaOurs\"]\n"
       "[[families.variable]]\nname = \"site_x\"\nvariable = \"OUR_X\"\nmeaning = \"x\"\n";
   REQUIRE(Lines(knowledge.ApplySite({"advise.toml", text})).empty());
@@ -202,6 +203,7 @@ TEST_CASE("a site adds families of names, and names to families that are there")
         std::vector<std::string>{"family.site_fft has names of the site (advise.toml)",
                                  "family.sort has names of the site (advise.toml)",
                                  "calls.site_call has names of the site (advise.toml)",
+                                 "op.site_op has names of the site (advise.toml)",
                                  "environment.site_x is OUR_X (advise.toml)"});
 }
 
@@ -223,4 +225,40 @@ TEST_CASE("a family of a site that could be mistaken for another is refused") {
              Contains("defined twice"));
   CHECK_THAT(FamilyProblems("[[families.thread]]\nfamily = \"site_t\"\n").at(0),
              Contains("unknown field"));
+}
+
+TEST_CASE("a site says how much work its operators are") {
+  const char* const shipped = "[[product]]\nany = [\"aten::mm\", \"*::gemm*\"]\n";
+  Knowledge knowledge = LoadKb({{"kb/operators.toml", shipped}});
+  const std::string text =
+      "[[operators.product]]\nany = [\"ours::gemm_nt\"]\nform = \"linear\"\nfirst = 1\n"
+      "[[operators.memory]]\nany = [\"ours::sort_*\"]\nflow = \"sort\"\n";
+  REQUIRE(Lines(knowledge.ApplySite({"advise.toml", text})).empty());
+  const OperatorFormulas& operators = knowledge.operators();
+  const auto* linear = operators.FindAs<ProductFormula>("Ours::GEMM_nt");  // in full, before *
+  REQUIRE(linear != nullptr);
+  CHECK(linear->form == ProductFormula::Form::kLinear);
+  CHECK(linear->first == 1);
+  CHECK(operators.FindAs<ProductFormula>("ours::gemm_nn")->first == 0);
+  CHECK(operators.FindAs<MemoryFormula>("ours::sort_rows")->flow == MemoryFormula::Flow::kSort);
+  CHECK(operators.Find("ours::other") == nullptr);
+  CHECK(knowledge.SiteChanges() ==
+        std::vector<std::string>{
+            "the work of ours::gemm_nt is counted by a formula of the site (advise.toml)",
+            "the work of ours::sort_* is counted by a formula of the site (advise.toml)"});
+}
+
+TEST_CASE("a formula of a site that says nothing, or something else than another, is refused") {
+  const auto problem = [](const std::string& text) {
+    Knowledge knowledge = LoadKb({{"kb/operators.toml", "[[product]]\nany = [\"aten::mm\"]\n"}});
+    return Lines(knowledge.ApplySite({"advise.toml", text})).at(0);
+  };
+  CHECK_THAT(problem("[[operators.product]]\nany = [\"aten::mm\"]\nfirst = 1\n"),
+             Contains("advise.toml:1: ") && Contains("\"aten::mm\" has a formula already"));
+  CHECK_THAT(problem("[[operators.product]]\nany = [\"x\"]\nform = \"matrix\"\n"),
+             Contains("form"));
+  CHECK_THAT(problem("[[operators.product]]\nany = [\"x\"]\nfirst = -1\n"),
+             Contains("place of an argument"));
+  CHECK_THAT(problem("[[operators.memory]]\nany = [\"x\"]\n"), Contains("flow"));
+  CHECK_THAT(problem("[[operators.other]]\nany = [\"x\"]\n"), Contains("unknown field"));
 }

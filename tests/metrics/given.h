@@ -32,4 +32,8 @@ inline std::optional<ShapeWork> WorkOf(std::string_view operator_name, const Ope
   return WorkOf(operator_name, inputs, SizeLimits(ShippedKnowledge()), hints);
 }
 
+inline OperatorWork NamedWork(std::string_view operator_name) {
+  return OperatorWorkOf(ShippedKnowledge().operators().Find(operator_name));
+}
+
 }  // namespace advise

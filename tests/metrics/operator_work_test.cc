@@ -160,7 +160,7 @@ TEST_CASE("without options, the sizes of gradient and result tell a convolution'
       WorkOf("aten::cudnn_convolution_backward", Given({sizes[0], out, sizes[1]}, kFp32));
   REQUIRE(backward);
   CHECK(backward->flops == 2 * forward->flops);
-  CHECK(OperatorWorkOf("aten::cudnn_convolution_backward_weight") == OperatorWork::kPartOfCaller);
+  CHECK(NamedWork("aten::cudnn_convolution_backward_weight") == OperatorWork::kPartOfCaller);
 }
 
 TEST_CASE("a depthwise convolution is known as one") {

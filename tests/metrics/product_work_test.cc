@@ -162,10 +162,10 @@ TEST_CASE("experts: the weights that even routing reaches, and as few as can be"
   CHECK_FALSE(fits({{3, 64}, {8, 96, 64}, {8, 64, 48}, {4, 2}}));
   CHECK_FALSE(fits({{3, 64}, {8, 96, 64}, {8, 64, 48}, {3, 64}}));
   for (const char* name : {"lib::fused_moe", "lib::fused_experts", "lib::moe_fused", "lib::fmoe"}) {
-    CHECK(OperatorWorkOf(name) == OperatorWork::kNamed);
+    CHECK(NamedWork(name) == OperatorWork::kMultiplies);
   }
   for (const char* name : {"fused_moe", "lib::fused_moe_sorting", "lib::fused_moe_topk"}) {
-    CHECK(OperatorWorkOf(name) == OperatorWork::kUnnamed);
+    CHECK(NamedWork(name) == OperatorWork::kUnnamed);
   }
 }
 

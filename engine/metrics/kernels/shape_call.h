@@ -47,27 +47,23 @@ class Call {
   const CallHints& hints_;
 };
 
+// Nothing for what its caller counts.
+std::optional<ShapeWork> WorkBy(const OperatorFormula& formula, const Call& call);
+
 // Products, with and without a batch; grouped ones and those of experts.
-bool IsProduct(std::string_view name);
-int FirstOperand(std::string_view name);  // which argument; -1 for what is no product
-std::optional<ShapeWork> ProductWork(const Call& call);
+std::optional<ShapeWork> ProductWork(const Call& call, const ProductFormula& formula);
 // A product of an operator that is known only by the kernels that it launches.
 std::optional<ShapeWork> UnnamedProduct(const Call& call);
-bool IsExperts(std::string_view name);
 std::optional<ShapeWork> ExpertsWork(const Call& call);
 
-bool IsConvolution(std::string_view name);
-std::optional<ShapeWork> ConvolutionWork(const Call& call);
+std::optional<ShapeWork> ConvolutionWork(const Call& call, const ConvolutionFormula& formula);
 
-bool IsAttention(std::string_view name);
-std::optional<ShapeWork> AttentionWork(const Call& call);
-std::optional<AttentionSizes> AttentionSizesOf(const Call& call);
-int KeysOfAttention(std::string_view name);  // which argument; -1 for what is no attention
+std::optional<ShapeWork> AttentionWork(const Call& call, const AttentionFormula& formula);
+std::optional<AttentionSizes> AttentionSizesOf(const Call& call, const AttentionFormula& formula);
 
 // Everything that moves data and does little else with it, by name and else by the class of its
 // kernels.
-bool IsMemoryWork(std::string_view name);
-std::optional<ShapeWork> MemoryWork(const Call& call);
+std::optional<ShapeWork> MemoryWork(const Call& call, const MemoryFormula& formula);
 std::optional<ShapeWork> UnnamedMemoryWork(const Call& call);
 
 }  // namespace advise::work

@@ -59,46 +59,60 @@ bool IsArithmetic(WorkKind kind) {
          kind == WorkKind::kAttention || kind == WorkKind::kExperts;
 }
 
-OperatorWork OperatorWorkOf(std::string_view name) {
-  // Its caller has all three tensors, of which each part sees two.
-  if (name.starts_with("aten::cudnn_convolution_backward_")) return OperatorWork::kPartOfCaller;
-  return work::IsProduct(name) || work::IsConvolution(name) || work::IsAttention(name) ||
-                 work::IsExperts(name) || work::IsMemoryWork(name)
-             ? OperatorWork::kNamed
-             : OperatorWork::kUnnamed;
+OperatorWork OperatorWorkOf(const OperatorFormula* formula) {
+  if (formula == nullptr) return OperatorWork::kUnnamed;
+  if (std::holds_alternative<PartFormula>(*formula)) return OperatorWork::kPartOfCaller;
+  return std::holds_alternative<MemoryFormula>(*formula) ? OperatorWork::kMoves
+                                                         : OperatorWork::kMultiplies;
 }
 
-SizeLimits::SizeLimits(const Knowledge& knowledge)
-    : tile_side(knowledge.Number("work.tile_side")),
+SizeLimits::SizeLimits(const Knowledge& of)
+    : knowledge(of),
+      tile_side(knowledge.Number("work.tile_side")),
       row_bytes(knowledge.Number("work.row_bytes")),
       short_row(knowledge.Number("work.short_row")),
       long_row(knowledge.Number("work.long_row")),
       few_rows(knowledge.Number("work.few_rows")),
-      short_sequence(knowledge.Number("work.short_sequence")) {}
+      short_sequence(knowledge.Number("work.short_sequence")),
+      norm_groups(knowledge.Number("work.norm_groups")) {}
 
 double SizeLimits::Tiles(double rows, double columns) const {
   return std::ceil(rows / tile_side) * std::ceil(columns / tile_side);
 }
 
+namespace work {
+
+std::optional<ShapeWork> WorkBy(const OperatorFormula& formula, const Call& call) {
+  if (const auto* of = std::get_if<ProductFormula>(&formula)) return ProductWork(call, *of);
+  if (const auto* of = std::get_if<ConvolutionFormula>(&formula)) return ConvolutionWork(call, *of);
+  if (const auto* of = std::get_if<AttentionFormula>(&formula)) return AttentionWork(call, *of);
+  if (const auto* of = std::get_if<MemoryFormula>(&formula)) return MemoryWork(call, *of);
+  if (std::holds_alternative<ExpertsFormula>(formula)) return ExpertsWork(call);
+  return {};
+}
+
+}  // namespace work
+
 std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorInputs& inputs,
                                 const SizeLimits& limits, const CallHints& hints) {
   const work::Call call(operator_name, inputs, limits, hints);
-  if (work::IsExperts(operator_name)) return work::ExpertsWork(call);
-  if (work::IsConvolution(operator_name)) return work::ConvolutionWork(call);
-  if (work::IsAttention(operator_name)) return work::AttentionWork(call);
-  if (work::IsProduct(operator_name)) return work::ProductWork(call);
-  if (work::IsMemoryWork(operator_name)) return work::MemoryWork(call);
+  if (const OperatorFormula* formula = limits.knowledge.operators().Find(operator_name)) {
+    return work::WorkBy(*formula, call);
+  }
   if (hints.kernel_class == "matrix") return work::UnnamedProduct(call);
   return work::UnnamedMemoryWork(call);
 }
 
-std::optional<AttentionSizes> AttentionSizesOf(std::string_view operator_name,
+std::optional<AttentionSizes> AttentionSizesOf(const OperatorFormula* formula,
                                                const OperatorInputs& inputs,
                                                const SizeLimits& limits) {
+  if (formula == nullptr) return {};
   const CallHints hints;
-  const work::Call call(operator_name, inputs, limits, hints);
-  if (work::IsAttention(operator_name)) return work::AttentionSizesOf(call);
-  const int a = work::FirstOperand(operator_name);
+  const work::Call call("", inputs, limits, hints);
+  if (const auto* attention = std::get_if<AttentionFormula>(formula)) {
+    return work::AttentionSizesOf(call, *attention);
+  }
+  const int a = SecondOperand(formula) - 1;
   if (a < 0 || !call.HasRank(a, 3) || !call.HasRank(a + 1, 3)) return {};
   const work::Sizes& left = call.Tensor(a).sizes;
   const work::Sizes& right = call.Tensor(a + 1).sizes;
@@ -106,15 +120,14 @@ std::optional<AttentionSizes> AttentionSizesOf(std::string_view operator_name,
   return AttentionSizes{left[0], left[2], left[1], right[2]};
 }
 
-bool IsAttentionOperator(std::string_view operator_name) {
-  return work::IsAttention(operator_name);
+int KeysOfAttention(const OperatorFormula* formula) {
+  const auto* attention = formula == nullptr ? nullptr : std::get_if<AttentionFormula>(formula);
+  return attention == nullptr ? -1 : attention->query + 1;
 }
 
-int KeysOfAttention(std::string_view operator_name) { return work::KeysOfAttention(operator_name); }
-
-int SecondOperand(std::string_view operator_name) {
-  const int first = work::FirstOperand(operator_name);
-  return first < 0 ? -1 : first + 1;
+int SecondOperand(const OperatorFormula* formula) {
+  const auto* product = formula == nullptr ? nullptr : std::get_if<ProductFormula>(formula);
+  return product == nullptr ? -1 : product->first + 1;
 }
 
 double ElementBytes(ElementType type) {

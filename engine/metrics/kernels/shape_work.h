@@ -10,11 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/knowledge/knowledge.h"
 #include "engine/trace/operator_inputs.h"
 
 namespace advise {
-
-class Knowledge;
 
 enum class WorkKind {
   kProduct,
@@ -56,17 +55,20 @@ struct ShapeWork {
   std::string trait;
 };
 
-// From which sizes on work has a trait, and the tiles that it is cut into.
+// From which sizes on work has a trait, the tiles that it is cut into, and what names of operators
+// tell.
 struct SizeLimits {
-  explicit SizeLimits(const Knowledge& knowledge);
+  explicit SizeLimits(const Knowledge& of);
   double Tiles(double rows, double columns) const;
 
+  const Knowledge& knowledge;
   double tile_side;       // of the tiles that libraries prefer for large products
   double row_bytes;       // of the rows that stay on the SM that reads them
   double short_row;       // elements of rows that are shorter than a block of threads
   double long_row;        // elements of rows that one block of threads takes long for …
   double few_rows;        // … and that leave the device idle when there are no more
   double short_sequence;  // keys of attention
+  double norm_groups;     // of a group norm whose groups were not recorded
 };
 
 // What is known of a call beside its inputs.
@@ -80,8 +82,8 @@ struct CallHints {
 };
 
 // How an operator counts: kUnnamed ones may still be told by the class of their kernels.
-enum class OperatorWork { kNamed, kPartOfCaller, kUnnamed };
-OperatorWork OperatorWorkOf(std::string_view operator_name);  // O(1)
+enum class OperatorWork { kMultiplies, kMoves, kPartOfCaller, kUnnamed };
+OperatorWork OperatorWorkOf(const OperatorFormula* formula);  // nullptr: it has none
 
 // Nothing when the work cannot be told: sizes that do not fit each other, options that were not
 // recorded (a convolution's strides), an unknown type. O(arguments).
@@ -96,16 +98,14 @@ struct AttentionSizes {
   std::int64_t queries = 0;
   std::int64_t keys = 0;
 };
-std::optional<AttentionSizes> AttentionSizesOf(std::string_view operator_name,
+std::optional<AttentionSizes> AttentionSizesOf(const OperatorFormula* formula,
                                                const OperatorInputs& inputs,
                                                const SizeLimits& limits);
 
-bool IsAttentionOperator(std::string_view operator_name);
-
 // The second operand of a product, such as its weights: which argument; -1 for other work.
-int SecondOperand(std::string_view operator_name);
+int SecondOperand(const OperatorFormula* formula);
 // The keys of an attention operator, in front of its values; -1 for other work.
-int KeysOfAttention(std::string_view operator_name);
+int KeysOfAttention(const OperatorFormula* formula);
 
 double ElementBytes(ElementType type);   // 0 unknown
 const char* TypeName(ElementType type);  // "bf16", "" unknown: the words of kernels' precision

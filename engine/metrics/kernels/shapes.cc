@@ -6,7 +6,7 @@
 
 #include "engine/metrics/analysis.h"
 #include "engine/metrics/kernels/roof.h"
-#include "engine/metrics/kernels/shape_call.h"
+#include "engine/timeline/operator_families.h"
 
 namespace advise {
 namespace {
@@ -37,7 +37,9 @@ class ShapeFinder {
         hardware_(hardware),
         roof_(basis.run.knowledge, hardware),
         limits_(basis.run.knowledge),
-        operators_(trace_.operators.inputs.empty() ? trace_.ranges : trace_.operators) {}
+        operators_(trace_.operators.inputs.empty() ? trace_.ranges : trace_.operators),
+        pools_(run_, {"pooling"}),
+        near_(static_cast<int>(run_.knowledge.Number("work.result_near"))) {}
 
   ShapeRows Find() {
     result_.recorded = !operators_.inputs.empty();
@@ -66,17 +68,18 @@ class ShapeFinder {
     const std::string& text = trace_.strings[name];
     const bool is_operator =
         &operators_ == &trace_.operators || text.find("::") != std::string::npos;
-    const OperatorWork known = OperatorWorkOf(text);
-    if (!is_operator) {
-      kind = Name::kNoOperator;
-    } else if (known == OperatorWork::kPartOfCaller) {
-      kind = Name::kPart;
-    } else if (known == OperatorWork::kNamed) {
-      kind = work::IsMemoryWork(text) ? Name::kMoves : Name::kMultiplies;
-    } else {
-      kind = Name::kUnnamed;
+    if (!is_operator) return kind = Name::kNoOperator;
+    switch (OperatorWorkOf(run_.knowledge.operators().Find(text))) {
+      case OperatorWork::kPartOfCaller:
+        return kind = Name::kPart;
+      case OperatorWork::kMoves:
+        return kind = Name::kMoves;
+      case OperatorWork::kMultiplies:
+        return kind = Name::kMultiplies;
+      case OperatorWork::kUnnamed:
+        break;
     }
-    return kind;
+    return kind = Name::kUnnamed;
   }
 
   struct Open {
@@ -155,13 +158,18 @@ class ShapeFinder {
   void WaitForResult(std::uint32_t row, std::uint32_t inputs) {
     const OperatorInputs& given = trace_.operator_inputs[inputs];
     if (!given.values.empty() || given.tensors.empty()) return;
-    const std::string& name = trace_.strings[operators_.name[row]];
-    const bool pools = name.find("pool") != std::string::npos;
-    if (!pools && (!work::IsConvolution(name) || given.tensors.size() < 2)) return;
+    const StringId name = operators_.name[row];
+    const bool pools = pools_.Of(name) >= 0;
+    if (!pools && (!Convolves(name) || given.tensors.size() < 2)) return;
     const auto& image = given.tensors[0].sizes;
     if (image.size() < 3 || (!pools && given.tensors[1].sizes.size() != image.size())) return;
     waiting_.push_back({row, operators_.end[row], image.size(), image[0],
                         pools ? image[1] : given.tensors[1].sizes[0]});
+  }
+
+  bool Convolves(StringId name) {
+    return Kind(name) == Name::kMultiplies &&
+           run_.knowledge.operators().FindAs<ConvolutionFormula>(trace_.strings[name]) != nullptr;
   }
 
   void FollowsResult(std::uint32_t row, std::uint32_t inputs) {
@@ -175,9 +183,8 @@ class ShapeFinder {
       const bool is_result = !tensors.empty() && tensors[0].sizes.size() == one->rank &&
                              tensors[0].sizes[0] == one->batch &&
                              tensors[0].sizes[1] == one->channels;
-      constexpr int kNear = 24;
       if (is_result) output_of_row_[one->row] = inputs;
-      one = is_result || ++one->tries > kNear ? waiting_.erase(one) : one + 1;
+      one = is_result || ++one->tries > near_ ? waiting_.erase(one) : one + 1;
     }
   }
 
@@ -349,6 +356,8 @@ class ShapeFinder {
   Roof roof_;
   SizeLimits limits_;
   const RangeTable& operators_;
+  OperatorFamilies pools_;
+  int near_;  // operators between a result and its next use
   std::vector<Name> names_;
   std::vector<Instance> instances_;
   std::vector<std::uint32_t> instance_of_call_;  // whose launch it is; kNone

@@ -13,9 +13,13 @@ SizedOperators::SizedOperators(const Run& run) : run_(run), trace_(run.trace) {
   of_call_ = InnermostOfCalls(table(), trace_,
                               [&](std::uint32_t row) { return table().inputs[row] != kNone; });
   is_backward_.assign(trace_.strings.size(), -1);
+  formula_.assign(trace_.strings.size(), nullptr);
   for (std::uint32_t row = 0; row < table().size(); ++row) {
     std::int8_t& is_backward = is_backward_[table().name[row]];
-    if (is_backward < 0) is_backward = run.knowledge.RangePhase(Name(row)) == "backward" ? 1 : 0;
+    if (is_backward < 0) {
+      is_backward = run.knowledge.RangePhase(Name(row)) == "backward" ? 1 : 0;
+      formula_[table().name[row]] = run.knowledge.operators().Find(Name(row));
+    }
     if (is_backward == 1) backward_.push_back(table().start[row]);
   }
   std::sort(backward_.begin(), backward_.end());

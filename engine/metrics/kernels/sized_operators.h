@@ -23,6 +23,8 @@ class SizedOperators {
     return at == kNone ? nullptr : &trace_.operator_inputs[at];
   }
   const std::string& Name(std::uint32_t row) const { return trace_.strings[table().name[row]]; }
+  // How much work a row is; nullptr where its name does not tell. O(1).
+  const OperatorFormula* FormulaOf(std::uint32_t row) const { return formula_[table().name[row]]; }
   // The innermost operator with sizes around the call that launched an op; kNone for none.
   std::uint32_t OfOp(std::uint32_t op) const;
   // Bytes of an element of a tensor: by its type, else by the type that the kernel of an op names.
@@ -39,8 +41,9 @@ class SizedOperators {
   const Trace& trace_;
   std::vector<RowRange> of_thread_;
   std::vector<std::uint32_t> of_call_;
-  std::vector<std::int8_t> is_backward_;  // by name; -1 not asked
-  std::vector<Nanos> backward_;           // when such operators begin, ascending
+  std::vector<const OperatorFormula*> formula_;  // by name
+  std::vector<std::int8_t> is_backward_;         // by name; -1 not asked
+  std::vector<Nanos> backward_;                  // when such operators begin, ascending
 };
 
 }  // namespace advise

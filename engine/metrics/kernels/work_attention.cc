@@ -2,58 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "engine/metrics/kernels/shape_call.h"
 
 namespace advise::work {
 namespace {
-
-struct AttentionFormula {
-  std::string_view name;  // all of it, or what it ends with after its library's "::"
-  int query = 0;
-  int causal = -1;  // the argument that says so
-  enum { kHeadsFirst, kSequenceFirst, kPacked } layout = kSequenceFirst;
-  bool backward = false;
-  bool of_mask = false;  // the argument is a kind of mask: 0 is none
-};
-
-constexpr auto kAttentionFormulas = std::to_array<AttentionFormula>({
-    {"aten::_flash_attention_forward", 0, 8},
-    {"aten::_flash_attention_backward", 1, 11, AttentionFormula::kSequenceFirst, true},
-    {"aten::_efficient_attention_forward", 0, -2, AttentionFormula::kSequenceFirst, false, true},
-    {"aten::_efficient_attention_backward", 1, 14, AttentionFormula::kSequenceFirst, true, true},
-    {"aten::_cudnn_attention_forward", 0, 10, AttentionFormula::kHeadsFirst},
-    {"aten::_cudnn_attention_backward", 1, 14, AttentionFormula::kHeadsFirst, true},
-    {"aten::_scaled_dot_product_flash_attention", 0, 4, AttentionFormula::kHeadsFirst},
-    {"aten::_scaled_dot_product_flash_attention_backward", 1, 11, AttentionFormula::kHeadsFirst,
-     true},
-    {"aten::_scaled_dot_product_efficient_attention", 0, 6, AttentionFormula::kHeadsFirst},
-    {"aten::_scaled_dot_product_efficient_attention_backward", 1, 11, AttentionFormula::kHeadsFirst,
-     true},
-    {"aten::_scaled_dot_product_cudnn_attention", 0, 6, AttentionFormula::kHeadsFirst},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", 1, 14, AttentionFormula::kHeadsFirst,
-     true},
-    {"aten::_scaled_dot_product_fused_attention_overrideable", 0, 5, AttentionFormula::kHeadsFirst},
-    {"aten::scaled_dot_product_attention", 0, 5, AttentionFormula::kHeadsFirst},
-    {"::_flash_attn_forward", 0, 5},
-    {"::_flash_attn_backward", 1, 11, AttentionFormula::kSequenceFirst, true},
-    {"::_flash_attn_varlen_forward", 0, 9, AttentionFormula::kPacked},
-    {"::_flash_attn_varlen_backward", 1, 15, AttentionFormula::kPacked, true},
-    {"::fmha_v3_fwd", 0, 5},
-    {"::mha_fwd", 0, 5},
-    {"::fmha_v3_bwd", 1, 8, AttentionFormula::kSequenceFirst, true},
-    {"::mha_bwd", 1, 8, AttentionFormula::kSequenceFirst, true},
-    {"FlashAttnFunc", 0, 5},
-});
-
-const AttentionFormula* AttentionFormulaOf(std::string_view name) {
-  const auto found = std::find_if(
-      kAttentionFormulas.begin(), kAttentionFormulas.end(), [&](const AttentionFormula& formula) {
-        return formula.name.starts_with("::") ? name.ends_with(formula.name) : name == formula.name;
-      });
-  return found == kAttentionFormulas.end() ? nullptr : &*found;
-}
 
 // Pairs of a query and a key that are looked at. Nothing for masks whose rows see no key.
 std::optional<double> Pairs(double queries, double keys, bool causal) {
@@ -82,9 +35,9 @@ std::optional<bool> IsCausal(const Call& call, const AttentionFormula& formula) 
   }
   const std::string_view flag = call.Value(at);
   if (flag != "True" && flag != "False") return {};
-  if (call.name() == "aten::_flash_attention_forward") {
+  if (formula.window != kNoArgument) {
     // A window of the sequence: "" and -1 are none.
-    for (const int side : {11, 12}) {
+    for (const int side : {formula.window, formula.window + 1}) {
       if (!call.Value(side).empty() && call.Value(side) != "-1") return {};
     }
   }
@@ -100,13 +53,13 @@ std::optional<Extents> ExtentsOf(const Call& call, const AttentionFormula& formu
   const Sizes& query = call.Tensor(q).sizes;
   const Sizes& key = call.Tensor(q + 1).sizes;
   const Sizes& value = call.Tensor(q + 2).sizes;
-  const std::size_t rank = formula.layout == AttentionFormula::kPacked ? 3 : 4;
+  const std::size_t rank = formula.layout == AttentionFormula::Layout::kPacked ? 3 : 4;
   for (int i = q; i < q + 3; ++i) {
     if (!call.HasRank(i, rank)) return {};
   }
   const auto number = [](std::int64_t size) { return static_cast<double>(size); };
   Extents e;
-  if (formula.layout == AttentionFormula::kPacked) {
+  if (formula.layout == AttentionFormula::Layout::kPacked) {
     // Sequences one behind the other; where each begins follows in a list of one more than there
     // are. Their lengths are taken to be equal.
     const Sizes& begins = call.Tensor(formula.backward ? q + 8 : q + 3).sizes;
@@ -119,7 +72,7 @@ std::optional<Extents> ExtentsOf(const Call& call, const AttentionFormula& formu
     e.value_width = number(value[2]);
     return e;
   }
-  const std::size_t sequence = formula.layout == AttentionFormula::kHeadsFirst ? 2 : 1;
+  const std::size_t sequence = formula.layout == AttentionFormula::Layout::kHeadsFirst ? 2 : 1;
   const std::size_t heads = 3 - sequence;
   if (query[0] != key[0] || query[3] != key[3] || key[sequence] != value[sequence]) return {};
   e.batch = number(query[0]);
@@ -133,24 +86,15 @@ std::optional<Extents> ExtentsOf(const Call& call, const AttentionFormula& formu
 
 }  // namespace
 
-bool IsAttention(std::string_view name) { return AttentionFormulaOf(name) != nullptr; }
-
-std::optional<AttentionSizes> AttentionSizesOf(const Call& call) {
-  const AttentionFormula& formula = *AttentionFormulaOf(call.name());
+std::optional<AttentionSizes> AttentionSizesOf(const Call& call, const AttentionFormula& formula) {
   const std::optional<Extents> e = ExtentsOf(call, formula);
-  if (!e || formula.backward || formula.layout == AttentionFormula::kPacked) return {};
+  if (!e || formula.backward || formula.layout == AttentionFormula::Layout::kPacked) return {};
   const auto number = [](double size) { return static_cast<std::int64_t>(size); };
   return AttentionSizes{number(e->batch * e->heads), number(e->width), number(e->queries),
                         number(e->keys)};
 }
 
-int KeysOfAttention(std::string_view name) {
-  const AttentionFormula* formula = AttentionFormulaOf(name);
-  return formula == nullptr ? -1 : formula->query + 1;
-}
-
-std::optional<ShapeWork> AttentionWork(const Call& call) {
-  const AttentionFormula& formula = *AttentionFormulaOf(call.name());
+std::optional<ShapeWork> AttentionWork(const Call& call, const AttentionFormula& formula) {
   const std::optional<bool> causal = IsCausal(call, formula);
   const std::optional<Extents> e = ExtentsOf(call, formula);
   if (!causal || !e) return {};

@@ -1,52 +1,12 @@
 // Convolutions: any number of dimensions, groups, dilation, strides, transposed, both directions.
-// Which argument stands where is said by PyTorch's native_functions.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "engine/metrics/kernels/shape_call.h"
 
 namespace advise::work {
 namespace {
-
-struct ConvolutionFormula {
-  std::string_view name;
-  int stride, padding, dilation, transposed;  // -1 for one that is none of them
-  enum { kForward, kBackward, kTransposed, kOldBackward } form = kForward;
-};
-
-constexpr auto kConvolutionFormulas = std::to_array<ConvolutionFormula>({
-    {"aten::convolution", 3, 4, 5, 6},
-    {"aten::_convolution", 3, 4, 5, 6},
-    {"aten::convolution_overrideable", 3, 4, 5, 6},
-    {"aten::cudnn_convolution", 3, 2, 4, -1},
-    {"aten::cudnn_convolution_relu", 3, 4, 5, -1},
-    {"aten::cudnn_convolution_add_relu", 5, 6, 7, -1},
-    {"aten::cudnn_convolution_transpose", 4, 2, 5, -1, ConvolutionFormula::kTransposed},
-    {"aten::miopen_convolution", 4, 3, 5, -1},
-    {"aten::miopen_convolution_relu", 3, 4, 5, -1},
-    {"aten::miopen_depthwise_convolution", 4, 3, 5, -1},
-    {"aten::miopen_convolution_transpose", 5, 3, 6, -1, ConvolutionFormula::kTransposed},
-    {"aten::_conv_depthwise2d", 4, 5, 6, -1},
-    {"aten::thnn_conv_depthwise2d_forward", 4, 5, 6, -1},
-    {"aten::conv_depthwise3d", 4, 5, 6, -1},
-    {"aten::_slow_conv2d_forward", 4, 5, -1, -1},
-    {"aten::slow_conv3d_forward", 4, 5, -1, -1},
-    {"aten::slow_conv_dilated2d", 4, 5, 6, -1},
-    {"aten::slow_conv_dilated3d", 4, 5, 6, -1},
-    {"aten::convolution_backward", 4, 5, 6, 7, ConvolutionFormula::kBackward},
-    {"aten::convolution_backward_overrideable", 3, 4, 5, 6, ConvolutionFormula::kBackward},
-    {"aten::cudnn_convolution_backward", 4, 3, 5, -1, ConvolutionFormula::kOldBackward},
-    {"aten::miopen_convolution_backward", 4, 3, 5, -1, ConvolutionFormula::kOldBackward},
-});
-
-const ConvolutionFormula* ConvolutionFormulaOf(std::string_view name) {
-  const auto found =
-      std::find_if(kConvolutionFormulas.begin(), kConvolutionFormulas.end(),
-                   [&](const ConvolutionFormula& formula) { return formula.name == name; });
-  return found == kConvolutionFormulas.end() ? nullptr : &*found;
-}
 
 // The extents of the smaller and the larger image; a transposed convolution makes the larger one.
 struct Window {
@@ -140,13 +100,10 @@ std::optional<ShapeWork> Gradients(ShapeWork forward, const Sizes& input, const 
 
 }  // namespace
 
-bool IsConvolution(std::string_view name) { return ConvolutionFormulaOf(name) != nullptr; }
-
-std::optional<ShapeWork> ConvolutionWork(const Call& call) {
-  const ConvolutionFormula& formula = *ConvolutionFormulaOf(call.name());
+std::optional<ShapeWork> ConvolutionWork(const Call& call, const ConvolutionFormula& formula) {
   // Gradients: of the result first, then input and weight; before PyTorch 1.11 the input first.
-  const bool old = formula.form == ConvolutionFormula::kOldBackward;
-  const bool backward = formula.form == ConvolutionFormula::kBackward || old;
+  const bool old = formula.form == ConvolutionFormula::Form::kOldBackward;
+  const bool backward = formula.form == ConvolutionFormula::Form::kBackward || old;
   const int at = backward && !old ? 1 : 0;
   const int at_weight = old ? 2 : at + 1;
   const std::size_t rank = call.Tensor(at).sizes.size();
@@ -154,7 +111,7 @@ std::optional<ShapeWork> ConvolutionWork(const Call& call) {
   const bool flag = formula.transposed >= 0 && call.count() > 0;
   const std::string_view said = call.Value(formula.transposed);
   if (flag && said != "True" && said != "False") return {};
-  const bool transposed = formula.form == ConvolutionFormula::kTransposed || said == "True";
+  const bool transposed = formula.form == ConvolutionFormula::Form::kTransposed || said == "True";
   const ElementType type = call.Type(at);
   if (ElementBytes(type) == 0) return {};
 

@@ -8,20 +8,52 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/metrics/kernels/memory_formulas.h"
 #include "engine/metrics/kernels/shape_call.h"
 
 namespace advise::work {
 namespace {
 
-const MemoryFormula* MemoryFormulaOf(std::string_view name) {
-  const auto found =
-      std::find_if(kMemoryFormulas.begin(), kMemoryFormulas.end(),
-                   [&](const MemoryFormula& formula) { return formula.name == name; });
-  return found == kMemoryFormulas.end() ? nullptr : &*found;
+using Flow = MemoryFormula::Flow;
+using Rows = MemoryFormula::Rows;
+
+WorkKind KindOf(Flow flow) {
+  switch (flow) {
+    case Flow::kWrite:
+    case Flow::kCopy:
+    case Flow::kJoin:
+      return WorkKind::kElementwise;
+    case Flow::kNorm:
+    case Flow::kNormGrad:
+    case Flow::kBatchNorm:
+      return WorkKind::kNormalization;
+    case Flow::kSoftmax:
+    case Flow::kSoftmaxGrad:
+      return WorkKind::kSoftmax;
+    case Flow::kReduce:
+    case Flow::kScan:
+    case Flow::kSort:
+      return WorkKind::kReduction;
+    case Flow::kLookup:
+    case Flow::kGather:
+    case Flow::kScatter:
+    case Flow::kTableGrad:
+      return WorkKind::kIndex;
+    case Flow::kPoolAll:
+    case Flow::kPool:
+    case Flow::kPoolGrad:
+    case Flow::kResize:
+      return WorkKind::kPooling;
+    case Flow::kLists:
+    case Flow::kFused:
+    case Flow::kNormOfList:
+      return WorkKind::kOptimizer;
+  }
+  return WorkKind::kElementwise;
 }
 
-bool IsForeach(std::string_view name) { return name.starts_with("aten::_foreach_"); }
+bool IsOf(const Call& call, std::string_view family) {
+  return call.limits().knowledge.IsOfFamily(FamilyKind::kOperator, family, call.name());
+}
 
 // Long rows do not stay on the SM that reads them: they are read twice.
 double LastPassAgain(const Call& call, double row_bytes) {
@@ -53,14 +85,13 @@ const char* StrideTrait(const Call& call) {
 
 std::optional<double> RowElements(const Call& call, const MemoryFormula& formula) {
   const Sizes& x = call.Tensor(0).sizes;
-  if (formula.flow == Flow::kBatchNorm ||
-      call.name().find("batch_norm") != std::string_view::npos) {
+  if (formula.flow == Flow::kBatchNorm || formula.rows == Rows::kOfChannel) {
     // The backward pass begins with the gradient or the input: both are of the same sizes.
     return x.size() < 2 ? std::optional<double>() : Product(x) / static_cast<double>(x[1]);
   }
-  if (call.name().find("group_norm") != std::string_view::npos) {
+  if (formula.rows == Rows::kOfGroup) {
     return x.size() < 3 ? std::optional<double>()
-                        : Product(x) / static_cast<double>(x[0]) / 32;  // the usual groups
+                        : Product(x) / static_cast<double>(x[0]) / call.limits().norm_groups;
   }
   const double of_weight = Product(call.Tensor(formula.at).sizes);
   const bool known = !call.Tensor(formula.at).sizes.empty();
@@ -79,14 +110,6 @@ double Largest(const Call& call, int* which) {
 }
 
 bool Ends(std::string_view name, std::string_view end) { return name.ends_with(end); }
-
-bool IsComparison(std::string_view name) {
-  static constexpr auto kNames = std::to_array<std::string_view>(
-      {"aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::isnan",
-       "aten::isinf", "aten::isfinite", "aten::logical_and", "aten::logical_or",
-       "aten::logical_not"});
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
 
 std::optional<ShapeWork> Made(const Call& call, WorkKind kind, int main, double elements,
                               double bytes) {
@@ -116,13 +139,7 @@ int FullSized(const Call& call, double elements) {
 // A compiled kernel is given what it writes. When it combines two operands and is given two
 // tensors, both of the full size, one of them is also its result: read and written.
 bool WorksInPlace(const Call& call, double elements) {
-  if (!call.name().starts_with("triton_poi_")) return false;
-  constexpr std::array<std::string_view, 4> kOfTwo = {"_mul", "_add", "_sub", "_div"};
-  if (std::none_of(kOfTwo.begin(), kOfTwo.end(), [&](std::string_view name) {
-        return call.name().find(name) != std::string_view::npos;
-      })) {
-    return false;
-  }
+  if (!IsOf(call, "compiled_pair")) return false;
   int tensors = 0;
   for (int i = 0; i < call.tensors(); ++i) tensors += call.Tensor(i).sizes.empty() ? 0 : 1;
   return tensors == 2 && FullSized(call, elements) == 2;
@@ -180,14 +197,14 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
   }
   if (WorksInPlace(call, elements)) bytes += call.Bytes(main);
   // What is given one tensor of the full size reads it and writes another, or writes it again.
-  const bool only_one = kind != kR && FullSized(call, elements) == 1;
+  const bool only_one = kind != WorkKind::kReduction && FullSized(call, elements) == 1;
   const bool makes_result = call.name().starts_with("aten::") || call.tensors() == 1 || only_one;
   if (makes_result && Ends(call.name(), "_")) {
     bytes += call.Bytes(0);
   } else if (makes_result) {
-    bytes += made * (IsComparison(call.name()) ? 1 : ElementBytes(TypeOfResult(call, main)));
+    bytes += made * (IsOf(call, "comparison") ? 1 : ElementBytes(TypeOfResult(call, main)));
   }
-  if (call.name() == "aten::native_dropout") bytes += made;  // the mask, a byte for each element
+  if (IsOf(call, "masking")) bytes += made;  // the mask, a byte for each element
   auto work = Made(call, kind, main, made, bytes);
   if (work) work->trait = StrideTrait(call);
   if (work && made > elements) work->shape = Words(sizes);
@@ -210,7 +227,7 @@ std::optional<ShapeWork> Normalization(const Call& call, const MemoryFormula& fo
   } else {
     bytes = again * x + x;
   }
-  auto work = Made(call, formula.kind, 0, elements * 4, bytes);
+  auto work = Made(call, KindOf(formula.flow), 0, elements * 4, bytes);
   if (work && formula.flow != Flow::kBatchNorm) work->trait = RowTrait(call, elements / *row, *row);
   return work;
 }
@@ -226,8 +243,8 @@ std::optional<ShapeWork> Softmax(const Call& call, const MemoryFormula& formula)
   if (at < 0 || at >= static_cast<std::int64_t>(sizes.size())) return {};
   const auto row = static_cast<double>(sizes[static_cast<std::size_t>(at)]);
   const double again = LastPassAgain(call, row * ElementBytes(call.Type(0)));
-  auto work =
-      Made(call, formula.kind, 0, Product(sizes) * 5, gradient ? 2 * x * again + x : again * x + x);
+  auto work = Made(call, KindOf(formula.flow), 0, Product(sizes) * 5,
+                   gradient ? 2 * x * again + x : again * x + x);
   if (work && row > 0) work->trait = RowTrait(call, Product(sizes) / row, row);
   return work;
 }
@@ -251,8 +268,8 @@ std::optional<ShapeWork> Lookup(const Call& call, const MemoryFormula& formula) 
   } else if (given.sizes.empty()) {
     return {};
   }
-  if (call.name() == "aten::index_select") {
-    const auto dimension = call.Number(1);
+  if (formula.dimension != kNoArgument) {
+    const auto dimension = call.Number(formula.dimension);
     auto at = static_cast<std::int64_t>(dimension.value_or(0));
     if (at < 0) at += static_cast<std::int64_t>(table.size());
     if (at < 0 || at >= static_cast<std::int64_t>(table.size())) return {};
@@ -269,7 +286,7 @@ std::optional<ShapeWork> Lookup(const Call& call, const MemoryFormula& formula) 
 std::optional<ShapeWork> Pool(const Call& call, const MemoryFormula& formula) {
   const Sizes& in = call.Tensor(0).sizes;
   if (in.size() < 3) return {};
-  const std::size_t dimensions = call.name().find("3d") != std::string_view::npos ? 3 : 2;
+  const std::size_t dimensions = formula.dimensions;
   if (in.size() < dimensions + 1) return {};
   double out = 0;
   const auto kernel = call.List(1, dimensions);
@@ -293,20 +310,18 @@ std::optional<ShapeWork> Pool(const Call& call, const MemoryFormula& formula) {
     return {};
   }
   constexpr double kPositionBytes = 8;
-  const bool positions = call.name().find("indices") != std::string_view::npos;
-  const double each = ElementBytes(call.Type(0)) + (positions ? kPositionBytes : 0);
-  return Made(call, formula.kind, 0, Product(in), call.Bytes(0) + out * each);
+  const double each = ElementBytes(call.Type(0)) + (formula.positions ? kPositionBytes : 0);
+  return Made(call, KindOf(formula.flow), 0, Product(in), call.Bytes(0) + out * each);
 }
 
 std::optional<ShapeWork> Gradient(const Call& call, const MemoryFormula& formula) {
   // Of the result first, then the input, as large as what is written; positions at the end.
-  const bool positions = call.name().find("indices") != std::string_view::npos;
   if (call.Tensor(0).sizes.empty() || call.Tensor(1).sizes.empty()) return {};
   const double written = Product(call.Tensor(1).sizes);
   constexpr double kPositionBytes = 8;
   const double read = Product(call.Tensor(0).sizes) *
-                      (ElementBytes(call.Type(0)) + (positions ? kPositionBytes : 0));
-  return Made(call, formula.kind, 1, written, read + written * ElementBytes(call.Type(1)));
+                      (ElementBytes(call.Type(0)) + (formula.positions ? kPositionBytes : 0));
+  return Made(call, KindOf(formula.flow), 1, written, read + written * ElementBytes(call.Type(1)));
 }
 
 std::optional<ShapeWork> Resize(const Call& call, const MemoryFormula& formula) {
@@ -314,7 +329,7 @@ std::optional<ShapeWork> Resize(const Call& call, const MemoryFormula& formula) 
   const Sizes to = call.AllOf(formula.at);
   if (in.size() < 3 || to.size() + 2 != in.size()) return {};
   const double out = static_cast<double>(in[0] * in[1]) * Product(to);
-  return Made(call, formula.kind, 0, out, call.Bytes(0) + out * ElementBytes(call.Type(0)));
+  return Made(call, KindOf(formula.flow), 0, out, call.Bytes(0) + out * ElementBytes(call.Type(0)));
 }
 
 // Lists of parameters, gradients and state. Types of lists are not recorded: FP32 unless the
@@ -346,22 +361,14 @@ std::optional<ShapeWork> Lists(const Call& call, Flow flow) {
 
 }  // namespace
 
-bool IsMemoryWork(std::string_view name) {
-  return MemoryFormulaOf(name) != nullptr || IsForeach(name);
-}
-
-std::optional<ShapeWork> MemoryWork(const Call& call) {
-  if (MemoryFormulaOf(call.name()) == nullptr) return Lists(call, Flow::kLists);
-  const MemoryFormula& formula = *MemoryFormulaOf(call.name());
+std::optional<ShapeWork> MemoryWork(const Call& call, const MemoryFormula& formula) {
   const double x = call.Bytes(0);
   const double elements = call.Tensor(0).sizes.empty() ? 0 : Product(call.Tensor(0).sizes);
   switch (formula.flow) {
-    case Flow::kMap:
-      return Map(call, formula.kind);
     case Flow::kWrite:
-      return Made(call, formula.kind, 0, elements, x);
+      return Made(call, KindOf(formula.flow), 0, elements, x);
     case Flow::kCopy: {
-      auto work = Made(call, formula.kind, 0, elements, x + call.Bytes(1));
+      auto work = Made(call, KindOf(formula.flow), 0, elements, x + call.Bytes(1));
       if (work) work->trait = StrideTrait(call);
       return work;
     }
@@ -372,8 +379,9 @@ std::optional<ShapeWork> MemoryWork(const Call& call) {
     case Flow::kSoftmax:
     case Flow::kSoftmaxGrad:
       return Softmax(call, formula);
-    case Flow::kReduce: {
-      auto work = Made(call, formula.kind, 0, elements, x + call.Bytes(1));
+    case Flow::kReduce:
+    case Flow::kPoolAll: {
+      auto work = Made(call, KindOf(formula.flow), 0, elements, x + call.Bytes(1));
       if (work && !call.Tensor(0).sizes.empty()) {
         const auto last = static_cast<double>(call.Tensor(0).sizes.back());
         work->trait = RowTrait(call, elements / std::max(1.0, last), last);
@@ -381,28 +389,29 @@ std::optional<ShapeWork> MemoryWork(const Call& call) {
       return work;
     }
     case Flow::kScan:
-      return Made(call, formula.kind, 0, elements, 2 * x);
+      return Made(call, KindOf(formula.flow), 0, elements, 2 * x);
     case Flow::kSort:
-      return Made(call, formula.kind, 0, elements, 2 * x + 8 * elements);
+      return Made(call, KindOf(formula.flow), 0, elements, 2 * x + 8 * elements);
     case Flow::kJoin:
-      return Made(call, formula.kind, 0, static_cast<double>(call.Tensor(0).list_elements), 2 * x);
+      return Made(call, KindOf(formula.flow), 0, static_cast<double>(call.Tensor(0).list_elements),
+                  2 * x);
     case Flow::kLookup:
       return Lookup(call, formula);
     case Flow::kGather: {
       const double out = Product(call.Tensor(formula.at).sizes);
       if (call.Tensor(formula.at).sizes.empty()) return {};
-      return Made(call, formula.kind, 0, out, out * (2 * ElementBytes(call.Type(0)) + 8));
+      return Made(call, KindOf(formula.flow), 0, out, out * (2 * ElementBytes(call.Type(0)) + 8));
     }
     case Flow::kScatter: {
       if (call.Tensor(formula.at).sizes.empty()) return {};
       const double rows = Product(call.Tensor(formula.at).sizes);
-      return Made(call, formula.kind, formula.at, rows, 3 * call.Bytes(formula.at));
+      return Made(call, KindOf(formula.flow), formula.at, rows, 3 * call.Bytes(formula.at));
     }
     case Flow::kTableGrad: {
       const auto table = call.Number(formula.at);
       if (!table || call.Tensor(0).sizes.empty()) return {};
       const auto row = static_cast<double>(call.Tensor(0).sizes.back());
-      return Made(call, formula.kind, 0, elements,
+      return Made(call, KindOf(formula.flow), 0, elements,
                   x + call.Bytes(1) + *table * row * ElementBytes(call.Type(0)));
     }
     case Flow::kPool:
@@ -421,20 +430,21 @@ std::optional<ShapeWork> MemoryWork(const Call& call) {
 
 std::optional<ShapeWork> UnnamedMemoryWork(const Call& call) {
   static constexpr auto kClasses = std::to_array<std::pair<std::string_view, WorkKind>>({
-      {"elementwise", kE},
-      {"cast", kE},
-      {"copy", kE},
-      {"transpose", kE},
-      {"normalization", kN},
-      {"softmax", kS},
-      {"random", kE},
+      {"elementwise", WorkKind::kElementwise},
+      {"cast", WorkKind::kElementwise},
+      {"copy", WorkKind::kElementwise},
+      {"transpose", WorkKind::kElementwise},
+      {"normalization", WorkKind::kNormalization},
+      {"softmax", WorkKind::kSoftmax},
+      {"random", WorkKind::kElementwise},
   });
   for (const auto& [name, kind] : kClasses) {
     if (call.hints().kernel_class == name) return Map(call, kind);
   }
   // Compiled reductions are given what they write.
-  const bool compiled = call.name().starts_with("triton_");
-  if (call.hints().kernel_class == "reduction" && compiled) return Map(call, kR);
+  if (call.hints().kernel_class == "reduction" && IsOf(call, "compiled")) {
+    return Map(call, WorkKind::kReduction);
+  }
   return {};
 }
 

@@ -1,52 +1,13 @@
-// Products of matrices. Which argument stands where is said by PyTorch's native_functions and the
-// schemas of the libraries; operators of libraries that are not listed are told by sizes that fit.
+// Products of matrices. Operators that kb/operators.toml does not list are told by sizes that fit.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "engine/metrics/kernels/shape_call.h"
 
 namespace advise::work {
 namespace {
-
-struct Formula {
-  std::string_view name;
-  int first = 0;  // operand; the second is next to it
-  enum { kMatrices, kSummed, kVector, kAny, kLinear, kGrouped } form = kMatrices;
-};
-
-constexpr auto kFormulas = std::to_array<Formula>({
-    {"aten::mm", 0},
-    {"aten::addmm", 1},
-    {"aten::addmm_", 1},
-    {"aten::_addmm_activation", 1},
-    {"aten::bmm", 0},
-    {"aten::baddbmm", 1},
-    {"aten::baddbmm_", 1},
-    {"aten::addbmm", 1, Formula::kSummed},
-    {"aten::_scaled_mm", 0},
-    {"aten::_scaled_mm_v2", 0},
-    {"aten::_int_mm", 0},
-    {"aten::mv", 0, Formula::kVector},
-    {"aten::addmv", 1, Formula::kVector},
-    {"aten::addmv_", 1, Formula::kVector},
-    {"aten::matmul", 0, Formula::kAny},
-    {"aten::linear", 0, Formula::kLinear},
-    {"aten::_grouped_mm", 0, Formula::kGrouped},
-    {"aten::_scaled_grouped_mm", 0, Formula::kGrouped},
-});
-
-const Formula* FormulaOf(std::string_view name) {
-  const auto found = std::find_if(kFormulas.begin(), kFormulas.end(),
-                                  [&](const Formula& formula) { return formula.name == name; });
-  return found == kFormulas.end() ? nullptr : &*found;
-}
-
-bool Has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool Divides(std::int64_t multiple, std::int64_t value) { return value % multiple == 0; }
 
@@ -88,7 +49,10 @@ double ResultBytes(const Call& call, ElementType type) {
   const double bytes = ElementBytes(type);
   if (bytes > 1) return bytes;
   if (type == ElementType::kInt8) return 4;
-  return call.name() == "aten::_scaled_mm" && call.Value(6) == "6" ? 4 : 2;
+  const auto* formula = call.limits().knowledge.operators().FindAs<ProductFormula>(call.name());
+  constexpr std::string_view kFloat32 = "6";  // as PyTorch numbers types
+  const bool wide = formula != nullptr && call.Value(formula->result_type) == kFloat32;
+  return wide ? 4 : 2;
 }
 
 struct Dimensions {
@@ -222,32 +186,24 @@ std::optional<ShapeWork> Any(const Call& call, int a, int b) {
 
 }  // namespace
 
-bool IsProduct(std::string_view name) { return FormulaOf(name) != nullptr; }
-
-std::optional<ShapeWork> ProductWork(const Call& call) {
-  const Formula& formula = *FormulaOf(call.name());
+std::optional<ShapeWork> ProductWork(const Call& call, const ProductFormula& formula) {
   const int a = formula.first;
   switch (formula.form) {
-    case Formula::kMatrices:
+    case ProductFormula::Form::kMatrices:
       return Matrices(call, a);
-    case Formula::kSummed:
+    case ProductFormula::Form::kSummed:
       return Summed(call, a);
-    case Formula::kVector:
+    case ProductFormula::Form::kVector:
       return Vector(call, a);
-    case Formula::kLinear:
+    case ProductFormula::Form::kLinear:
       return Flattened(call, a, a + 1, true);
-    case Formula::kGrouped:
+    case ProductFormula::Form::kGrouped:
       return Grouped(call, a, a + 1, false);
-    case Formula::kAny:
+    case ProductFormula::Form::kAny:
       if (call.Tensor(a + 1).sizes.size() == 1) return Vector(call, a);
       return Flattened(call, a, a + 1, false);
   }
   return {};
-}
-
-int FirstOperand(std::string_view name) {
-  const Formula* formula = FormulaOf(name);
-  return formula == nullptr ? -1 : formula->first;
 }
 
 // Some take the result as first argument.
@@ -267,12 +223,6 @@ std::optional<ShapeWork> UnnamedProduct(const Call& call) {
     if (fits) return Any(call, operands[1], operands[2]);
   }
   return Any(call, operands[0], operands[1]);
-}
-
-bool IsExperts(std::string_view name) {
-  return (Has(name, "fused_moe") || Has(name, "fused_experts") || Has(name, "moe_fused") ||
-          Has(name, "fmoe")) &&
-         Has(name, "::") && !Has(name, "sorting") && !Has(name, "topk");
 }
 
 // Tokens of [tokens, hidden], the gate and up projections of [experts, 2 inner, hidden], the down

@@ -1,11 +1,9 @@
 #include "engine/metrics/losses/dense_gradients.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "engine/metrics/kernels/shape_work.h"
@@ -13,14 +11,6 @@
 
 namespace advise {
 namespace {
-
-// Operators that make the dense gradient of a table, and which argument is its number of rows.
-struct Backward {
-  std::string_view name;
-  std::size_t rows_at;
-};
-constexpr auto kBackward = std::to_array<Backward>(
-    {{"aten::embedding_dense_backward", 2}, {"aten::_embedding_bag_dense_backward", 5}});
 
 constexpr double kRounding = 1e-3;  // of a number of tables
 
@@ -80,7 +70,7 @@ class DenseFinder {
     std::vector<std::int8_t> kind(trace_.strings.size(), -1);
     for (std::uint32_t row = 0; row < table_.size(); ++row) {
       std::int8_t& of = kind[table_.name[row]];
-      if (of < 0) of = KindOf(trace_.strings[table_.name[row]]);
+      if (of < 0) of = KindOf(table_.name[row]);
       if (of == kNothing || !basis_.InLoop(table_.start[row])) continue;
       const OperatorInputs* inputs = InputsOf(row);
       if (inputs == nullptr || inputs->tensors.size() < 2) continue;
@@ -92,7 +82,7 @@ class DenseFinder {
         }
         continue;
       }
-      const std::int64_t rows = RowsOf(*inputs, kBackward[static_cast<std::size_t>(of)].rows_at);
+      const std::int64_t rows = RowsOf(*inputs, static_cast<std::size_t>(of));
       const double lookups = Elements(inputs->tensors[1].sizes);
       if (inputs->tensors[0].sizes.empty() || lookups <= 0) continue;
       if (lookups > most * static_cast<double>(rows)) continue;
@@ -109,12 +99,15 @@ class DenseFinder {
     }
   }
 
-  enum : std::int8_t { kProduct = 100, kNothing = 101 };  // else an index into kBackward
-  static std::int8_t KindOf(std::string_view name) {
-    for (std::size_t i = 0; i < kBackward.size(); ++i) {
-      if (kBackward[i].name == name) return static_cast<std::int8_t>(i);
-    }
-    return SecondOperand(name) >= 0 ? kProduct : kNothing;
+  enum : std::int8_t { kProduct = 100, kNothing = 101 };  // else where the rows of a table stand
+  std::int8_t KindOf(StringId name) const {
+    const OperatorFormula* formula = run_.knowledge.operators().Find(trace_.strings[name]);
+    if (SecondOperand(formula) >= 0) return kProduct;
+    const auto* moved = formula == nullptr ? nullptr : std::get_if<MemoryFormula>(formula);
+    const bool is_gradient =
+        moved != nullptr && moved->flow == MemoryFormula::Flow::kTableGrad && moved->at >= 0;
+    if (!is_gradient) return kNothing;
+    return static_cast<std::int8_t>(moved->at);
   }
 
   // The rows that were looked up still have gradients: a part of the backward pass is left.

@@ -119,7 +119,7 @@ class PassFinder {
   Sizes WeightsOf(std::uint32_t op) {
     const std::uint32_t row = sized_.OfOp(op);
     if (row == kNone) return {};
-    int at = SecondOperand(sized_.Name(row));
+    int at = SecondOperand(sized_.FormulaOf(row));
     if (at < 0 && convolutions_.Of(sized_.table().name[row]) >= 0) at = 1;
     const auto& tensors = sized_.Of(row)->tensors;
     if (at < 0 || static_cast<std::size_t>(at) >= tensors.size()) return {};

@@ -63,7 +63,7 @@ class OneHotFinder {
   int Of(std::uint32_t row) {
     const int does = does_.Of(operators_.table().name[row]);
     if (does != kOther) return does;
-    return SecondOperand(operators_.Name(row)) >= 0 ? kMultiplies : kOther;
+    return SecondOperand(operators_.FormulaOf(row)) >= 0 ? kMultiplies : kOther;
   }
 
   void Thread(std::uint32_t thread) {
@@ -113,7 +113,7 @@ class OneHotFinder {
           break;
         case kMultiplies:
           if (matrix && Multiplies(row, *inputs, *matrix)) {
-            Add(thread, when, *inputs, operators_.Name(row), *matrix);
+            Add(thread, when, inputs->tensors[Second(row)], *matrix);
             skip_until = when.end;
             matrix.reset();
           }
@@ -148,8 +148,12 @@ class OneHotFinder {
     return matrix;
   }
 
+  std::size_t Second(std::uint32_t row) const {
+    return static_cast<std::size_t>(SecondOperand(operators_.FormulaOf(row)));
+  }
+
   bool Multiplies(std::uint32_t row, const OperatorInputs& inputs, const Matrix& matrix) const {
-    const auto second = static_cast<std::size_t>(SecondOperand(operators_.Name(row)));
+    const std::size_t second = Second(row);
     if (matrix.integers || second >= inputs.tensors.size()) return false;
     const auto& left = inputs.tensors[second - 1].sizes;
     return !left.empty() && left.back() == matrix.classes &&
@@ -157,9 +161,7 @@ class OneHotFinder {
            inputs.tensors[second].sizes.size() == 2;
   }
 
-  void Add(std::uint32_t thread, Interval when, const OperatorInputs& inputs,
-           const std::string& name, const Matrix& matrix) {
-    const OperatorTensor& table = inputs.tensors[static_cast<std::size_t>(SecondOperand(name))];
+  void Add(std::uint32_t thread, Interval when, const OperatorTensor& table, const Matrix& matrix) {
     const std::int64_t width = ElementsIn(table.sizes) / matrix.classes;
     found_[thread].push_back({matrix.start, when.end, matrix.rows, matrix.classes, width, &table});
     for (const Interval& span : matrix.spans) spans_[thread].push_back(span);
@@ -200,7 +202,7 @@ class OneHotFinder {
         return ElementsIn(tensor.sizes) == found->rows * found->classes;
       });
       if (!is_of) continue;
-      if (SecondOperand(operators_.Name(row)) < 0) {
+      if (SecondOperand(operators_.FormulaOf(row)) < 0) {
         Take(op, 0);
       } else {
         Count(trace_.ops.start[op], found);

@@ -67,7 +67,7 @@ class TokenFinder {
     Nanos inside_until = 0;
     softmaxes_.clear();
     for (std::uint32_t row = rows.first; row < rows.last; ++row) {
-      const Does does = DoesOf(table.name[row]);
+      const Does does = DoesOf(row);
       if (does == Does::kOther || table.start[row] < inside_until) continue;
       const OperatorInputs* inputs = operators_.Of(row);
       if (inputs == nullptr) continue;
@@ -75,7 +75,7 @@ class TokenFinder {
         Softmax(*inputs);
         continue;
       }
-      const auto sizes = AttentionSizesOf(operators_.Name(row), *inputs, limits_);
+      const auto sizes = AttentionSizesOf(operators_.FormulaOf(row), *inputs, limits_);
       if (!sizes) continue;
       inside_until = table.end[row];  // what it calls is the same again
       std::vector<Stretch>& stretches = all[{table.name[row], sizes->batch, sizes->width}];
@@ -86,20 +86,21 @@ class TokenFinder {
       ++stretches.back().calls;
     }
     for (const auto& [layers, stretches] : all) {
-      const bool by_hand = DoesOf(std::get<0>(layers)) == Does::kMultiplies;
+      const bool by_hand = does_[std::get<0>(layers)] == Does::kMultiplies;
       Generations(thread, std::get<1>(layers), stretches, by_hand);
     }
   }
 
   enum class Does : std::uint8_t { kUnread, kOther, kAttends, kMultiplies, kSoftmax };
 
-  Does DoesOf(StringId name) {
+  Does DoesOf(std::uint32_t row) {
+    const StringId name = operators_.table().name[row];
     if (does_.empty()) does_.assign(trace_.strings.size(), Does::kUnread);
     Does& does = does_[name];
     if (does != Does::kUnread) return does;
-    const std::string& text = trace_.strings[name];
-    does = IsAttentionOperator(text)      ? Does::kAttends
-           : SecondOperand(text) >= 0     ? Does::kMultiplies
+    const OperatorFormula* formula = operators_.FormulaOf(row);
+    does = KeysOfAttention(formula) >= 0  ? Does::kAttends
+           : SecondOperand(formula) >= 0  ? Does::kMultiplies
            : softmax_names_.Of(name) >= 0 ? Does::kSoftmax
                                           : Does::kOther;
     return does;
@@ -201,9 +202,10 @@ class TokenFinder {
 
   // What stays when there are few rows: the weights of a product, the keys and values of attention.
   // How long reading it takes; -1 unknown.
-  double HeldNs(const std::string& name, const OperatorInputs& inputs, std::uint32_t op) const {
-    const int keys = KeysOfAttention(name);
-    const int first = keys >= 0 ? keys : SecondOperand(name);
+  double HeldNs(const OperatorFormula* formula, const OperatorInputs& inputs,
+                std::uint32_t op) const {
+    const int keys = KeysOfAttention(formula);
+    const int first = keys >= 0 ? keys : SecondOperand(formula);
     if (first < 0) return 0;
     if (bytes_per_s_ <= 0) return -1;
     double bytes = 0;
@@ -226,8 +228,8 @@ class TokenFinder {
       const std::uint32_t call = trace_.ops.call[op];
       const Pass* pass = PassOf(trace_.calls.thread[call], trace_.calls.start[call], inputs);
       if (pass == nullptr) continue;
-      if (DoesOf(operators_.table().name[row]) != Does::kOther) Count(trace_.ops.start[op], *pass);
-      const double held_ns = HeldNs(operators_.Name(row), inputs, op);
+      if (DoesOf(row) != Does::kOther) Count(trace_.ops.start[op], *pass);
+      const double held_ns = HeldNs(operators_.FormulaOf(row), inputs, op);
       if (held_ns < 0) continue;
       const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
       const double fresh = static_cast<double>(length) * static_cast<double>(pass->added) /
