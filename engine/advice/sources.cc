@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/advice/views.h"
+#include "engine/timeline/python_frames.h"
 
 namespace advise {
 namespace {
@@ -21,15 +22,6 @@ std::optional<FindingSource> ParseFrame(std::string_view frame) {
   source.file = frame.substr(0, open);
   source.function = frame.substr(close + 3);
   return source;
-}
-
-// Code that came with the interpreter or an installed package: true, but not what a user changes.
-bool IsLibrary(const std::string& file) {
-  for (const char* part :
-       {"site-packages/", "dist-packages/", "/lib/python", "torch/", "<frozen"}) {
-    if (file.find(part) != std::string::npos) return true;
-  }
-  return file.starts_with('<');
 }
 
 // Who was at work for the example, and when: the launching thread.
@@ -58,7 +50,8 @@ Moment MomentOf(const Analysis& analysis, const WorstExample& example) {
   return {};
 }
 
-std::optional<FindingSource> SourceAt(const Trace& trace, const RowRange& rows, Nanos time) {
+std::optional<FindingSource> SourceAt(const Run& run, const RowRange& rows, Nanos time) {
+  const Trace& trace = run.trace;
   std::optional<FindingSource> own;
   std::optional<FindingSource> any;
   // Rows of a thread are in order of their start: the last that is open is the innermost.
@@ -66,7 +59,7 @@ std::optional<FindingSource> SourceAt(const Trace& trace, const RowRange& rows, 
     if (trace.python_frames.end[r] <= time) continue;
     auto source = ParseFrame(trace.strings[trace.python_frames.name[r]]);
     if (!source) continue;
-    if (!IsLibrary(source->file)) own = source;
+    if (!IsLibraryFile(run.knowledge, source->file)) own = source;
     any = std::move(source);
   }
   return own ? own : any;
@@ -84,7 +77,7 @@ std::vector<FindingSource> FindSources(const Analysis& analysis, const Report& r
     if (worst.end <= worst.start) continue;
     const Moment moment = MomentOf(analysis, worst);
     if (moment.thread == kNone) continue;
-    auto source = SourceAt(trace, rows[moment.thread], moment.time);
+    auto source = SourceAt(analysis.run, rows[moment.thread], moment.time);
     if (!source) continue;
     source->finding = finding.rank;
     if (finding.rule != nullptr) source->rule = finding.rule->id;

@@ -21,21 +21,16 @@ std::string BaseName(const std::string& path) {
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-std::string JobOf(const Trace& trace) {
-  for (const char* name : {"SLURM_JOB_ID", "SLURM_JOBID", "TORCHELASTIC_RUN_ID", "PBS_JOBID",
-                           "LSB_JOBID", "OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}) {
-    for (const auto& [key, value] : trace.environment) {
-      if (key == name && !value.empty() && value != "none") return std::string(name) + " " + value;
+std::string JobOf(const Trace& trace, const Knowledge& knowledge) {
+  for (const NameRule& rule : knowledge.rules(NameList::kJobVariable)) {
+    for (const NamePattern& pattern : rule.any) {
+      for (const auto& [name, value] : trace.environment) {
+        if (value.empty() || value == "none" || !pattern.Matches(NameKey(name))) continue;
+        return name + " " + value;
+      }
     }
   }
   return "";
-}
-
-// Names whose values decide how ranks talk, and hold no secrets.
-bool IsSwitch(const std::string& name) {
-  return name.starts_with("NCCL_") || name.starts_with("RCCL_") || name.starts_with("UCX_") ||
-         name.starts_with("FI_") || name == "CUDA_VISIBLE_DEVICES" ||
-         name == "CUDA_DEVICE_MAX_CONNECTIONS" || name == "OMP_NUM_THREADS";
 }
 
 }  // namespace
@@ -140,7 +135,8 @@ std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths) {
   return numbers;
 }
 
-void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks) {
+void IdentifyRanks(const Trace& trace, const Knowledge& knowledge,
+                   std::vector<RankSummary>* ranks) {
   const int world = NumberAmong(trace.environment, kWorldSizeVariables);
   const int said = trace.rank >= 0 ? trace.rank : NumberAmong(trace.environment, kRankVariables);
   const int local = NumberAmong(trace.environment, kLocalRankVariables);
@@ -148,9 +144,10 @@ void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks) {
   for (RankSummary& rank : *ranks) {
     if (rank.host.empty()) rank.host = host;
     rank.world_size = trace.world_size > 0 ? trace.world_size : std::max(world, 0);
-    rank.job = JobOf(trace);
+    rank.job = JobOf(trace, knowledge);
     for (const auto& [name, value] : trace.environment) {
-      if (IsSwitch(name)) rank.switches.emplace_back(name, value);
+      if (!knowledge.ValueIn(NameList::kRankSwitch, name).empty())
+        rank.switches.emplace_back(name, value);
     }
     // A launcher that starts several ranks has a rank of its own, which is none of theirs.
     if (ranks->size() > 1) continue;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/cluster/rank_summary.h"
+#include "engine/knowledge/knowledge.h"
 #include "engine/trace/tables.h"
 
 namespace advise {
@@ -15,7 +16,7 @@ namespace advise {
 RankSummary IdentityOf(const Trace& trace, std::uint32_t device, std::uint32_t process);
 
 // Completes rank, local rank, world size, host, job and switches of the ranks of one report.
-void IdentifyRanks(const Trace& trace, std::vector<RankSummary>* ranks);
+void IdentifyRanks(const Trace& trace, const Knowledge& knowledge, std::vector<RankSummary>* ranks);
 
 // The rank that a file's name states ("worker3.pt.trace.json", "run_rank-03.sqlite", "r12.facts");
 // -1 when it states none.

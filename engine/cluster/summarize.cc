@@ -122,7 +122,7 @@ class Summarizer {
   std::vector<RankSummary> All() {
     std::vector<RankSummary> ranks;
     for (const std::uint32_t device : run_.active_devices) ranks.push_back(Of(device));
-    IdentifyRanks(trace_, &ranks);
+    IdentifyRanks(trace_, run_.knowledge, &ranks);
     return ranks;
   }
 

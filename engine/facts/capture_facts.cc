@@ -3,7 +3,6 @@
 #include <array>
 #include <cctype>
 
-#include "engine/base/glob.h"
 #include "engine/base/launcher_variables.h"
 #include "engine/facts/of_ranks.h"
 
@@ -37,38 +36,21 @@ double Overhead(const Analysis& a) {
 }
 
 // Messages of the profiler about lost data.
-std::vector<std::string> Dropped(const Trace& trace) {
+std::vector<std::string> Dropped(const Analysis& a) {
   std::vector<std::string> dropped;
-  for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
-    const bool lost =
-        MatchesGlob(message.text, "*dropped*") || MatchesGlob(message.text, "*lost*") ||
-        MatchesGlob(message.text, "*not collected*") ||
-        MatchesGlob(message.text, "*buffer*full*") || MatchesGlob(message.text, "*overflow*");
+  for (const Trace::ProfilerMessage& message : a.run.trace.profiler_messages) {
+    const bool lost = a.run.knowledge.ValueIn(NameList::kProfilerMessage, message.text) == "lost";
     if (message.level != Level::kInfo && lost) dropped.push_back(message.text);
   }
   return dropped;
 }
 
-// Names of variables whose values are likely to be credentials. The value itself is never read. A
-// word that holds another word is none (TIKTOKEN, TOKENIZERS), nor is where something lies.
-bool LooksSecret(const std::string& name) {
-  static constexpr std::array<const char*, 5> kHarmless = {"*tiktoken*", "*tokenizer*", "*_dir",
-                                                           "*_path", "*_file"};
-  if (std::any_of(kHarmless.begin(), kHarmless.end(),
-                  [&](const char* p) { return MatchesGlob(name, p); })) {
-    return false;
-  }
-  static constexpr std::array<const char*, 8> kPatterns = {
-      "*password*", "*passwd*", "*secret*",     "*token*",
-      "*api_key*",  "*apikey*", "*access_key*", "*private_key*"};
-  return std::any_of(kPatterns.begin(), kPatterns.end(),
-                     [&](const char* p) { return MatchesGlob(name, p); });
-}
-
-std::vector<std::string> Secrets(const Trace& trace) {
+// Variables whose values are likely to be credentials. The value itself is never read.
+std::vector<std::string> Secrets(const Analysis& a) {
   std::vector<std::string> secrets;
-  for (const auto& [name, value] : trace.environment) {
-    if (LooksSecret(name) && !value.empty()) secrets.push_back(name);
+  for (const auto& [name, value] : a.run.trace.environment) {
+    const bool secret = !a.run.knowledge.ValueIn(NameList::kSecretVariable, name).empty();
+    if (secret && !value.empty()) secrets.push_back(name);
   }
   std::sort(secrets.begin(), secrets.end());
   secrets.erase(std::unique(secrets.begin(), secrets.end()), secrets.end());
@@ -106,26 +88,26 @@ void DeclareCaptureFacts(Catalog* catalog) {
             [](const Trace& t) { return static_cast<double>(t.session_ns) / kNanosPerSecond; });
   trace.Add("capture.unattributed", "share",
             "Share of the GPU operations whose launching call was not captured.", Unattributed);
-  trace.Add("capture.dropped", "count", "Messages of the profiler about lost or failed collection.",
-            [](const Trace& t) { return Dropped(t).size(); });
-  trace.Add("capture.dropped_text", "name",
-            "The first message of the profiler about lost or failed collection.",
-            [](const Trace& t) {
-              const std::vector<std::string> dropped = Dropped(t);
-              return dropped.empty() ? std::string() : dropped.front();
-            });
-  trace.Add("capture.secrets", "count",
-            "Environment variables whose names look like keys or passwords.",
-            [](const Trace& t) { return Secrets(t).size(); });
-  trace.Add("capture.secret_names", "name",
-            "Names (never the values) of environment variables that look like keys or passwords.",
-            [](const Trace& t) { return Joined(Secrets(t)); });
+  auto& all = catalog->OfAll();
+  all.Add("capture.dropped", "count", "Messages of the profiler about lost or failed collection.",
+          [](const Analysis& a) { return Dropped(a).size(); });
+  all.Add("capture.dropped_text", "name",
+          "The first message of the profiler about lost or failed collection.",
+          [](const Analysis& a) {
+            const std::vector<std::string> dropped = Dropped(a);
+            return dropped.empty() ? std::string() : dropped.front();
+          });
+  all.Add("capture.secrets", "count",
+          "Environment variables whose names look like keys or passwords.",
+          [](const Analysis& a) { return Secrets(a).size(); });
+  all.Add("capture.secret_names", "name",
+          "Names (never the values) of environment variables that look like keys or passwords.",
+          [](const Analysis& a) { return Joined(Secrets(a)); });
   trace
       .Add("capture.world_size", "count",
            "Ranks of the job, by the report; absent when it does not say.",
            IfPositive(WorldSize, "the report does not say how many ranks the job has", ""))
       .OfRanks(IfPositive(&Cluster::world, kNoWorld, ""));
-  auto& all = catalog->OfAll();
   all.Add("capture.steps", "count", "Steps of the whole capture, 0 when none were found.",
           [](const Analysis& a) { return a.run.steps.all.size(); });
   all.Add("capture.overhead", "ns", "Profiler overhead on launching threads inside the window.",

@@ -84,6 +84,17 @@ inline constexpr std::size_t kFamilyKindCount = 5;
 // What their facts begin with: "family", "calls", "ranges", "os", "op".
 const char* FactGroupOf(FamilyKind kind);
 
+// Lists of kb/names.toml whose value for a name is asked as it stands.
+enum class NameList : std::uint8_t {
+  kGpuMetric,        // the quantity that a sampled metric is: "dram_read"
+  kProfilerMessage,  // what a message of the profiler tells: "lost"
+  kPythonLibrary,    // "yes" for files that are not the program's own
+  kSecretVariable,   // "yes" for variables whose value is likely to be a credential
+  kJobVariable,      // "yes" for those that hold the id of the job, the likeliest first
+  kRankSwitch,       // "yes" for those that decide how ranks talk, and hold no secrets
+};
+inline constexpr std::size_t kNameListCount = 6;
+
 // Names that belong to one mechanism (kb/families.toml, and what a site adds): a group of facts.
 struct NameFamily {
   std::string name;             // "gemv"
@@ -170,11 +181,17 @@ class Knowledge {
   // Classes of names; each is matched once per distinct name by the caller.
   KernelClass ClassifyKernel(std::string_view demangled_name) const;
   std::string RangePhase(std::string_view range_name) const;  // "data_loading" …, "" none
-  bool IsStepRange(std::string_view range_name) const;
+  // "annotation" for steps that the framework's profiler marks, "range" for others, "" none.
+  std::string StepRange(std::string_view range_name) const;
   bool IsLayerRange(std::string_view range_name) const;                   // or a module: "blocks.3"
   std::string OsCallClass(std::string_view name) const;                   // "file_io" …, "other"
   std::string CudaCallClass(std::string_view name) const;                 // "launch" …, "other"
   std::string ThreadRole(std::string_view thread_or_process_name) const;  // "loader_worker" …, ""
+
+  std::string ValueIn(NameList list, std::string_view name) const;  // "" none
+  const std::vector<NameRule>& rules(NameList list) const {
+    return name_lists_[static_cast<std::size_t>(list)];
+  }
 
   // By name.
   const std::vector<NameFamily>& families(FamilyKind kind) const {
@@ -239,6 +256,7 @@ class Knowledge {
   std::vector<HardwareEntry> hardware_;
   std::vector<NameRule> kernel_class_, kernel_precision_, kernel_tensor_, kernel_trait_;
   std::vector<NameRule> range_phase_, range_step_, range_layer_, os_call_, cuda_call_, thread_role_;
+  std::array<std::vector<NameRule>, kNameListCount> name_lists_;
   std::array<std::vector<NameFamily>, kFamilyKindCount> families_;
   OperatorFormulas operators_;
   std::vector<EnvironmentSwitch> switches_;

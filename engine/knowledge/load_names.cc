@@ -51,8 +51,9 @@ void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root) {
 }
 
 void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
-  reader.OnlyFields(
-      root, {"range_phase", "range_step", "range_layer", "os_call", "cuda_call", "thread_role"});
+  reader.OnlyFields(root, {"range_phase", "range_step", "range_layer", "os_call", "cuda_call",
+                           "thread_role", "gpu_metric", "profiler_message", "python_library",
+                           "secret_variable", "job_variable", "rank_switch"});
   const auto read = [&](std::string_view list, std::string_view field,
                         std::vector<NameRule>& rules) {
     ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
@@ -66,11 +67,20 @@ void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
     });
   };
   read("range_phase", "phase", knowledge_.range_phase_);
-  read("range_step", "", knowledge_.range_step_);
+  read("range_step", "marked_by", knowledge_.range_step_);
   read("range_layer", "", knowledge_.range_layer_);
   read("os_call", "class", knowledge_.os_call_);
   read("cuda_call", "class", knowledge_.cuda_call_);
   read("thread_role", "role", knowledge_.thread_role_);
+  const auto list = [&](NameList which) -> std::vector<NameRule>& {
+    return knowledge_.name_lists_[static_cast<std::size_t>(which)];
+  };
+  read("gpu_metric", "quantity", list(NameList::kGpuMetric));
+  read("profiler_message", "tells", list(NameList::kProfilerMessage));
+  read("python_library", "", list(NameList::kPythonLibrary));
+  read("secret_variable", "", list(NameList::kSecretVariable));
+  read("job_variable", "", list(NameList::kJobVariable));
+  read("rank_switch", "", list(NameList::kRankSwitch));
 }
 
 void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {

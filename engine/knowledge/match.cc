@@ -71,8 +71,12 @@ std::string Knowledge::RangePhase(std::string_view range_name) const {
   return ValueOr(FirstMatch(range_phase_, NameKey(range_name)), "");
 }
 
-bool Knowledge::IsStepRange(std::string_view range_name) const {
-  return FirstMatch(range_step_, NameKey(range_name)) != nullptr;
+std::string Knowledge::StepRange(std::string_view range_name) const {
+  return ValueOr(FirstMatch(range_step_, NameKey(range_name)), "");
+}
+
+std::string Knowledge::ValueIn(NameList list, std::string_view name) const {
+  return ValueOr(FirstMatch(rules(list), NameKey(name)), "");
 }
 
 bool Knowledge::IsLayerRange(std::string_view range_name) const {
@@ -233,6 +237,7 @@ std::vector<Error> Knowledge::CheckExamples() const {
        {&range_phase_, &range_step_, &range_layer_, &os_call_, &cuda_call_, &thread_role_}) {
     check(*rules, true, false);
   }
+  for (const std::vector<NameRule>& rules : name_lists_) check(rules, true, false);
   return errors;
 }
 

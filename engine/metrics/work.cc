@@ -213,9 +213,9 @@ class WorkFinder {
     double nvlink = 0, pcie = 0, nvlink_samples = 0, pcie_samples = 0;
     for (const Series& series : trace_.gpu_series) {
       if (series.device >= comm.size() || series.unit != "percent") continue;
-      const bool is_nvlink = MatchesGlob(series.name, "nvlink*");
-      const bool is_pcie = MatchesGlob(series.name, "pcie*throughput*") ||
-                           MatchesGlob(series.name, "pcie*bandwidth*");
+      const std::string quantity = run_.knowledge.ValueIn(NameList::kGpuMetric, series.name);
+      const bool is_nvlink = quantity.starts_with("nvlink_");
+      const bool is_pcie = quantity.starts_with("pcie_");
       if (!is_nvlink && !is_pcie) continue;
       for (std::size_t i = 0; i < series.time.size(); ++i) {
         if (!comm[series.device].Contains(series.time[i])) continue;

@@ -79,7 +79,7 @@ std::optional<Judgment> JudgeRanks(const Session& session, const DiagnoseOptions
                                    const AnalysisOptions& how, const Trace& trace,
                                    const std::vector<RankPlace>& places,
                                    const std::vector<InputInfo>& inputs) {
-  const std::vector<RankSummary> identities = IdentitiesIn(trace);
+  const std::vector<RankSummary> identities = IdentitiesIn(trace, *session.knowledge);
   DiagnoseOptions quiet = options;
   quiet.progress = nullptr;
   std::vector<Part> parts;

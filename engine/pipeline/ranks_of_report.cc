@@ -82,13 +82,13 @@ std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
   return ranks.size() < 2 ? std::vector<RankPlace>() : ranks;
 }
 
-std::vector<RankSummary> IdentitiesIn(const Trace& trace) {
+std::vector<RankSummary> IdentitiesIn(const Trace& trace, const Knowledge& knowledge) {
   const std::vector<std::uint32_t> owners = OwnersOfGpus(trace);
   std::vector<RankSummary> ranks;
   for (std::uint32_t device = 0; device < owners.size(); ++device) {
     if (owners[device] != kNone) ranks.push_back(IdentityOf(trace, device, owners[device]));
   }
-  IdentifyRanks(trace, &ranks);
+  IdentifyRanks(trace, knowledge, &ranks);
   return ranks;
 }
 

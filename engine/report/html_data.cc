@@ -26,7 +26,7 @@ Json Number(double value) {
 }
 
 // Texts that recur, each once.
-class NameList {
+class NumberedNames {
  public:
   std::size_t Of(const std::string& text) {
     const auto [at, fresh] = index_.try_emplace(text, list_.size());
@@ -41,7 +41,7 @@ class NameList {
 };
 
 // An event as an array: the page holds thousands. Times count from the start of the excerpt.
-Json Event(const ExcerptEvent& event, Nanos origin, NameList* names) {
+Json Event(const ExcerptEvent& event, Nanos origin, NumberedNames* names) {
   Json list = {event.start - origin,
                event.end - event.start,
                names->Of(ExcerptKindName(event.kind)),
@@ -60,7 +60,7 @@ const char* RowKind(ExcerptRow::Kind kind) {
   return kind == ExcerptRow::Kind::kStream ? "stream" : "gaps";
 }
 
-Json Timeline(const FindingTimeline& timeline, NameList* names) {
+Json Timeline(const FindingTimeline& timeline, NumberedNames* names) {
   Json rows = Json::array();
   for (const ExcerptRow& row : timeline.excerpt.rows) {
     Json events = Json::array();
@@ -159,7 +159,7 @@ std::string HtmlData(const Report& report) {
   Json json = {{"window", {report.window.start_ns, report.window.end_ns}}};
   if (report.views != nullptr) {
     const ReportViews& views = *report.views;
-    NameList names;
+    NumberedNames names;
     Json timelines = Json::array();
     for (const FindingTimeline& timeline : views.timelines) {
       timelines.push_back(Timeline(timeline, &names));

@@ -115,25 +115,26 @@ Names::Names(const Trace& trace, const Knowledge& knowledge)
     : calls_(trace.strings.size(), CallClass::kOther),
       os_(trace.strings.size(), OsClass::kOther),
       phases_(trace.strings.size(), Phase::kUnnamed),
-      step_(trace.strings.size(), 0),
+      step_(trace.strings.size(), kNoStep),
       thread_roles_(trace.threads.size(), Role::kUnknown) {
   std::vector<std::uint8_t> seen(trace.strings.size(), 0);
-  enum : std::uint8_t { kCall = 1, kOs = 2, kRange = 4 };
+  enum : std::uint8_t { kOfCall = 1, kOfOs = 2, kOfRange = 4 };
   for (const StringId id : trace.calls.name) {
-    if ((seen[id] & kCall) != 0) continue;
-    seen[id] |= kCall;
+    if ((seen[id] & kOfCall) != 0) continue;
+    seen[id] |= kOfCall;
     calls_[id] = CallClassOf(knowledge.CudaCallClass(trace.strings[id]));
   }
   for (const StringId id : trace.os_calls.name) {
-    if ((seen[id] & kOs) != 0) continue;
-    seen[id] |= kOs;
+    if ((seen[id] & kOfOs) != 0) continue;
+    seen[id] |= kOfOs;
     os_[id] = OsClassOf(knowledge.OsCallClass(trace.strings[id]));
   }
   for (const StringId id : trace.ranges.name) {
-    if ((seen[id] & kRange) != 0) continue;
-    seen[id] |= kRange;
+    if ((seen[id] & kOfRange) != 0) continue;
+    seen[id] |= kOfRange;
     phases_[id] = PhaseOf(knowledge.RangePhase(trace.strings[id]));
-    step_[id] = knowledge.IsStepRange(trace.strings[id]) ? 1 : 0;
+    const std::string step = knowledge.StepRange(trace.strings[id]);
+    if (!step.empty()) step_[id] = step == "annotation" ? kAnnotation : kRange;
   }
   for (std::size_t t = 0; t < trace.threads.size(); ++t) {
     const Thread& thread = trace.threads[t];

@@ -115,7 +115,9 @@ class Names {
   CallClass Call(StringId name) const { return calls_[name]; }
   OsClass Os(StringId name) const { return os_[name]; }
   Phase RangePhase(StringId name) const { return phases_[name]; }
-  bool IsStepRange(StringId name) const { return step_[name] != 0; }
+  bool IsStepRange(StringId name) const { return step_[name] != kNoStep; }
+  // Of a step that the framework's profiler marks.
+  bool IsAnnotatedStep(StringId name) const { return step_[name] == kAnnotation; }
   Role ThreadRole(std::uint32_t thread) const { return thread_roles_[thread]; }
   const KernelClass& Kernel(std::uint32_t shape) const {
     return kernel_classes_[shape_class_[shape]];
@@ -140,7 +142,8 @@ class Names {
   std::vector<CallClass> calls_;
   std::vector<OsClass> os_;
   std::vector<Phase> phases_;
-  std::vector<std::uint8_t> step_;
+  enum StepRange : std::uint8_t { kNoStep, kRange, kAnnotation };
+  std::vector<StepRange> step_;
   std::vector<Role> thread_roles_;
   std::vector<KernelClass> kernel_classes_;
   std::vector<std::uint32_t> shape_class_;

@@ -201,8 +201,7 @@ double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only) 
 Nanos LongestAnnotatedStep(const Run& run) {
   Nanos longest = 0;
   for (std::uint32_t i = 0; i < run.trace.ranges.size(); ++i) {
-    const std::string& name = run.trace.strings[run.trace.ranges.name[i]];
-    if (name.rfind("ProfilerStep", 0) != 0) continue;
+    if (!run.names.IsAnnotatedStep(run.trace.ranges.name[i])) continue;
     longest = std::max(longest, run.trace.ranges.end[i] - run.trace.ranges.start[i]);
   }
   return longest;

@@ -79,7 +79,7 @@ RangeFamilies Gather(const Run& run, const std::function<bool(StringId)>& takes)
       at->second = &families[{ranges.thread[i], family}];
       at->second->thread = ranges.thread[i];
       at->second->family = std::move(family);
-      at->second->annotated = name.rfind("ProfilerStep", 0) == 0;
+      at->second->annotated = run.names.IsAnnotatedStep(ranges.name[i]);
     }
     if (at->second != nullptr) at->second->rows.push_back(i);
   }

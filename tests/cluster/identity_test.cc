@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/analysed.h"
+
 namespace advise {
 namespace {
 
@@ -50,7 +52,7 @@ TEST_CASE("a launcher's environment tells the rank of a report with one rank onl
                        {"NCCL_P2P_LEVEL", "LOC"},
                        {"API_TOKEN", "secret"}};
   std::vector<RankSummary> one(1);
-  IdentifyRanks(trace, &one);
+  IdentifyRanks(trace, ShippedKnowledge(), &one);
   CHECK(one[0].rank == 6);
   CHECK(one[0].rank_source == "environment");
   CHECK(one[0].world_size == 8);
@@ -60,7 +62,7 @@ TEST_CASE("a launcher's environment tells the rank of a report with one rank onl
   CHECK(one[0].switches[0].first == "NCCL_P2P_LEVEL");
 
   std::vector<RankSummary> two(2);
-  IdentifyRanks(trace, &two);
+  IdentifyRanks(trace, ShippedKnowledge(), &two);
   CHECK(two[0].rank == -1);  // the variable is that of the launcher
   CHECK(two[1].local_rank == 1);
 }
@@ -97,7 +99,7 @@ TEST_CASE("every launcher's environment tells rank, local rank and the size of t
     trace.path = "x.sqlite";
     trace.environment = environment;
     std::vector<RankSummary> one(1);
-    IdentifyRanks(trace, &one);
+    IdentifyRanks(trace, ShippedKnowledge(), &one);
     CHECK(one[0].rank == 6);
     CHECK(one[0].local_rank == 2);
     CHECK(one[0].world_size == 8);

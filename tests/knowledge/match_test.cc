@@ -87,6 +87,7 @@ TEST_CASE("names of ranges, calls and threads") {
 phase = "data_loading"
 any = ["*dataloader*"]
 [[range_step]]
+marked_by = "annotation"
 any = ["ProfilerStep#*"]
 [[os_call]]
 class = "file_io"
@@ -100,8 +101,8 @@ any = ["pt_data_worker*"]
 )"}});
   CHECK(knowledge.RangePhase("enumerate(DataLoader)") == "data_loading");
   CHECK(knowledge.RangePhase("forward").empty());
-  CHECK(knowledge.IsStepRange("ProfilerStep#3"));
-  CHECK_FALSE(knowledge.IsStepRange("step"));
+  CHECK(knowledge.StepRange("ProfilerStep#3") == "annotation");
+  CHECK(knowledge.StepRange("step").empty());
   CHECK(knowledge.OsCallClass("pread64") == "file_io");
   CHECK(knowledge.OsCallClass("thread") == "other");
   CHECK(knowledge.CudaCallClass("cudaLaunchKernel") == "launch");

@@ -122,18 +122,14 @@ class OperatorFinder {
     result_.frame_of_call.assign(trace_.calls.size(), kNone);
     const RangeTable& frames = trace_.python_frames;
     const std::vector<RowRange> rows = RowsByThread(frames.thread, trace_.threads.size());
-    std::vector<std::int8_t> own(trace_.strings.size(), -1);
-    const auto is_own = [&](StringId name) {
-      if (own[name] < 0) own[name] = IsOwnPythonFrame(trace_.strings[name]) ? 1 : 0;
-      return own[name] == 1;
-    };
+    OwnPythonFrames own(run_);
     for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
       Walk(
           frames, rows[t], trace_.calls, run_.calls_of_thread[t],
           [](const std::vector<std::uint32_t>&) {}, [](const std::vector<std::uint32_t>&) {},
           [&](std::uint32_t call, const std::vector<std::uint32_t>& open) {
             const auto inner = std::find_if(open.rbegin(), open.rend(), [&](std::uint32_t row) {
-              return is_own(frames.name[row]);
+              return own.Has(frames.name[row]);
             });
             if (inner != open.rend()) result_.frame_of_call[call] = *inner;
           });

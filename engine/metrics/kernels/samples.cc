@@ -9,41 +9,6 @@
 namespace advise {
 namespace {
 
-// What a sampled quantity is, whatever this generation of GPU or profiler calls it.
-enum class Quantity {
-  kOther,
-  kGrActive,
-  kSmActive,
-  kSmIssue,
-  kTensor,
-  kDramRead,
-  kDramWrite,
-  kPcieRx,
-  kPcieTx,
-  kNvlinkRx,
-  kNvlinkTx
-};
-
-Quantity QuantityOf(const Series& series) {
-  const std::string& name = series.name;
-  if (MatchesGlob(name, "gr active") || MatchesGlob(name, "gpu active")) return Quantity::kGrActive;
-  if (MatchesGlob(name, "sms active") || MatchesGlob(name, "sm active")) return Quantity::kSmActive;
-  if (MatchesGlob(name, "sm issue*") || MatchesGlob(name, "sm instructions issued*"))
-    return Quantity::kSmIssue;
-  if (MatchesGlob(name, "tensor active*")) return Quantity::kTensor;
-  if (MatchesGlob(name, "*dram read*") || MatchesGlob(name, "vram read*"))
-    return Quantity::kDramRead;
-  if (MatchesGlob(name, "*dram write*") || MatchesGlob(name, "vram write*"))
-    return Quantity::kDramWrite;
-  if (MatchesGlob(name, "pcie rx*")) return Quantity::kPcieRx;
-  if (MatchesGlob(name, "pcie tx*")) return Quantity::kPcieTx;
-  if (MatchesGlob(name, "nvlink*") && !MatchesGlob(name, "*protocol*")) {
-    if (MatchesGlob(name, "*rx*") || MatchesGlob(name, "*received*")) return Quantity::kNvlinkRx;
-    if (MatchesGlob(name, "*tx*") || MatchesGlob(name, "*transmitted*")) return Quantity::kNvlinkTx;
-  }
-  return Quantity::kOther;
-}
-
 Nanos PeriodOf(const Series& series) {
   if (series.time.size() < 2) return 0;
   std::vector<Nanos> steps;
@@ -59,12 +24,15 @@ Nanos PeriodOf(const Series& series) {
 // and responses of a link).
 class Sampler {
  public:
-  Sampler(const std::vector<Series>& all, const std::vector<IntervalSet>& time)
+  Sampler(const Knowledge& knowledge, const std::vector<Series>& all,
+          const std::vector<IntervalSet>& time)
       : all_(all), time_(time) {
-    for (const Series& series : all) quantity_.push_back(QuantityOf(series));
+    for (const Series& series : all) {
+      quantity_.push_back(knowledge.ValueIn(NameList::kGpuMetric, series.name));
+    }
   }
 
-  double Of(std::initializer_list<Quantity> quantities, std::size_t* most) const {
+  double Of(std::initializer_list<std::string_view> quantities, std::size_t* most) const {
     double sum = 0;
     std::size_t devices = 0;
     for (std::uint32_t d = 0; d < time_.size(); ++d) {
@@ -93,20 +61,20 @@ class Sampler {
   SampledMeans All() const {
     SampledMeans means;
     std::size_t* const count = &means.samples;
-    means.gr_active = Of({Quantity::kGrActive}, count);
-    means.sm_active = Of({Quantity::kSmActive}, count);
-    means.sm_issue = Of({Quantity::kSmIssue}, count);
-    means.tensor = Of({Quantity::kTensor}, count);
-    means.dram = Of({Quantity::kDramRead, Quantity::kDramWrite}, count);
-    means.pcie = std::max(Of({Quantity::kPcieRx}, count), Of({Quantity::kPcieTx}, count));
-    means.nvlink = std::max(Of({Quantity::kNvlinkRx}, count), Of({Quantity::kNvlinkTx}, count));
+    means.gr_active = Of({"gr_active"}, count);
+    means.sm_active = Of({"sm_active"}, count);
+    means.sm_issue = Of({"sm_issue"}, count);
+    means.tensor = Of({"tensor"}, count);
+    means.dram = Of({"dram_read", "dram_write"}, count);
+    means.pcie = std::max(Of({"pcie_rx"}, count), Of({"pcie_tx"}, count));
+    means.nvlink = std::max(Of({"nvlink_rx"}, count), Of({"nvlink_tx"}, count));
     return means;
   }
 
  private:
   const std::vector<Series>& all_;
   const std::vector<IntervalSet>& time_;
-  std::vector<Quantity> quantity_;  // of each series
+  std::vector<std::string> quantity_;  // of each series
 };
 
 // Bytes a second that all cards moved, both ways; -1 without such series.
@@ -137,7 +105,9 @@ double TensorInMatrix(const Basis& basis, std::size_t* count) {
   for (const Series& series : trace.gpu_series) {
     // Percent of the tensor pipes' peak; spelt alike from Ampere to Blackwell, with FP16 beside it
     // on Turing.
-    if (series.device >= matrix.size() || QuantityOf(series) != Quantity::kTensor) continue;
+    if (series.device >= matrix.size() ||
+        basis.run.knowledge.ValueIn(NameList::kGpuMetric, series.name) != "tensor")
+      continue;
     for (std::size_t i = 0; i < series.time.size(); ++i) {
       if (!matrix[series.device].Contains(series.time[i])) continue;
       sum += series.value[i] / 100;
@@ -188,9 +158,9 @@ Samples FindSamples(const Basis& basis) {
     const auto& intervals = comm[d].intervals();
     comm_any.insert(comm_any.end(), intervals.begin(), intervals.end());
   }
-  samples.window = Sampler(trace.gpu_series, window).All();
-  samples.compute = Sampler(trace.gpu_series, compute).All();
-  samples.comm = Sampler(trace.gpu_series, comm).All();
+  samples.window = Sampler(basis.run.knowledge, trace.gpu_series, window).All();
+  samples.compute = Sampler(basis.run.knowledge, trace.gpu_series, compute).All();
+  samples.comm = Sampler(basis.run.knowledge, trace.gpu_series, comm).All();
   samples.nic_in_comm = NicRate(trace.nic_series, IntervalSet::Of(std::move(comm_any)));
   return samples;
 }

@@ -19,7 +19,8 @@ class HostCodeFinder {
         doubtful_(doubtful),
         run_(basis.run),
         trace_(basis.run.trace),
-        compiling_(CompilingPauses(basis.run)) {}
+        compiling_(CompilingPauses(basis.run)),
+        own_frames_(basis.run) {}
 
   // Gaps in the loop, of code that no call and no range of a known purpose explains, and that may
   // not be the profiler's own; the innermost range says where to look. What counts is how long the
@@ -166,8 +167,7 @@ class HostCodeFinder {
     for (int tries = 0; at != first && tries < kTries; ++tries) {
       const auto row = static_cast<std::size_t>(--at - frames.start.begin());
       if (frames.end[row] <= time) continue;
-      const std::string& name = trace_.strings[frames.name[row]];
-      if (IsOwnPythonFrame(name)) return name;
+      if (own_frames_.Has(frames.name[row])) return trace_.strings[frames.name[row]];
     }
     return "";
   }
@@ -190,6 +190,7 @@ class HostCodeFinder {
   const Trace& trace_;
   const std::vector<IntervalSet> compiling_;
   mutable std::vector<RowRange> frames_of_thread_;
+  mutable OwnPythonFrames own_frames_;
 };
 
 }  // namespace
