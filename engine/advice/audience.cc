@@ -124,6 +124,10 @@ std::string OtherProgram(const RunInfo& run, const std::vector<std::string>& pro
 
 }  // namespace
 
+std::vector<std::string> OtherAudiences() {
+  return {"nvidia", "amd", "training", "inference", kSomeRanks, "c++"};
+}
+
 std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
   std::vector<Fix> fixes;
   for (const Fix& fix : all) {

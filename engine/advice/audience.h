@@ -2,6 +2,7 @@
 // torch.compile.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "engine/advice/report_model.h"
@@ -14,5 +15,8 @@ namespace advise {
 // those that name none are for everybody. All of them where nothing is known about the program, or
 // where none would be left. Links are chosen alike, but none may be left.
 std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& fixes);
+
+// What `programs` may name beside the frameworks and languages of kb/runs.toml.
+std::vector<std::string> OtherAudiences();
 
 }  // namespace advise

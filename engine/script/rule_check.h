@@ -12,8 +12,9 @@
 namespace advise {
 
 struct RuleCheck {
-  // In the order of the lines: numbers that decide but stand in the code, thresholds that nothing
-  // reads, facts that are not declared, values of a wrong type, places in texts without evidence.
+  // In the order of the lines: numbers that decide but stand in the code, thresholds and optional
+  // facts that nothing reads, facts that are not declared, values of a wrong type, places in texts
+  // without evidence, fixes that nobody is ever shown, what breaks on the facts of a test.
   std::vector<Error> problems;
   // Evidence that no text shows. JSON and `advise why` have it, so that it is no problem by itself.
   std::vector<std::string> unshown;

@@ -52,6 +52,7 @@ class RuleSet {
   // Sorted by id.
   const std::vector<RuleInfo>& rules() const { return rules_; }
   const RuleInfo* Find(std::string_view id) const;
+  const Knowledge& knowledge() const { return *knowledge_; }
   // The facts that rules may read.
   const FactCatalogue& catalogue() const { return *catalogue_; }
 

@@ -12,7 +12,7 @@ return {
 
   needs      = { "strategy.zero_stage", "strategy.data", "strategy.gather_lost", "strategy.memory_peak",
                  "strategy.memory_capacity", "window.device_time" },
-  optional   = { "strategy.regather_lost", "strategy.regather_remedy", "strategy.unsharded_weights", "strategy.model_states" },
+  optional   = { "strategy.regather_lost", "strategy.regather_remedy", "strategy.unsharded_weights" },
   thresholds = { "min_share", "max_used", "max_used_unknown" },
 
   symptom = "For {share:pct} of the time, the GPUs do nothing but gather parameters. The fullest GPU uses {used:pct} of its {capacity:bytes}{weights:text}.",
@@ -58,7 +58,7 @@ return {
       edges = { ["strategy.gather_lost"] = 2e8, ["strategy.memory_capacity"] = 4.76e10 },
       facts = { window = { device_time = 4e9 },
                 strategy = { zero_stage = 3, data = 4, gather_lost = 8e8, regather_lost = 5e8, regather_remedy = true, memory_peak = 30e9, memory_capacity = 80e9,
-                             unsharded_weights = 10.5e9, model_states = 112e9 } },
+                             unsharded_weights = 10.5e9 } },
       expect = { share = 0.2, used = 0.375, ranks = 4 }, saving = { claims = 5e8 } },
     { name = "sizes are not known, but three quarters of the memory are free",
       edges = { ["strategy.memory_capacity"] = 4.5e10 },

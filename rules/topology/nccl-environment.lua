@@ -10,7 +10,7 @@ return {
   effort    = "flag",
 
   needs      = { "nccl.switch.count", "nccl.switch.rows" },
-  optional   = { "nccl.switch.text", "nccl.switch.path", "comm.count", "run.devices", "nccl.ranks", "nccl.nodes" },
+  optional   = { "comm.count", "run.devices", "nccl.ranks", "nccl.nodes" },
   thresholds = { "min_switches" },
 
   symptom = "{names:text} turns off: {paths:text}.",
@@ -45,7 +45,7 @@ return {
 
   tests = {
     { name = "peer-to-peer switched off for four ranks",
-      facts = { nccl = { ranks = 4, nodes = 1, switch = { count = 1, text = "NCCL_P2P_DISABLE=1", path = "peer-to-peer access in a node", rows = {
+      facts = { nccl = { ranks = 4, nodes = 1, switch = { count = 1, rows = {
         { name = "NCCL_P2P_DISABLE", value = "1", path = "peer-to-peer access in a node", source = "NCCL log" } } } } },
       expect = { names = "NCCL_P2P_DISABLE=1", paths = "peer-to-peer access in a node", count = 1, rows = 1 } },
     { name = "near miss: no InfiniBand, on one node",

@@ -11,7 +11,6 @@ return {
 
   needs      = { "nccl.pair.count", "nccl.local.peer", "nccl.local.shared", "nccl.local.net", "nccl.remote.pairs", "nccl.remote.staged",
                  "nccl.remote.socket", "nccl.pair.rows" },
-  optional   = { "nccl.network" },
   thresholds = { "min_slow" },
 
   symptom = "NCCL uses a slow path between {slow:count} of {pairs:count} pairs of ranks: {paths:text} (for example {a:text} and {b:text} over {path:text}).",

@@ -11,8 +11,16 @@ namespace {
 
 // The sample rule, with nothing to complain about.
 RuleFields Sound(const RuleFields& changes = {}) {
-  RuleFields fields = {{"thresholds", "{ \"min_share\" }"},
-                       {"optional", "{ \"copy.kind\", \"copy.rate\", \"copy.pinned\" }"}};
+  RuleFields fields = {{"thresholds", "{ \"min_share\" }"}, {"optional", "{ \"copy.kind\" }"}};
+  const auto detect = changes.find("detect");
+  if (detect != changes.end()) {  // what it reads
+    std::string read;
+    for (const char* fact : {"copy.kind", "copy.rate", "copy.pinned"}) {
+      if (detect->second.find(std::string("f.") + fact) == std::string::npos) continue;
+      read += std::string(read.empty() ? "" : ", ") + "\"" + fact + "\"";
+    }
+    fields["optional"] = "{ " + read + " }";
+  }
   for (const auto& [name, text] : changes) fields[name] = text;
   return fields;
 }
@@ -81,6 +89,28 @@ TEST_CASE("check: a number that decides is a threshold") {
             .problems.empty());
 }
 
+TEST_CASE("check: a number is found by any way that it decides") {
+  const auto problem = [](const std::string& condition, const std::string& before = "") {
+    return CheckProblem(kShare + before + "if " + condition + " then return nil end\n" + kEvidence);
+  };
+  CHECK_THAT(problem("f.copy.bytes > 1/2"), Contains("sample.lua:6: the number 1 decides"));
+  CHECK_THAT(problem("f.copy.bytes > f.window.time * 0.3"), Contains("the number 0.3 decides"));
+  CHECK_THAT(problem("f.copy.bytes > math.min(5, f.window.time)"),
+             Contains("the number 5 decides"));
+  CHECK_THAT(problem("f.copy.bytes > limit", "local limit = 0.5\n"),
+             Contains("sample.lua:6: the number 0.5 decides"));
+  CHECK_THAT(problem("not at_least(f.copy.bytes, limit)", "local limit = 7\n"),
+             Contains("sample.lua:6: the number 7 decides"));
+  const auto sound = [](const std::string& condition, const std::string& before = "") {
+    const std::string body =
+        kShare + before + "if " + condition + " then return nil end\n" + kEvidence;
+    return Checked({{"detect", "function(f, t)\n" + body + "\nend"}}).problems.empty();
+  };
+  CHECK(sound("f.copy.bytes > 2 * f.window.time"));
+  CHECK(sound("#top(f.copy.groups, \"time\", 5) > 1"));  // how many are looked at
+  CHECK(sound("f.copy.bytes < last", "local last = 10\nlast = f.window.time\n"));
+}
+
 TEST_CASE("check: a threshold that nothing reads") {
   CHECK(CheckProblem("", {{"thresholds", "{ \"min_share\", \"max_rate\" }"}}) ==
         "rules/transfer/sample.lua:29: thresholds: nothing reads \"max_rate\"");
@@ -115,4 +145,38 @@ TEST_CASE("check: what may be absent is no proof of a fault") {
                                 "local rate = f.copy.kind and f.copy.rate + 1 or 0\n"
                                 "return { share = rate, kind = f.copy.kind or \"?\" } end"}})
             .problems.empty());
+}
+
+TEST_CASE("check: an optional fact that nothing reads") {
+  CHECK_THAT(CheckProblem("", {{"optional", "{ \"copy.kind\", \"copy.time\" }"}}),
+             Contains("optional: nothing reads \"copy.time\""));
+}
+
+TEST_CASE("check: reasons of fixes, and whom they are for") {
+  const auto fix = [](const std::string& more) {
+    return CheckProblem("", {{"fixes", "{ { action = \"Pin it\", " + more + " } }"}});
+  };
+  CHECK_THAT(fix("reason = \"up\""), Contains("fixes: the evidence \"reason\" is never \"up\""));
+  CHECK_THAT(fix("[\"for\"] = { \"tarining\" }"),
+             Contains("no program is called \"tarining\" (did you mean \"training\"?)"));
+  CHECK(Checked({{"fixes", "{ { action = \"Pin it\", reason = \"!up\" } }"},
+                 {"detect", "function(f, t)\n" + kShare +
+                                "return { share = f.copy.lost.time, kind = \"k\", reason = "
+                                "f.copy.pinned and \"up\" or \"down\" } end"}})
+            .problems.empty());
+}
+
+TEST_CASE("check: why a rule does not apply") {
+  CHECK_THAT(CheckProblem("", {{"applies", "function(f) return f.copy.bytes > 0 end"}}),
+             Contains("applies: wanted a reason beside false"));
+}
+
+TEST_CASE("check: what breaks on the facts of a test, or leaves a place empty there") {
+  CHECK_THAT(
+      CheckProblem(kShare + "if f.copy.rate > f.copy.bytes then return nil end\n" + kEvidence),
+      Contains("sample.lua:6: attempt to compare number with nil"));
+  CHECK_THAT(CheckProblem("", {{"saving", "function(f) return { claims = f.copy.lost } end"}}),
+             Contains("saving: basis: wanted a text, got nil"));
+  CHECK_THAT(CheckProblem(kShare + "return { share = f.copy.lost.time, kind = f.copy.kind }"),
+             Contains("cause: {kind:text}: in one of the tests there is no evidence \"kind\""));
 }
