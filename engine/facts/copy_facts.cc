@@ -160,9 +160,8 @@ void DeclareKinds(Catalog* catalog) {
        "Exposed time of pinned asynchronous copies on the stream of the kernels.",
        "Copies on the stream of the kernels run on a separate stream and overlap with them."},
       &Copies::serial);
-  copies.AddLoss("copy.separate", kOfCopies,
-                 {"pinned asynchronous copies on streams without kernels",
-                  "Exposed time of pinned asynchronous copies on streams without kernels.",
+  copies.AddLoss("copy.separate", kChange,
+                 {"", "Exposed time of pinned asynchronous copies on streams without kernels.",
                   "Copies that already run beside the kernels are gone."},
                  &Copies::separate);
   copies.AddLoss("copy.migration", kOfCopies,
@@ -196,9 +195,8 @@ void DeclareMoves(Catalog* catalog) {
             "Of the direction (upload or download) that takes less time: the share that overlaps "
             "with the other.",
             &Moves::duplex_share);
-  moves.AddLoss("copy.duplex", kChange,
-                {"", "Exposed time of uploads or downloads, whichever takes less time.",
-                 "Uploads and downloads overlap."},
+  moves.AddLoss("copy.duplex", kLost,
+                {"", "Exposed time of uploads or downloads, whichever takes less time.", ""},
                 &Moves::one_way);
   moves.Add(
       "copy.migration.back_bytes", "bytes",

@@ -84,10 +84,9 @@ void DeclareDoing(Catalog* catalog) {
        "The launching thread does not wait in ranges named for communication."},
       &Stalls::exchange);
   stalls.AddLoss(
-      "host.input", kOfGaps,
+      "host.input", kCount | kPerStep | kLost,
       {"gaps of the loop in which the launching thread waits for what comes from outside",
-       "Idle time while the launching thread waits for a request or a command.",
-       "The launching thread does not wait for requests or commands."},
+       "Idle time while the launching thread waits for a request or a command.", ""},
       &Stalls::input);
   const auto since_start = [](Nanos Interval::*end) {
     return [end](const Stalls& s, const Analysis& a) {

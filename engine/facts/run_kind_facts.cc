@@ -39,8 +39,7 @@ void DeclareStartUp(Catalog* catalog) {
   start.Add("startup.before_call_time", "ns",
             "Time of the CUDA call that takes most of the time before the first GPU operation.",
             &StartUp::before_call_ns);
-  start.AddLoss("startup", kChange,
-                {"", "Time on devices that the start-up takes.", "The run without its start-up."},
+  start.AddLoss("startup", kLost, {"", "Time on devices that the start-up takes.", ""},
                 &StartUp::loss);
 }
 
@@ -52,9 +51,8 @@ void DeclareServing(Catalog* catalog) {
                 "nvtx");
   serving.Add("serving.load", "share",
               "Part of the time in which the server had a request to work on.", &Serving::load);
-  serving.AddLoss("serving.no_request", kChange,
-                  {"", "Idle between engine steps while the launching thread waits in the OS.",
-                   "The launching thread does not wait for requests."},
+  serving.AddLoss("serving.no_request", kLost,
+                  {"", "Idle between engine steps while the launching thread waits in the OS.", ""},
                   &Serving::no_request);
   auto& engine = catalog->Of(&Analysis::serving);
   engine.Needs([](const Analysis& a) { return a.serving.steps_named; },
@@ -65,18 +63,15 @@ void DeclareServing(Catalog* catalog) {
                   "calls were recorded, also while it waits for requests.",
                   "The scheduler takes no time between engine steps."},
                  &Serving::scheduler);
-  engine.AddLoss("serving.launch", kChange,
-                 {"", "Idle inside engine steps while launches are made or host code runs.",
-                  "Engine steps launch their work without idle time."},
+  engine.AddLoss("serving.launch", kLost,
+                 {"", "Idle inside engine steps while launches are made or host code runs.", ""},
                  &Serving::launch);
   auto& tokenizer = catalog->Of(&Analysis::serving);
   tokenizer.Needs(
       [](const Analysis& a) { return a.serving.tokenizer_named || a.serving.steps_named; },
       "no ranges of a server name the turning of tokens into text", "nvtx");
-  tokenizer.AddLoss("serving.tokenizer", kChange,
-                    {"", "Idle in ranges that turn tokens into text.",
-                     "The launching thread turns no tokens into text."},
-                    &Serving::tokenizer);
+  tokenizer.AddLoss("serving.tokenizer", kLost,
+                    {"", "Idle in ranges that turn tokens into text.", ""}, &Serving::tokenizer);
   auto& sampling = catalog->Of(&Analysis::serving);
   sampling.Needs(
       [](const Analysis& a) { return a.serving.sampling_named || a.serving.steps_named; },

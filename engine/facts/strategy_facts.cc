@@ -117,10 +117,6 @@ void DeclareStrategyMemory(Catalog* catalog) {
                });
   // K-K12: with mixed precision and Adam, 2 bytes of weights stand beside 2 of gradients and 12 of
   // optimizer state. What is gathered in the forward pass is the weights.
-  strategy.Add("strategy.model_states", "bytes",
-               "Weights, gradients and Adam state in mixed precision, all ranks together (16 bytes "
-               "a parameter).",
-               IfPositive([](const Strategy& s) { return 8 * s.gather_bytes; }, kNoBytes, ""));
   strategy.Add("strategy.unsharded_weights", "bytes",
                "Bytes that a rank would hold more if weights were not sharded.",
                IfPositive(

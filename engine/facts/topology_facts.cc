@@ -64,22 +64,6 @@ Rows SwitchRows(const Paths& p) {
   return rows;
 }
 
-std::string SwitchNames(const Paths& p) {
-  std::string names;
-  for (const PathSwitch& one : p.switches) {
-    names += (names.empty() ? "" : ", ") + one.name + "=" + one.value;
-  }
-  return names;
-}
-
-std::string SwitchedOff(const Paths& p) {
-  std::set<std::string> taken;
-  for (const PathSwitch& one : p.switches) taken.insert(one.path);
-  std::string paths;
-  for (const std::string& path : taken) paths += (paths.empty() ? "" : "; ") + path;
-  return paths;
-}
-
 void DeclareTopology(Catalog* catalog) {
   auto& paths = catalog->Of(&Analysis::paths);
   paths.AlsoWithoutTimeline();
@@ -172,15 +156,9 @@ void DeclarePairs(Catalog* catalog) {
 void DeclareSwitches(Catalog* catalog) {
   auto& paths = catalog->Of(&Analysis::paths);
   paths.AlsoWithoutTimeline();
-  const char* const kNoSwitch = "no variable switches a fast path off";
   paths.Add("nccl.switch.count", "count",
             "Variables that turn a fast path off, in the log or the run.",
             [](const Paths& p) { return p.switches.size(); });
-  paths.Add("nccl.switch.text", "name",
-            "Variables that turn a fast path off, with their values; absent without any.",
-            UnlessEmpty(SwitchNames, kNoSwitch, ""));
-  paths.Add("nccl.switch.path", "name", "Fast paths that variables turn off; absent without any.",
-            UnlessEmpty(SwitchedOff, kNoSwitch, ""));
   paths.Add("nccl.switch.rows", "rows",
             "Variables that turn a fast path off: name, value, path, source.", SwitchRows);
   paths.Add("nccl.peer_off", "flag", "A variable turns off peer-to-peer access in a node.",
