@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 
 namespace advise {
 namespace {

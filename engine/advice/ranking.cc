@@ -330,7 +330,7 @@ class TraceFixes : public FixList {
                  ? "inferred from times and names in the report"
                  : "other causes are possible";
     }
-    if (unlinked_ < 0.01) return from;
+    if (unlinked_ < knowledge().Number("ranking.unlinked_told")) return from;
     return from +
            fmt::format("; lower because the launching calls of {} of the GPU work are missing",
                        FormatQuantity(unlinked_, "share"));

@@ -4,13 +4,10 @@
 #include <map>
 #include <set>
 
+#include "engine/base/file_name.h"
+
 namespace advise {
 namespace {
-
-std::string BaseName(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
 
 // Options that take their value as a word of its own, and how many words. srun(1) of Slurm 24,
 // mpirun(1) of Open MPI 5, mpiexec of MPICH 4 (Hydra).
@@ -172,7 +169,7 @@ std::size_t ProgramAt(const std::vector<std::string>& command,
 }
 
 LauncherKind KindOf(const std::vector<std::string>& command) {
-  const std::string name = BaseName(command.front());
+  const std::string name = FileName(command.front());
   if (name == "srun") return LauncherKind::kSrun;
   if (name == "mpirun" || name == "mpiexec" || name == "orterun" || name == "prterun" ||
       name == "mpiexec.hydra" || name == "mpirun_rsh") {
@@ -195,7 +192,7 @@ std::string MpiRankVariable(const std::vector<std::string>& launcher) {
   static const std::set<std::string> hydra = {"-ppn",   "-genv",    "-genvlist", "-envlist",
                                               "-hosts", "-perhost", "-rmk",      "-bootstrap",
                                               "-iface", "-launcher"};
-  const bool named = BaseName(launcher.front()) == "mpiexec.hydra";
+  const bool named = FileName(launcher.front()) == "mpiexec.hydra";
   const bool options = std::any_of(launcher.begin(), launcher.end(),
                                    [&](const std::string& word) { return hydra.contains(word); });
   return named || options ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK";

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/grade/answer_sheet.h"
 #include "engine/import/importer.h"

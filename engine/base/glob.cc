@@ -2,14 +2,10 @@
 
 #include <cstddef>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 
 namespace advise {
-namespace {
-
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-}  // namespace
+namespace {}  // namespace
 
 bool MatchesGlob(std::string_view name, std::string_view pattern) {
   std::size_t n = 0;

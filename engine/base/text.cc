@@ -12,7 +12,7 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 
 namespace advise {
 namespace {

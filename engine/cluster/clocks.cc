@@ -119,9 +119,7 @@ std::optional<Fit> Try(const std::vector<Event>& first, const std::vector<Event>
     return std::nullopt;
   Fit fit;
   fit.offset = Median(offsets);
-  std::vector<Nanos> deviations;
-  for (const Nanos offset : offsets) deviations.push_back(std::abs(offset - fit.offset));
-  fit.deviation = Median(std::move(deviations));
+  fit.deviation = MedianDeviation(offsets, fit.offset);
   return fit;
 }
 

@@ -7,18 +7,13 @@
 #include <set>
 #include <string_view>
 
+#include "engine/base/ascii.h"
+#include "engine/base/file_name.h"
 #include "engine/base/launcher_variables.h"
-#include "engine/base/lower.h"
 
 namespace advise {
 namespace {
 
-std::string BaseName(const std::string& path) {
-  const std::size_t slash = path.find_last_of('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 std::string JobOf(const Trace& trace, const Knowledge& knowledge) {
@@ -59,7 +54,7 @@ RankSummary IdentityOf(const Trace& trace, std::uint32_t device, std::uint32_t p
 }
 
 int RankInFileName(const std::string& path) {
-  const std::string name = BaseName(path);
+  const std::string name = FileName(path);
   static constexpr std::array<std::string_view, 6> kWords = {"rank",   "worker", "global_rank",
                                                              "procid", "proc",   "task"};
   int found = -1;
@@ -86,7 +81,7 @@ int RankInFileName(const std::string& path) {
 }
 
 std::string HostInFileName(const std::string& path) {
-  const std::string name = BaseName(path);
+  const std::string name = FileName(path);
   const std::size_t end = name.find(".pt.trace.json");
   // "worker3_step_12.1760000000000.pt.trace.json" is a rank's, and names no host.
   if (end == std::string::npos || RankInFileName(path) >= 0) return "";
@@ -115,7 +110,7 @@ std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths) {
     return parts;
   };
   std::vector<std::vector<std::string>> names;
-  for (const std::string& path : paths) names.push_back(split(BaseName(path)));
+  for (const std::string& path : paths) names.push_back(split(FileName(path)));
   std::size_t differs = names.front().size();
   for (const auto& parts : names) {
     if (parts.size() != names.front().size()) return {};

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "engine/cluster/lower_median.h"
+#include "engine/base/median.h"
 
 namespace advise {
 namespace {

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "engine/base/median.h"
 #include "engine/cluster/late_cause.h"
-#include "engine/cluster/lower_median.h"
 #include "engine/cluster/pace.h"
 #include "engine/cluster/waits_in_turn.h"
 

@@ -246,7 +246,7 @@ class StrategyFinder {
         [&](const JointCollective& c) {
           return of_weights(c) && (!phases || PartOfStep(c.phase) == kBackward);
         },
-        phases ? 1 : 0.5);
+        phases ? 1 : knowledge_.Number("cluster.regather_part"));
     found_.across_loss = LossOf([&](const JointCollective& c) {
       return (of_weights(c) || (joint_.Kind(c) == "reducescatter" && !OfTensor(c))) &&
              AcrossNodes(ranks_, c);

@@ -157,12 +157,10 @@ class PathFinder {
     speed_.loss = TransferLoss(ranks_, joint_, job_, part, large);
   }
 
-  // All-reduces of unknown size: what they would mean at the usual rate. A gradient has at most
-  // four bytes a parameter, and a token takes six operations a parameter in forward and backward
-  // pass together (Kaplan et al., Scaling Laws for Neural Language Models, 2020, section 2.1).
+  // All-reduces of unknown size: what they would mean at the usual rate.
   void Suppose() {
-    constexpr double kGradientBytes = 4;
-    constexpr double kOperations = 6;
+    const double gradient_bytes = knowledge_.Number("cluster.gradient_bytes");
+    const double operations = knowledge_.Number("cluster.token_operations");
     const double peak = gpu_ == nullptr ? 0 : PeakOf(*gpu_, "peak_bf16_flops");
     if (usual_ <= 0 || peak <= 0) return;
     const auto unsized = [&](const JointCollective& c) {
@@ -172,7 +170,7 @@ class PathFinder {
     for (const JointCollective& collective : joint_.all) {
       if (!unsized(collective)) continue;
       const double seconds = static_cast<double>(collective.transfer) / kNanosPerSecond;
-      parameters += seconds * usual_ / BusFactorOf(collective) / kGradientBytes;
+      parameters += seconds * usual_ / BusFactorOf(collective) / gradient_bytes;
     }
     if (parameters <= 0) return;
     double seconds = 0;  // of computing, per rank
@@ -180,7 +178,7 @@ class PathFinder {
       seconds += static_cast<double>(rank.time.compute) / kNanosPerSecond /
                  static_cast<double>(ranks_.size());
     }
-    speed_.tokens = seconds * peak / (kOperations * parameters);
+    speed_.tokens = seconds * peak / (operations * parameters);
     speed_.kind = "allreduce";
     speed_.loss =
         TransferLoss(ranks_, joint_, job_, knowledge_.Number("cluster.slow_path_part"), unsized);

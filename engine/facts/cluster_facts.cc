@@ -2,6 +2,7 @@
 // from rank summaries, so that reports and facts files say the same.
 #include <algorithm>
 
+#include "engine/base/median.h"
 #include "engine/facts/declare.h"
 #include "engine/facts/of_ranks.h"
 
@@ -54,12 +55,10 @@ Rows StepRows(const Cluster& c) {
       if (own[r] > own[slowest]) slowest = r;
     }
     const Nanos most = own[slowest];
-    const auto middle = own.begin() + static_cast<std::ptrdiff_t>((own.size() - 1) / 2);
-    std::nth_element(own.begin(), middle, own.end());
     rows.push_back({{"step", static_cast<double>(s)},
                     {"time", static_cast<double>(c.job.job_length[s])},
                     {"slowest", static_cast<double>(c.Number(slowest))},
-                    {"excess", static_cast<double>(most - *middle)}});
+                    {"excess", static_cast<double>(most - LowerMedian(std::move(own)))}});
   }
   return rows;
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 #include "engine/base/trim.h"
 #include "engine/knowledge/toml_tree.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 #include "engine/base/trim.h"
 
 namespace advise {
@@ -75,8 +75,6 @@ std::optional<Unit> UnitNamed(std::string_view name) {
   if (found != Units().end()) return found->second;
   return UnitOfFact(name);
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/ascii.h"
 #include "engine/base/error.h"
-#include "engine/base/lower.h"
 #include "engine/base/trim.h"
 
 namespace advise {

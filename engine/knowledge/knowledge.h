@@ -76,6 +76,9 @@ struct KernelClass {
   int tensor_core = -1;    // 1 yes, 0 no, -1 unknown
   std::vector<std::string> traits;
   bool Has(std::string_view trait) const;
+  bool Multiplies() const {  // the work of matrix units
+    return name == "matrix" || name == "convolution" || name == "attention";
+  }
 };
 
 // Which names a family is of.
@@ -91,9 +94,10 @@ enum class NameList : std::uint8_t {
   kPythonLibrary,    // "yes" for files that are not the program's own
   kSecretVariable,   // "yes" for variables whose value is likely to be a credential
   kJobVariable,      // "yes" for those that hold the id of the job, the likeliest first
+  kAmdLibrary,       // "yes" for families of kernels that run on AMD's GPUs only
   kRankSwitch,       // "yes" for those that decide how ranks talk, and hold no secrets
 };
-inline constexpr std::size_t kNameListCount = 6;
+inline constexpr std::size_t kNameListCount = 7;
 
 // Names that belong to one mechanism (kb/families.toml, and what a site adds): a group of facts.
 struct NameFamily {

@@ -53,7 +53,7 @@ void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root) {
 void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
   reader.OnlyFields(root, {"range_phase", "range_step", "range_layer", "os_call", "cuda_call",
                            "thread_role", "gpu_metric", "profiler_message", "python_library",
-                           "secret_variable", "job_variable", "rank_switch"});
+                           "secret_variable", "job_variable", "rank_switch", "amd_library"});
   const auto read = [&](std::string_view list, std::string_view field,
                         std::vector<NameRule>& rules) {
     ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
@@ -81,6 +81,7 @@ void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
   read("secret_variable", "", list(NameList::kSecretVariable));
   read("job_variable", "", list(NameList::kJobVariable));
   read("rank_switch", "", list(NameList::kRankSwitch));
+  read("amd_library", "", list(NameList::kAmdLibrary));
 }
 
 void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 
 namespace advise {
 

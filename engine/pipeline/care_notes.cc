@@ -21,7 +21,8 @@ namespace {
 bool RunsKernelsOfAmd(const Run& run) {
   const auto& shapes = run.trace.shapes;
   return std::any_of(shapes.begin(), shapes.end(), [&](const auto& shape) {
-    return RunsOnAmdOnly(run.knowledge.ClassifyKernel(run.trace.strings[shape.name]));
+    return RunsOnAmdOnly(run.knowledge,
+                         run.knowledge.ClassifyKernel(run.trace.strings[shape.name]));
   });
 }
 

@@ -85,7 +85,7 @@ std::optional<Judgment> JudgeRanks(const Session& session, const DiagnoseOptions
   std::vector<Part> parts;
   for (const RankPlace& place : places) {
     Say(options, fmt::format("rank {} of {}", parts.size() + 1, places.size()));
-    const Trace own = PartOf(trace, places, place);
+    const Trace own = PartOf(trace, places, place, HelperLimitsOf(*session.knowledge));
     const Analysis analysis(own, *session.knowledge, how);
     if (analysis.run.window.Length() == 0 || analysis.run.active_devices.empty()) return {};
     Judgment judged = JudgeRank(session, quiet, analysis);

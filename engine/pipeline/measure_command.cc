@@ -12,30 +12,18 @@
 namespace advise {
 namespace {
 
-constexpr std::size_t kMostKernels = 3;
-constexpr double kEnoughShare = 0.8;
-constexpr double kLaunchesOfEach = 3;  // what varies shows in three
-
-// Libraries that run on AMD's GPUs only.
-constexpr std::array<std::string_view, 7> kAmdFamilies = {
-    "rocblas", "miopen", "composable-kernel", "aiter", "rocprim", "rccl", "hipblaslt"};
-
-}  // namespace
-
-bool RunsOnAmdOnly(const KernelClass& kernel) {
-  return std::find(kAmdFamilies.begin(), kAmdFamilies.end(), kernel.family) != kAmdFamilies.end();
-}
-
-namespace {
-
 bool HasKernelsOfAmd(const Rows& rows, const Knowledge& knowledge) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     const auto* name = CellOf<std::string>(row, "name");
-    return name != nullptr && RunsOnAmdOnly(knowledge.ClassifyKernel(*name));
+    return name != nullptr && RunsOnAmdOnly(knowledge, knowledge.ClassifyKernel(*name));
   });
 }
 
 }  // namespace
+
+bool RunsOnAmdOnly(const Knowledge& knowledge, const KernelClass& kernel) {
+  return !knowledge.ValueIn(NameList::kAmdLibrary, kernel.family).empty();
+}
 
 bool IsAmd(const Report& report) {
   const auto says = [](const std::string& text, std::string_view word) {
@@ -110,11 +98,13 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
     const auto* text = CellOf<std::string>(row, "name");
     if (text != nullptr) all.push_back(KernelFunction(SafeText(*text)));
   }
+  const auto most = static_cast<std::size_t>(knowledge.Number("measure.kernels"));
+  const double enough = knowledge.Number("measure.enough_share");
   std::vector<std::string> functions;
   double launches = 0;
   for (const Row& row : *rows) {
     const auto* text = CellOf<std::string>(row, "name");
-    if (text == nullptr || functions.size() >= kMostKernels || made.share >= kEnoughShare) break;
+    if (text == nullptr || functions.size() >= most || made.share >= enough) break;
     made.share += NumberIn(row, "share");
     launches += NumberIn(row, "count");
     ++made.kernels;
@@ -137,7 +127,7 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
     return made;
   }
   // The first launches warm caches and clocks up; where there are many, those of the middle count.
-  const double wanted = kLaunchesOfEach * static_cast<double>(made.kernels);
+  const double wanted = knowledge.Number("measure.launches") * static_cast<double>(made.kernels);
   const double of_one = std::floor(launches / processes);
   const double skip = of_one > 2 * wanted ? std::floor(of_one / 2) : 0;
   made.command = fmt::format(

@@ -17,7 +17,7 @@ struct MeasureCommand {
 };
 
 // Whether a kernel is of a library that runs on AMD's GPUs only.
-bool RunsOnAmdOnly(const KernelClass& kernel);
+bool RunsOnAmdOnly(const Knowledge& knowledge, const KernelClass& kernel);
 
 // Whether the GPUs are AMD's, by their names or by what captured them.
 bool IsAmd(const Report& report);

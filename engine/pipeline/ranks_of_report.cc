@@ -82,6 +82,13 @@ std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
   return ranks.size() < 2 ? std::vector<RankPlace>() : ranks;
 }
 
+HelperLimits HelperLimitsOf(const Knowledge& knowledge) {
+  return {static_cast<Nanos>(knowledge.Number("part.rest")),
+          static_cast<Nanos>(knowledge.Number("part.at_once")),
+          static_cast<std::size_t>(knowledge.Number("part.least_times")),
+          knowledge.Number("part.far_more")};
+}
+
 std::vector<RankSummary> IdentitiesIn(const Trace& trace, const Knowledge& knowledge) {
   const std::vector<std::uint32_t> owners = OwnersOfGpus(trace);
   std::vector<RankSummary> ranks;

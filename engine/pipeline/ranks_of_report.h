@@ -16,6 +16,7 @@ namespace advise {
 std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge);
 
 // Who the ranks are, one a GPU: only the whole report says it, a part knows itself as the only one.
+HelperLimits HelperLimitsOf(const Knowledge& knowledge);
 std::vector<RankSummary> IdentitiesIn(const Trace& trace, const Knowledge& knowledge);
 
 // Gives a rank that was summarized from a part its identity in the whole report.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 #include "engine/import/importer.h"
 
 namespace advise {

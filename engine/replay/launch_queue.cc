@@ -87,9 +87,7 @@ Nanos QuickLaunch(const Run& run) {
     if (run.ClassOfCall(c) == CallClass::kLaunch && run.first_op_of_call[c] != kNone)
       lengths.push_back(calls.end[c] - calls.start[c]);
   }
-  const auto decile = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 10);
-  std::nth_element(lengths.begin(), decile, lengths.end());
-  return *decile;
+  return Quantile(std::move(lengths), run.knowledge.Number("launch.quick_call"));
 }
 
 // By stream: the launches that it takes, or those that were outstanding when one of its calls

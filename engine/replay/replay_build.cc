@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/base/median.h"
 #include "engine/replay/launch_queue.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/stream_waits.h"
@@ -119,12 +120,7 @@ void Replay::LinkOps() {
     if (stream_free && latency >= 0 && latency < 10 * latency_ns_)
       free_latencies.push_back(latency);
   }
-  usual_latency_ns_ = latency_ns_;
-  if (!free_latencies.empty()) {
-    auto middle = free_latencies.begin() + static_cast<std::ptrdiff_t>(free_latencies.size() / 2);
-    std::nth_element(free_latencies.begin(), middle, free_latencies.end());
-    usual_latency_ns_ = *middle;
-  }
+  usual_latency_ns_ = free_latencies.empty() ? latency_ns_ : Median(std::move(free_latencies));
   // By end, for each device and (last) for all.
   std::vector<std::vector<std::uint32_t>> by_end(device_count_ + 1);
   for (std::uint32_t i = 0; i < ops_.size(); ++i) {

@@ -30,12 +30,7 @@ struct Pause {
   std::uint32_t call = kNone;
 };
 
-Nanos Spread(const std::vector<Nanos>& values) {
-  const Nanos middle = Median(values);
-  std::vector<Nanos> deviations;
-  for (const Nanos value : values) deviations.push_back(std::abs(value - middle));
-  return Median(std::move(deviations));
-}
+Nanos Spread(const std::vector<Nanos>& values) { return MedianDeviation(values, Median(values)); }
 
 // The ops that the launching threads of one process launched.
 class ProcessWaits {

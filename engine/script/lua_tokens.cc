@@ -4,12 +4,13 @@
 #include <cctype>
 #include <string>
 
+#include "engine/base/ascii.h"
+
 namespace advise {
 namespace {
 
 using Kind = LuaToken::Kind;
 
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 class Scanner {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "engine/advice/audience.h"
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/script/rule_code.h"
 #include "engine/script/stand_ins.h"

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "engine/base/ascii.h"
 #include "engine/base/launcher_variables.h"
 #include "engine/scrub/secret_shapes.h"
 
@@ -21,14 +22,6 @@ bool IsWord(char c) {
 bool IsPathPart(char c) {
   return IsWord(c) || c == '.' || c == '+' || c == '@' || c == '~' || c == '%' || c == ',' ||
          (static_cast<unsigned char>(c) >= 0x80);
-}
-
-std::string Upper(std::string_view text) {
-  std::string upper;
-  for (const char c : text) {
-    upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  return upper;
 }
 
 bool Contains(std::string_view text, std::string_view part) {

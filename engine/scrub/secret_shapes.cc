@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 
 namespace advise {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsLetterOrDigit(char c) { return IsDigit(c) || IsUpper(c) || IsLower(c); }

@@ -159,10 +159,8 @@ std::vector<IntervalSet> CompilingPauses(const Run& run) {
   if (pauses.empty()) return compiling;
   std::vector<Nanos> lengths;
   for (const LoadPause& pause : pauses) lengths.push_back(pause.when.Length());
-  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
-  std::nth_element(lengths.begin(), middle, lengths.end());
   const auto most = static_cast<Nanos>(run.knowledge.Number("launch.compile_most") *
-                                       static_cast<double>(*middle));
+                                       static_cast<double>(LowerMedian(std::move(lengths))));
   for (const auto& [thread, pause, may_be_library] : pauses)
     compiling[thread].Append(std::max(pause.start, pause.end - most), pause.end);
   return compiling;

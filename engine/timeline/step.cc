@@ -98,10 +98,9 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   std::vector<Nanos> lengths;
   for (const Step& step : steps->all) lengths.push_back(step.Length());
   const Nanos median = Median(lengths);
-  std::vector<Nanos> deviations;
-  for (const Nanos length : lengths) deviations.push_back(std::abs(length - median));
+  const Nanos deviation = MedianDeviation(lengths, median);
   const double band =
-      std::max(run.knowledge.Number("step.band_mads") * static_cast<double>(Median(deviations)),
+      std::max(run.knowledge.Number("step.band_mads") * static_cast<double>(deviation),
                run.knowledge.Number("step.band_share") * static_cast<double>(median));
   const auto outside = [&](std::size_t i, Nanos waited = 0) {
     return std::abs(static_cast<double>(lengths[i] - waited - median)) > band;
@@ -111,15 +110,17 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   const std::size_t most = lengths.size() / 2;
   const auto late_cold = static_cast<std::size_t>(
       std::count(cold.begin() + static_cast<std::ptrdiff_t>(most), cold.end(), 1));
-  const bool starts_cold = 10 * late_cold <= lengths.size() - most;
+  const bool starts_cold =
+      static_cast<double>(late_cold) <=
+      run.knowledge.Number("step.late_cold") * static_cast<double>(lengths.size() - most);
   // A shorter step or two are cut off by the start of the capture; when more of them come first,
   // the run became slower.
-  constexpr std::size_t kMostCutOff = 2;
+  const auto most_cut_off = static_cast<std::size_t>(run.knowledge.Number("step.cut_off"));
   std::size_t shorter = 0;
   while (shorter < most && outside(shorter) && lengths[shorter] < median) ++shorter;
   const auto leads = [&](std::size_t i) {
     const bool unusual = !steps->uneven && outside(i, i < waits.size() ? waits[i] : 0) &&
-                         (lengths[i] > median || shorter <= kMostCutOff);
+                         (lengths[i] > median || shorter <= most_cut_off);
     return unusual || (starts_cold && cold[i] != 0);
   };
   // Warm-up leads the run; it never takes more than half of the steps, and ends with the first two

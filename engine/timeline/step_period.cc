@@ -22,9 +22,8 @@ double Spread(const Steps& steps) {
     lengths.push_back(steps.all[i].Length());
   if (lengths.size() < 4) return 0;
   const Nanos median = Median(lengths);
-  for (Nanos& length : lengths) length = std::abs(length - median);
-  return median > 0 ? static_cast<double>(Median(std::move(lengths))) / static_cast<double>(median)
-                    : 0;
+  const Nanos deviation = MedianDeviation(std::move(lengths), median);
+  return median > 0 ? static_cast<double>(deviation) / static_cast<double>(median) : 0;
 }
 
 // The busiest stream of the device with most ops, in time order without communication (whose order
@@ -125,10 +124,7 @@ class Iterations {
       waits.push_back(
           std::max<Nanos>(0, ops_.start[sequence_[start + k + 1]] - End(sequence_[start + k])));
     }
-    if (waits.empty()) return 0;
-    const auto middle = waits.begin() + static_cast<std::ptrdiff_t>((waits.size() - 1) / 2);
-    std::nth_element(waits.begin(), middle, waits.end());
-    return *middle;
+    return LowerMedian(std::move(waits));
   }
 
   std::vector<Nanos> Bounds() const {

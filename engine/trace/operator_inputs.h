@@ -31,6 +31,12 @@ struct OperatorTensor {
   ElementType type = ElementType::kUnknown;
   std::int64_t list_elements = 0;  // of a list of tensors
   std::int64_t list_count = 0;     // tensors in it
+
+  std::int64_t Elements() const {  // 0 of what has no sizes
+    std::int64_t elements = sizes.empty() ? 0 : 1;
+    for (const std::int64_t size : sizes) elements *= size;
+    return elements;
+  }
 };
 
 struct OperatorInputs {

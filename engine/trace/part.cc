@@ -47,7 +47,8 @@ void Replace(const std::vector<std::uint32_t>& places, std::vector<std::uint32_t
 // and at that moment the process that waited for it goes on.
 class Helpers {
  public:
-  Helpers(const Trace& trace, const Rows& working) : trace_(trace) {
+  Helpers(const Trace& trace, const Rows& working, const HelperLimits& limits)
+      : trace_(trace), limits_(limits) {
     const OsCallTable& os = trace.os_calls;
     for (std::uint32_t row = 0; row < os.size(); ++row) {
       if (IsRest(row) && Contains(working, ProcessOf(row)))
@@ -75,27 +76,26 @@ class Helpers {
       second = std::max(second, std::min(most, votes));
       most = std::max(most, votes);
     }
-    return most >= kLeastTimes && most >= kFarMore * second ? owner : kNone;
+    return most >= limits_.least_times &&
+                   static_cast<double>(most) >= limits_.far_more * static_cast<double>(second)
+               ? owner
+               : kNone;
   }
 
  private:
-  static constexpr Nanos kRest = 500'000;      // no shorter call is a wait for a batch, or for work
-  static constexpr Nanos kAtOnce = 1'000'000;  // waking up takes less
-  static constexpr std::size_t kLeastTimes = 3;
-  static constexpr std::size_t kFarMore = 2;
-
   // Whichever of both hands over the batch may be recorded first.
   std::uint32_t GoesOnClosestTo(Nanos rest) const {
     const auto next =
         std::lower_bound(goes_on_.begin(), goes_on_.end(), std::pair(rest, std::uint32_t{0}));
-    const Nanos after = next == goes_on_.end() ? kAtOnce + 1 : next->first - rest;
-    const Nanos before = next == goes_on_.begin() ? kAtOnce + 1 : rest - std::prev(next)->first;
-    if (std::min(before, after) > kAtOnce) return kNone;
+    const Nanos after = next == goes_on_.end() ? limits_.at_once + 1 : next->first - rest;
+    const Nanos before =
+        next == goes_on_.begin() ? limits_.at_once + 1 : rest - std::prev(next)->first;
+    if (std::min(before, after) > limits_.at_once) return kNone;
     return before < after ? std::prev(next)->second : next->second;
   }
 
   bool IsRest(std::uint32_t row) const {
-    return trace_.os_calls.end[row] - trace_.os_calls.start[row] >= kRest &&
+    return trace_.os_calls.end[row] - trace_.os_calls.start[row] >= limits_.rest &&
            trace_.os_calls.thread[row] != kNone && ProcessOf(row) != kNone;
   }
   std::uint32_t ProcessOf(std::uint32_t row) const {
@@ -104,14 +104,16 @@ class Helpers {
   }
 
   const Trace& trace_;
+  const HelperLimits& limits_;
   std::vector<std::pair<Nanos, std::uint32_t>> goes_on_;  // end of a wait of a working process
   std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> votes_;
 };
 
 class Cutter {
  public:
-  Cutter(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place)
-      : from_(trace), place_(place) {
+  Cutter(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place,
+         const HelperLimits& limits)
+      : from_(trace), place_(place), limits_(limits) {
     OwnThreads(all);
     std::vector<std::uint8_t> used(trace.devices.size(), 0);
     for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
@@ -164,7 +166,7 @@ class Cutter {
   // By process: which of `working` it belongs to. Ranks are started alike: one that shows no owner
   // goes to whoever has the fewest, those with the most calls first.
   std::vector<std::uint32_t> OwnersOfProcesses(const Rows& working) const {
-    const Helpers helpers(from_, working);
+    const Helpers helpers(from_, working, limits_);
     std::vector<std::uint32_t> owners(from_.processes.size(), kNone);
     std::vector<std::size_t> calls(owners.size(), 0);
     for (const std::uint32_t thread : from_.os_calls.thread) {
@@ -345,6 +347,7 @@ class Cutter {
 
   const Trace& from_;
   RankPlace place_;
+  const HelperLimits& limits_;
   std::vector<std::uint8_t> own_thread_;   // by thread
   std::vector<std::uint32_t> new_device_;  // by device of the whole trace
   std::vector<std::uint32_t> new_call_;    // by call of the whole trace
@@ -366,8 +369,9 @@ std::vector<std::uint32_t> OwnersOfGpus(const Trace& trace) {
   return owners;
 }
 
-Trace PartOf(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place) {
-  return Cutter(trace, all, place).Cut();
+Trace PartOf(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place,
+             const HelperLimits& limits) {
+  return Cutter(trace, all, place, limits).Cut();
 }
 
 }  // namespace advise

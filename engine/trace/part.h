@@ -14,6 +14,15 @@ struct RankPlace {
   std::uint32_t device = kNone;  // the one of its process's GPUs that is the rank's; kNone: all
 };
 
+// When a process without GPU work is taken to work for another: it rests at the moments at which
+// that one goes on.
+struct HelperLimits {
+  Nanos rest = 0;     // no shorter call is a wait for a batch, or for work
+  Nanos at_once = 0;  // waking up takes less
+  std::size_t least_times = 0;
+  double far_more = 0;  // than for any other process
+};
+
 // By device, the process whose work it does (kNone: it does none); empty when one does work of
 // several processes, or of one that is not known. O(ops).
 std::vector<std::uint32_t> OwnersOfGpus(const Trace& trace);
@@ -24,6 +33,7 @@ std::vector<std::uint32_t> OwnersOfGpus(const Trace& trace);
 // may hold up any GPU. Processes without GPU work (workers that load data) belong to the process
 // that goes on at the moment they rest, or else to whoever has the fewest. What has no process (NIC
 // metrics, counters, monitors, logs) is in each part. O(rows).
-Trace PartOf(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place);
+Trace PartOf(const Trace& trace, const std::vector<RankPlace>& all, const RankPlace& place,
+             const HelperLimits& limits);
 
 }  // namespace advise

@@ -9,6 +9,8 @@
 namespace advise {
 namespace {
 
+constexpr HelperLimits kLimits = {500'000, 1'000'000, 3, 2};
+
 // Two ranks, each on its own GPU, and a process that only reads files.
 Trace TwoRanks() {
   return TraceBuilder()
@@ -74,8 +76,8 @@ TEST_CASE(
                           .Build();
   const std::uint32_t process = OwnersOfGpus(whole)[0];
   const std::vector<RankPlace> all = {{process, 0}, {process, 1}};
-  const Trace first = PartOf(whole, all, all[0]);
-  const Trace second = PartOf(whole, all, all[1]);
+  const Trace first = PartOf(whole, all, all[0], kLimits);
+  const Trace second = PartOf(whole, all, all[1], kLimits);
   CHECK(first.rank == -1);  // the process's number is that of none of its GPUs
   REQUIRE(first.ops.size() == 1);
   REQUIRE(second.ops.size() == 3);
@@ -95,7 +97,7 @@ TEST_CASE(
 TEST_CASE("a part holds what its process did, with all links intact") {
   const Trace whole = TwoRanks();
   const std::vector<RankPlace> all = Processes(whole);
-  const Trace part = PartOf(whole, all, all[1]);
+  const Trace part = PartOf(whole, all, all[1], kLimits);
   CHECK(part.rank == 1);
   REQUIRE(part.devices.size() == 1);
   CHECK(part.devices.front().ordinal == 1);
@@ -123,7 +125,7 @@ TEST_CASE("parts hold everything once") {
   const std::vector<RankPlace> all = Processes(whole);
   std::size_t ops = 0, calls = 0, os_calls = 0, ranges = 0;
   for (const RankPlace& place : all) {
-    const Trace part = PartOf(whole, all, place);
+    const Trace part = PartOf(whole, all, place, kLimits);
     ops += part.ops.size();
     calls += part.calls.size();
     os_calls += part.os_calls.size();
@@ -138,7 +140,7 @@ TEST_CASE("parts hold everything once") {
 // Each rank has the two workers named after it.
 void CheckWorkersOfRanks(const Trace& whole) {
   for (const RankPlace& place : Processes(whole)) {
-    const Trace part = PartOf(whole, Processes(whole), place);
+    const Trace part = PartOf(whole, Processes(whole), place, kLimits);
     std::set<std::string> workers;
     for (const std::uint32_t thread : part.os_calls.thread) {
       const std::string& name = part.processes[part.threads[thread].process].name;

@@ -7,12 +7,10 @@
 #include <limits>
 #include <span>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 
 namespace advise::kineto {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // A fixed set of words, found by one probe or few: words are looked up for every key of every
 // event.

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "engine/base/lower.h"
+#include "engine/base/ascii.h"
 
 namespace advise::kineto {
 namespace {

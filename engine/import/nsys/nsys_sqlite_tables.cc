@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <functional>
 
+#include "engine/base/ascii.h"
+
 namespace advise::nsys {
 namespace {
 
 constexpr int kMostColumns = 250;
-
-// Upper-case, for ASCII: names of types are such.
-std::string Upper(std::string_view text) {
-  std::string upper(text);
-  for (char& c : upper) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return upper;
-}
 
 std::string TextAt(sqlite3_stmt* statement, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));

@@ -13,6 +13,7 @@
 #include <cctype>
 #include <map>
 
+#include "engine/base/median.h"
 #include "engine/import/formats.h"
 #include "engine/import/host_calls.h"
 
@@ -158,10 +159,9 @@ void AddCallTrace(const PrintedTable& table, const NumberStyle& style, TotalsRea
   for (auto& [call, all] : lengths) {
     double sum = 0;
     for (const double length : all) sum += length;
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-    std::nth_element(all.begin(), middle, all.end());
+    const auto count = static_cast<double>(all.size());
     totals->Add(IsGpuCall(call) ? ProfileOf::kCalls : ProfileOf::kOsCalls,
-                {call, sum, static_cast<double>(all.size()), *middle});
+                {call, sum, count, Median(std::move(all))});
   }
 }
 

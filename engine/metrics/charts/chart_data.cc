@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "engine/base/median.h"
 #include "engine/metrics/losses/copy.h"
 #include "engine/timeline/collective_match.h"
 
@@ -77,7 +78,7 @@ RoofCurve RoofOf(const CountedKernel& kernel) {
 
 // Peaks of the same arithmetic at almost the same clock are one roof.
 bool Alike(const RoofCurve& a, const RoofCurve& b) {
-  constexpr double kClockNoise = 0.05;
+  constexpr double kClockNoise = 0.05;  // layout only
   return std::abs(a.peak_flops - b.peak_flops) <= kClockNoise * a.peak_flops &&
          std::abs(a.bytes_per_s - b.bytes_per_s) <= kClockNoise * a.bytes_per_s;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/base/glob.h"
+#include "engine/base/median.h"
 
 namespace advise {
 namespace {
@@ -15,9 +16,7 @@ Nanos PeriodOf(const Series& series) {
   for (std::size_t i = 1; i < std::min<std::size_t>(series.time.size(), 1000); ++i) {
     steps.push_back(series.time[i] - series.time[i - 1]);
   }
-  std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2),
-                   steps.end());
-  return steps[steps.size() / 2];
+  return Median(std::move(steps));
 }
 
 // The mean of one quantity over the devices; series of one direction of one device add up (requests

@@ -74,6 +74,8 @@ SizeLimits::SizeLimits(const Knowledge& of)
       long_row(knowledge.Number("work.long_row")),
       few_rows(knowledge.Number("work.few_rows")),
       short_sequence(knowledge.Number("work.short_sequence")),
+      few_channels(knowledge.Number("work.few_channels")),
+      channel_multiple(knowledge.Number("work.channel_multiple")),
       norm_groups(knowledge.Number("work.norm_groups")) {}
 
 double SizeLimits::Tiles(double rows, double columns) const {

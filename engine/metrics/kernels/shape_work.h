@@ -62,13 +62,15 @@ struct SizeLimits {
   double Tiles(double rows, double columns) const;
 
   const Knowledge& knowledge;
-  double tile_side;       // of the tiles that libraries prefer for large products
-  double row_bytes;       // of the rows that stay on the SM that reads them
-  double short_row;       // elements of rows that are shorter than a block of threads
-  double long_row;        // elements of rows that one block of threads takes long for …
-  double few_rows;        // … and that leave the device idle when there are no more
-  double short_sequence;  // keys of attention
-  double norm_groups;     // of a group norm whose groups were not recorded
+  double tile_side;         // of the tiles that libraries prefer for large products
+  double row_bytes;         // of the rows that stay on the SM that reads them
+  double short_row;         // elements of rows that are shorter than a block of threads
+  double long_row;          // elements of rows that one block of threads takes long for …
+  double few_rows;          // … and that leave the device idle when there are no more
+  double short_sequence;    // keys of attention
+  double few_channels;      // of a convolution, in and out
+  double channel_multiple;  // of channels that tensor cores take without padding
+  double norm_groups;       // of a group norm whose groups were not recorded
 };
 
 // What is known of a call beside its inputs.

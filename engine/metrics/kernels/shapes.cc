@@ -195,8 +195,7 @@ class ShapeFinder {
       const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
       const std::uint32_t shape = trace_.ops.detail[op];
       const KernelClass& kernel = run_.names.Kernel(shape);
-      const bool multiplies =
-          kernel.name == "matrix" || kernel.name == "convolution" || kernel.name == "attention";
+      const bool multiplies = kernel.Multiplies();
       if (inside) {
         result_.kernel_ns += length;
         if (!run_.IsComm(op)) result_.compute_ns += length;

@@ -51,13 +51,14 @@ Window WindowBetween(const Sizes& input, const Sizes& weight, const Sizes& outpu
   return window;
 }
 
-std::string TraitOf(const Sizes& input, const Sizes& weight) {
+std::string TraitOf(const SizeLimits& limits, const Sizes& input, const Sizes& weight) {
   const std::int64_t groups = input[1] / weight[1];
   if (groups > 1 && weight[1] <= 2) return "depthwise";
   if (groups > 1) return "grouped";
-  constexpr std::int64_t kFew = 16;  // tensor cores take at least so many terms at once
-  if (weight[1] < kFew || weight[0] < kFew) return "few-channels";
-  if (weight[1] % 8 != 0 || weight[0] % 8 != 0) return "odd-channels";
+  const auto channels = static_cast<double>(std::min(weight[0], weight[1]));
+  if (channels < limits.few_channels) return "few-channels";
+  const auto multiple = static_cast<std::int64_t>(limits.channel_multiple);
+  if (weight[1] % multiple != 0 || weight[0] % multiple != 0) return "odd-channels";
   return "";
 }
 
@@ -80,7 +81,7 @@ ShapeWork Counted(const SizeLimits& limits, const Sizes& input, const Sizes& wei
   work.tiles = groups * limits.Tiles(pixels, static_cast<double>(weight[0]) / groups);
   work.shape = fmt::format("{} * {}", Words(input), Words(weight));
   if (window.out != window.in) work.shape += fmt::format(" to {}", Words(window.out));
-  work.trait = TraitOf(input, weight);
+  work.trait = TraitOf(limits, input, weight);
   return work;
 }
 

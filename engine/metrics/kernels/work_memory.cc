@@ -109,8 +109,6 @@ double Largest(const Call& call, int* which) {
   return most;
 }
 
-bool Ends(std::string_view name, std::string_view end) { return name.ends_with(end); }
-
 std::optional<ShapeWork> Made(const Call& call, WorkKind kind, int main, double elements,
                               double bytes) {
   if (elements <= 0 || bytes <= 0) return {};
@@ -199,7 +197,7 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
   // What is given one tensor of the full size reads it and writes another, or writes it again.
   const bool only_one = kind != WorkKind::kReduction && FullSized(call, elements) == 1;
   const bool makes_result = call.name().starts_with("aten::") || call.tensors() == 1 || only_one;
-  if (makes_result && Ends(call.name(), "_")) {
+  if (makes_result && call.name().ends_with('_')) {
     bytes += call.Bytes(0);
   } else if (makes_result) {
     bytes += made * (IsOf(call, "comparison") ? 1 : ElementBytes(TypeOfResult(call, main)));

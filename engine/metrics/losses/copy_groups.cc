@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/median.h"
 #include "engine/metrics/losses/copy.h"
 
 namespace advise {
@@ -94,12 +95,7 @@ double ObservedLinkRate(const Basis& basis) {
     rates.push_back(static_cast<double>(trace.copies.bytes[copy]) / static_cast<double>(length) *
                     kNanosPerSecond);
   }
-  if (rates.empty()) return 0;
-  auto high =
-      rates.begin() + static_cast<std::ptrdiff_t>(basis.run.knowledge.Number("copy.link_quantile") *
-                                                  static_cast<double>(rates.size()));
-  std::nth_element(rates.begin(), high, rates.end());
-  return *high;
+  return Quantile(std::move(rates), basis.run.knowledge.Number("copy.link_quantile"));
 }
 
 }  // namespace advise

@@ -14,12 +14,6 @@ namespace {
 
 constexpr double kRounding = 1e-3;  // of a number of tables
 
-double Elements(const std::vector<std::int64_t>& sizes) {
-  double product = sizes.empty() ? 0 : 1;
-  for (const std::int64_t size : sizes) product *= static_cast<double>(size);
-  return product;
-}
-
 class DenseFinder {
  public:
   DenseFinder(const Basis& basis, const Operators& operators)
@@ -83,7 +77,7 @@ class DenseFinder {
         continue;
       }
       const std::int64_t rows = RowsOf(*inputs, static_cast<std::size_t>(of));
-      const double lookups = Elements(inputs->tensors[1].sizes);
+      const double lookups = static_cast<double>(inputs->tensors[1].Elements());
       if (inputs->tensors[0].sizes.empty() || lookups <= 0) continue;
       if (lookups > most * static_cast<double>(rows)) continue;
       found.push_back({row, {rows, inputs->tensors[0].sizes.back()}});
@@ -95,7 +89,7 @@ class DenseFinder {
       calls_.Count(table_.start[row]);
       if (static_cast<double>(size.first) < result_.rows) continue;
       result_.rows = static_cast<double>(size.first);
-      result_.lookups = Elements(InputsOf(row)->tensors[1].sizes);
+      result_.lookups = static_cast<double>(InputsOf(row)->tensors[1].Elements());
     }
   }
 

@@ -62,8 +62,7 @@ class PassFinder {
 
   bool Multiplies(std::uint32_t op) const {
     if (trace_.ops.kind[op] != OpKind::kKernel) return false;
-    const std::string& name = run_.names.Kernel(trace_.ops.detail[op]).name;
-    return name == "matrix" || name == "convolution" || name == "attention";
+    return run_.names.Kernel(trace_.ops.detail[op]).Multiplies();
   }
 
   // The calls that launch products.

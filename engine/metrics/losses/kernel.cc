@@ -297,9 +297,9 @@ class KernelFinder {
   // What is left of a product's time once its sizes are aligned: for odd sizes, libraries have
   // kernels of older generations only.
   float Aligned(std::uint32_t op) const {
-    constexpr int kHopper = 9;
     const bool older =
-        Class(op).Has("turing") && trace_.devices[trace_.ops.device[op]].compute_major >= kHopper;
+        Class(op).Has("turing") && trace_.devices[trace_.ops.device[op]].compute_major >=
+                                       run_.knowledge.Number("precision.turing_slow_from");
     return static_cast<float>(run_.knowledge.Number("precision.aligned_residual") *
                               (older ? run_.knowledge.Number("precision.turing_residual") : 1));
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "engine/base/median.h"
 #include "engine/replay/stream_waits.h"
 
 namespace advise {
@@ -107,9 +108,7 @@ class MpiFinder {
       lengths[mpi_.name[row]].push_back(mpi_.end[row] - mpi_.start[row]);
     std::unordered_map<StringId, Nanos> quick;
     for (auto& [name, all] : lengths) {
-      const auto at = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 10);
-      std::nth_element(all.begin(), at, all.end());
-      quick[name] = *at;
+      quick[name] = Quantile(std::move(all), run_.knowledge.Number("mpi.quick_call"));
     }
     return quick;
   }

@@ -10,12 +10,6 @@
 namespace advise {
 namespace {
 
-std::int64_t ElementsIn(const std::vector<std::int64_t>& sizes) {
-  std::int64_t product = sizes.empty() ? 0 : 1;
-  for (const std::int64_t size : sizes) product *= size;
-  return product;
-}
-
 class OneHotFinder {
  public:
   OneHotFinder(const Basis& basis, const SizedOperators& operators, const Hardware& hardware)
@@ -92,7 +86,7 @@ class OneHotFinder {
       switch (does) {
         case kClears:
           if (when.start >= clears.end) clears = when;
-          cleared = ElementsIn(first.sizes);
+          cleared = first.Elements();
           cleared_at = row;
           break;
         case kMarks:
@@ -106,7 +100,7 @@ class OneHotFinder {
           }
           break;
         case kCasts:
-          if (matrix && ElementsIn(first.sizes) == matrix->rows * matrix->classes) {
+          if (matrix && first.Elements() == matrix->rows * matrix->classes) {
             matrix->spans.push_back(when);
             matrix->integers = matrix->integers && first.type != ElementType::kInt64;
           }
@@ -137,7 +131,7 @@ class OneHotFinder {
     Matrix matrix;
     matrix.classes = sizes.back();
     if (matrix.classes < 2) return {};
-    matrix.rows = ElementsIn(sizes) / matrix.classes;
+    matrix.rows = inputs.tensors[0].Elements() / matrix.classes;
     const bool inside = when.start >= makes.start && when.end <= makes.end;
     const Interval whole = inside ? makes : when;
     matrix.start = whole.start;
@@ -157,12 +151,12 @@ class OneHotFinder {
     if (matrix.integers || second >= inputs.tensors.size()) return false;
     const auto& left = inputs.tensors[second - 1].sizes;
     return !left.empty() && left.back() == matrix.classes &&
-           ElementsIn(left) == matrix.rows * matrix.classes &&
+           inputs.tensors[second - 1].Elements() == matrix.rows * matrix.classes &&
            inputs.tensors[second].sizes.size() == 2;
   }
 
   void Add(std::uint32_t thread, Interval when, const OperatorTensor& table, const Matrix& matrix) {
-    const std::int64_t width = ElementsIn(table.sizes) / matrix.classes;
+    const std::int64_t width = table.Elements() / matrix.classes;
     found_[thread].push_back({matrix.start, when.end, matrix.rows, matrix.classes, width, &table});
     for (const Interval& span : matrix.spans) spans_[thread].push_back(span);
   }
@@ -199,7 +193,7 @@ class OneHotFinder {
       if (found == nullptr) continue;
       const auto& tensors = operators_.Of(row)->tensors;
       const bool is_of = std::any_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
-        return ElementsIn(tensor.sizes) == found->rows * found->classes;
+        return tensor.Elements() == found->rows * found->classes;
       });
       if (!is_of) continue;
       if (SecondOperand(operators_.FormulaOf(row)) < 0) {

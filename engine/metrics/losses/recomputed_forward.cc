@@ -122,10 +122,8 @@ class ForwardFinder {
   double BytesOf(std::uint32_t row) const {
     if (row == kNone) return 0;
     const auto& tensors = sized_.Of(row)->tensors;
-    if (tensors.empty() || tensors.front().sizes.empty()) return 0;
-    double bytes = ElementBytes(tensors.front().type);
-    for (const std::int64_t size : tensors.front().sizes) bytes *= static_cast<double>(size);
-    return bytes;
+    if (tensors.empty()) return 0;
+    return ElementBytes(tensors.front().type) * static_cast<double>(tensors.front().Elements());
   }
 
   const Basis& basis_;

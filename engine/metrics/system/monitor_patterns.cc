@@ -100,8 +100,8 @@ class PatternFinder {
     return even ? median : -1;
   }
 
-  // What the GPU draws while it is busy, as a rule: the upper quartile, since it may wait for long;
-  // -1 where the log does not say.
+  // What the GPU draws while it is busy, as a rule: a high quantile, since it may wait for long; -1
+  // where the log does not say.
   double UsualPower(const MonitoredGpu& gpu) const {
     const MonitorSeries* power = gpu.Find("power");
     if (power == nullptr) return -1;
@@ -112,9 +112,7 @@ class PatternFinder {
         busy.push_back(power->value[i]);
     }
     if (busy.empty()) return -1;
-    const auto at = busy.begin() + static_cast<std::ptrdiff_t>(3 * busy.size() / 4);
-    std::nth_element(busy.begin(), at, busy.end());
-    return *at;
+    return Quantile(std::move(busy), knowledge_.Number("monitor.usual_power"));
   }
 
   // In use, at little power: kernels that only wait.
@@ -178,29 +176,30 @@ class PatternFinder {
     return count > 0 ? sum / count : 0;
   }
 
-  // Medians of five parts of the job's time behind its start: memory that is taken once, or for a
-  // phase, does not grow by about as much from each part to the next.
+  // Medians of parts of the job's time behind its start: memory that is taken once, or for a phase,
+  // does not grow by about as much from each part to the next.
   void Grow(const MonitoredGpu& gpu, MonitorGrowth* growth) const {
     const MonitorSeries* used = gpu.Find("memory_used");
-    constexpr std::size_t kParts = 5;
+    const double count = knowledge_.Number("monitor.growth_parts");
     const double length = job_.end - job_.start;
     if (used == nullptr || length < knowledge_.Number("monitor.growth_seconds")) return;
-    const double from = job_.start + length / kParts / 2;
-    const double part = (job_.end - from) / kParts;
-    std::array<std::vector<double>, kParts> parts;
+    const double from = job_.start + length / count / 2;
+    const double part = (job_.end - from) / count;
+    std::vector<std::vector<double>> parts(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < used->value.size(); ++i) {
       const double at = (used->time_s[i] - from) / part;
-      if (at >= 0 && at < kParts) parts[static_cast<std::size_t>(at)].push_back(used->value[i]);
+      if (at >= 0 && at < count) parts[static_cast<std::size_t>(at)].push_back(used->value[i]);
     }
-    std::array<double, kParts> medians{};
-    for (std::size_t p = 0; p < kParts; ++p) {
-      if (parts[p].size() < 3) return;
-      medians[p] = Median(parts[p]);
+    std::vector<double> medians;
+    for (const std::vector<double>& values : parts) {
+      if (static_cast<double>(values.size()) < knowledge_.Number("monitor.growth_samples")) return;
+      medians.push_back(Median(values));
     }
-    const double by_part = (medians.back() - medians.front()) / (kParts - 1);
-    if (by_part * (kParts - 1) < knowledge_.Number("monitor.growth") * medians.front()) return;
-    for (std::size_t p = 1; p < kParts; ++p)
-      if (2 * (medians[p] - medians[p - 1]) < by_part) return;
+    const double by_part = (medians.back() - medians.front()) / (count - 1);
+    if (by_part * (count - 1) < knowledge_.Number("monitor.growth") * medians.front()) return;
+    const double least = knowledge_.Number("monitor.growth_steady") * by_part;
+    for (std::size_t p = 1; p < medians.size(); ++p)
+      if (medians[p] - medians[p - 1] < least) return;
     MonitorGrowth found{gpu.label, by_part / part, -1};
     if (const MonitorSeries* total = gpu.Find("memory_total"))
       found.seconds_to_full =

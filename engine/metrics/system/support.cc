@@ -31,6 +31,9 @@ bool IsStartUp(IdleCause cause) {
   return cause == IdleCause::kJitOrModuleLoad || cause == IdleCause::kAllocation;
 }
 
+// What is less than this part of what it was has faded.
+double FadingOf(const Basis& basis) { return basis.run.knowledge.Number("verdict.fading"); }
+
 // Whether repetitions that are full of loading and allocating may be the start of a run: they are
 // few, and unless they are very few or soon over, it fades towards the last ones. In a loop that
 // compiles or allocates it goes on as it began.
@@ -50,22 +53,23 @@ bool MayBeStartUp(const Basis& basis) {
     all += piece.Length();
     late += std::max<Nanos>(0, piece.end - std::max(piece.start, from));
   }
-  return 2 * static_cast<double>(late) < last * static_cast<double>(all);
+  return static_cast<double>(late) < FadingOf(basis) * last * static_cast<double>(all);
 }
 
-// Whether the GPUs wait for allocation in the last quarter of the window at least half as long as
-// in each quarter before it: then the program allocates all along, and not at its start.
+// Whether the GPUs wait for allocation in the last part of the window nearly as long as in each
+// such part before it: then the program allocates all along, and not at its start.
 bool AllocatesAllAlong(const Basis& basis) {
-  constexpr Nanos kParts = 4;
+  const double share = basis.run.knowledge.Number("verdict.last_part");
   const Window& window = basis.run.window;
-  const Nanos from = window.end - window.Length() / kParts;
+  const Nanos from = window.end - static_cast<Nanos>(share * static_cast<double>(window.Length()));
   Nanos before = 0;
   Nanos last = 0;
   for (const GapPiece piece : basis.idle.pieces) {
     if (piece.cause != IdleCause::kAllocation) continue;
     (piece.start >= from ? last : before) += piece.Length();
   }
-  return last > 0 && 2 * last * (kParts - 1) >= before;
+  const double as_before = share / (1 - share) * static_cast<double>(before);
+  return last > 0 && static_cast<double>(last) >= FadingOf(basis) * as_before;
 }
 
 // Whether the GPUs wait for allocation in the last of the steady steps as in those before: caches
@@ -82,8 +86,9 @@ bool AllocationRecurs(const Basis& basis) {
     if (piece.cause != IdleCause::kAllocation || piece.start < first) continue;
     (piece.start >= last.start ? in_last : before) += piece.Length();
   }
-  const auto others = static_cast<Nanos>(steps.steady_count()) - 1;
-  return in_last > 0 && 2 * in_last * others >= before;
+  const auto others = static_cast<double>(steps.steady_count() - 1);
+  return in_last > 0 &&
+         static_cast<double>(in_last) * others >= FadingOf(basis) * static_cast<double>(before);
 }
 
 // Whether a program that runs no layers of a model launches the kernel that takes most of its time
