@@ -46,7 +46,8 @@ Rows GpuRows(const MonitorSummary& m) {
                     {"by_power", use.by_power},
                     {"by_heat", use.at_work ? std::max(use.by_heat, use.by_hardware) : -1},
                     {"sm_active", use.sm_active},
-                    {"memory", use.memory_peak}});
+                    {"memory", use.memory_peak},
+                    {"at_work", use.at_work ? 1.0 : 0.0}});
   }
   return rows;
 }
@@ -220,11 +221,13 @@ void DeclareMonitorFacts(Catalog* catalog) {
   monitor.Add("monitor.memory.capacity", "bytes",
               "Memory of the monitored GPU with most memory in use.",
               of_fullest(&MonitoredUse::memory_total));
-  monitor.Add("monitor.rows", "rows",
-              "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
-              "clock, by_power and by_heat (share of busy samples with clocks kept low by power or "
-              "heat), sm_active, memory (peak); -1 is not in the log.",
-              GpuRows);
+  monitor.Add(
+      "monitor.rows", "rows",
+      "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
+      "clock, by_power and by_heat (share of busy samples with clocks kept low by power or "
+      "heat), sm_active, memory (peak), at_work (0 for a GPU that did nothing); -1 is not in the "
+      "log.",
+      GpuRows);
   DeclareMeans(catalog);
   DeclarePatterns(catalog);
 }

@@ -5,6 +5,7 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
+  explains  = { "monitor/busy-but-idle-inside" },
   effort    = "flag",
   risk      = "hardware",
   knowledge = { "K-O6", "K-O7" },

@@ -21,6 +21,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
+  explains  = { "monitor/busy-but-idle-inside" },
   knowledge = { "K-O6", "K-O7" },
   effort    = "flag",
   risk      = "hardware",
