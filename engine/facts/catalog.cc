@@ -34,6 +34,7 @@ Catalog Declare(const Knowledge& knowledge) {
   DeclareShapeFacts(&catalog);
   DeclareRoofFacts(&catalog);
   DeclareMonitorFacts(&catalog);
+  DeclareServerFacts(&catalog);
   DeclareProfileFacts(&catalog);
   DeclareTopologyFacts(&catalog);
   DeclareSummaryFacts(&catalog);

@@ -348,6 +348,7 @@ void DeclareSampleFacts(Catalog* catalog);   // sample
 void DeclareShapeFacts(Catalog* catalog);    // roofline.shapes
 void DeclareRoofFacts(Catalog* catalog);  // efficiency (of kernels), roofline.below, kernel.unknown
 void DeclareMonitorFacts(Catalog* catalog);   // monitor
+void DeclareServerFacts(Catalog* catalog);    // server
 void DeclareProfileFacts(Catalog* catalog);   // totals, allocator
 void DeclareTopologyFacts(Catalog* catalog);  // topology, nccl
 void DeclareSummaryFacts(Catalog* catalog);   // summary

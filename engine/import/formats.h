@@ -70,6 +70,10 @@ bool ToldAllocatorPage(std::string_view head);
 std::optional<Error> ReadAllocatorPage(std::string_view text, const std::string& path,
                                        Trace* trace);
 
+// What vLLM and SGLang log, with other output in between, also NCCL's.
+bool ToldServerLog(std::string_view head);
+std::optional<Error> ReadServerLog(std::string_view text, const std::string& path, Trace* trace);
+
 // A log with NCCL's INFO lines, of one or of many ranks, with other output in between.
 bool ToldNcclLog(std::string_view head);
 std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path, Trace* trace);

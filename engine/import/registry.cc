@@ -70,6 +70,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"ncu-text", SniffText<ToldNcuText>, ReadText<ReadNcuText>},
     {"ncu-source", SniffText<ToldNcuSource>, ReadText<ReadNcuSource>},
     {"ncu-csv", SniffText<ToldNcuCsv>, ReadText<ReadNcuCsv>},
+    {"server-log", SniffText<ToldServerLog>, ReadText<ReadServerLog>},
     {"nccl-log", SniffText<ToldNcclLog>, ReadText<ReadNcclLog>},
     {"smi-csv", SniffText<ToldSmiCsv>, ReadText<ReadSmiCsv>},
     {"dmon", SniffText<ToldDmon>, ReadText<ReadDmon>},

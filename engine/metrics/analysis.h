@@ -52,6 +52,7 @@
 #include "engine/metrics/system/profile_totals.h"
 #include "engine/metrics/system/profiler_cost.h"
 #include "engine/metrics/system/run_kind.h"
+#include "engine/metrics/system/server_load.h"
 #include "engine/metrics/work.h"
 #include "engine/replay/replay.h"
 #include "engine/timeline/budget.h"
@@ -132,6 +133,7 @@ struct Analysis {
   KernelEfficiency efficiency;
   MonitorSummary monitor;  // empty unless a monitor's log was given
   MonitorPatterns monitor_patterns;
+  ServerLoad server;     // empty unless the log of a model server was given
   ProfileTotals totals;  // empty unless a summary was given
   Paths paths;
   Summaries summaries;

@@ -248,6 +248,18 @@ void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
   }
 }
 
+// What has no timeline: what its rules say, or, of a server, how to record one.
+void FillNextStepOfLogs(const Knowledge& knowledge, Report* report) {
+  if (const Finding* const first = FirstAdvice(*report); first != nullptr) {
+    report->next_step = first->Title() + ".";
+    return;
+  }
+  if (report->run.kind != "server") return;
+  report->next_step =
+      "Record a timeline of the server under load, which shows what its GPU waits for.";
+  report->next_command = TorchCommand(knowledge, *report, "");
+}
+
 // What to do about a run that mostly waited for its next request or command.
 void FillNextStepOfInput(Report* report) {
   if (FactNumber(*report, "run.serves").value_or(0) > 0) {
@@ -273,6 +285,13 @@ void FillRun(Report* report) {
   run.sequences = FactNumber(*report, "serving.sequences").value_or(0);
   run.framework = FactWord(*report, "run.framework", "");
   run.languages = Split(FactWord(*report, "run.languages", ""));
+  const std::string server = FactWord(*report, "server.name", "");
+  if (report->devices.empty() && !server.empty()) {
+    run.kind = "server";
+    run.unit = "request";
+    run.framework = server;
+    run.languages = {"Python", "PyTorch"};
+  }
   run.maker = report->devices.empty() ? "" : IsAmd(*report) ? "amd" : "nvidia";
   report->efficiency = EfficiencyOf(*report);
 }
@@ -389,7 +408,11 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   const std::string input = report->inputs.empty() ? "" : report->inputs.front().kind;
   const bool torch = input == "kineto";
   if (report->devices.empty()) {
-    if (!torch && input != "nsys-sqlite") return FillNextStepOfCounters(report);
+    if (!torch && input != "nsys-sqlite") {
+      FillNextStepOfLogs(knowledge, report);
+      if (report->next_step.empty()) FillNextStepOfCounters(report);
+      return;
+    }
     return FillNextStepOfNothing(report);
   }
   if (RanNoKernel(*report)) return FillNextStepOfNothing(report);

@@ -278,7 +278,12 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   UseTermsOfRun(report);
   FillPlan(report);
   FillNextStep(knowledge, report);
-  if (report->verdict.empty()) report->verdict = VerdictSentence(*report, knowledge, ranks);
+  const bool timeline = !report->inputs.empty() && (report->inputs.front().kind == "kineto" ||
+                                                    report->inputs.front().kind == "nsys-sqlite");
+  if (report->verdict.empty())
+    report->verdict = VerdictSentence(*report, knowledge, ranks);
+  else if (report->devices.empty() && !timeline)
+    report->verdict = WithNextStep(std::move(report->verdict), *report);
   const bool priced = std::any_of(report->findings.begin(), report->findings.end(),
                                   [](const Finding& finding) { return finding.AtStake() > 0; });
   if (!priced) {

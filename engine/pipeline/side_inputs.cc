@@ -122,6 +122,7 @@ void JoinSide(Trace& side, Trace* trace) {
   MoveAll(side.topology.matrices, &trace->topology.matrices);
   MoveAll(side.topology.ports, &trace->topology.ports);
   JoinNccl(side.nccl, &trace->nccl);
+  if (trace->server.empty()) trace->server = std::move(side.server);  // one server is one job
   // Without a timeline the devices are those of the first input that names any.
   if (!trace->HasTimeline() && trace->devices.empty()) MoveAll(side.devices, &trace->devices);
   for (const Diagnostic& diagnostic : side.diagnostics.list()) {
@@ -182,6 +183,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
     if (of != Of::kOtherReport) {
       part.topology = side.topology;
       part.nccl = side.nccl;
+      part.server = side.server;
       part.devices = side.devices;
       part.diagnostics = side.diagnostics;
       if (!guessed.empty()) {

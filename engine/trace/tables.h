@@ -23,6 +23,7 @@
 #include "engine/trace/mpi.h"
 #include "engine/trace/operator_inputs.h"
 #include "engine/trace/profile.h"
+#include "engine/trace/server_log.h"
 #include "engine/trace/strings.h"
 #include "engine/trace/topology.h"
 
@@ -343,12 +344,14 @@ struct Trace {
   int rank = -1;
   int world_size = 0;
 
-  // From inputs without a timeline: kernel profilers, monitors, topology tools, NCCL's log, totals.
+  // From inputs without a timeline: kernel profilers, monitors, topology tools, NCCL's log, totals,
+  // servers.
   std::vector<KernelCounters> counters;
   Profile profile;
   Monitor monitor;
   Topology topology;
   NcclLog nccl;
+  ServerLog server;
 
   // Whether the input has a timeline, or only adds to one.
   bool HasTimeline() const {

@@ -10,7 +10,7 @@ return {
   effort    = "flag",
 
   needs      = { "monitor.gpus", "monitor.memory.peak", "monitor.memory.capacity" },
-  optional   = { "run.framework" },
+  optional   = { "run.framework", "server.name" },
   thresholds = { "min_used" },
 
   symptom = "At most {peak:bytes} of {capacity:bytes} of GPU memory were in use ({used:pct}).",
@@ -25,7 +25,7 @@ return {
 
   applies = function(f)
     if f.monitor.gpus == 0 then return false, "no monitor log was given" end
-    local own = f.run.framework or ""
+    local own = f.server.name or f.run.framework or ""
     for _, name in ipairs({ "vLLM", "SGLang", "TensorRT-LLM", "JAX", "TensorFlow" }) do
       if own == name then return false, name .. " takes nearly all memory at the start and manages it itself" end
     end
@@ -43,6 +43,8 @@ return {
       facts = { monitor = { gpus = 1, memory = { peak = 7.9e10, capacity = 8e10 } } }, expect = { used = 0.9875 } },
     { name = "near miss: well filled", facts = { monitor = { gpus = 1, memory = { peak = 7.2e10, capacity = 8e10 } } }, expect = "silent" },
     { name = "a server fills it on purpose", facts = { monitor = { gpus = 1, memory = { peak = 7.9e10, capacity = 8e10 } }, run = { framework = "vLLM" } },
+      expect = "not_applicable" },
+    { name = "the log of a server stands beside it", facts = { monitor = { gpus = 1, memory = { peak = 7.9e10, capacity = 8e10 } }, server = { name = "SGLang" } },
       expect = "not_applicable" },
     { name = "the board is not known", facts = { monitor = { gpus = 1, memory = { peak = 7.9e10, capacity = 0 } } }, expect = "not_applicable" },
     { name = "no monitor", facts = { monitor = { gpus = 0 } }, expect = "not_applicable" },

@@ -147,6 +147,50 @@ TEST_CASE("NCCL's log alone: the slow path and the variable behind it") {
   CHECK_THAT(RunAdvise(folder, "train.log").out, Contains("NCCL_P2P_DISABLE=1"));
 }
 
+std::string ServerLines(int lines, const std::string& requests, const std::string& cache) {
+  std::string text;
+  for (int i = 0; i < lines; ++i) {
+    text += "(APIServer pid=1) INFO 04-19 10:" + std::string(i < 60 ? "10" : "11") + ":" +
+            (i % 60 < 10 ? "0" : "") + std::to_string(i % 60) +
+            " [loggers.py:259] Engine 000: Avg prompt throughput: 102.3 tokens/s, Avg generation "
+            "throughput: 1550.0 tokens/s, " +
+            requests + ", GPU KV cache usage: " + cache + "%, Prefix cache hit rate: 35.3%\n";
+  }
+  return text;
+}
+
+TEST_CASE("a server's log alone: its load, why requests wait, and what to do next") {
+  const Folder folder;
+  folder.Write("room.log", ServerLines(40, "Running: 256 reqs, Waiting: 240 reqs", "62.0"));
+  const Json room = ValidReport(folder, "room.log");
+  CHECK(room["inputs"][0]["kind"] == "server-log");
+  CHECK(room["run"]["kind"] == "server");
+  CHECK(room["run"]["framework"] == "vLLM");
+  REQUIRE(room["findings"].size() == 1);
+  CHECK(room["findings"][0]["rule"] == "inference/queue-with-room");
+  CHECK(room["findings"][0]["severity"] == "low");
+  const std::string verdict = room["verdict"];
+  CHECK_THAT(verdict, Contains("256 ran at once on average and 240 waited"));
+  CHECK_THAT(verdict, Contains("Next: let more requests run at once"));
+
+  folder.Write("full.log", ServerLines(40, "Running: 180 reqs, Waiting: 240 reqs", "99.1"));
+  CHECK(Rules(ValidReport(folder, "full.log")).count("inference/cache-limits-batch") == 1);
+
+  folder.Write("healthy.log", ServerLines(40, "Running: 40 reqs, Waiting: 0 reqs", "30.0"));
+  const Json healthy = ValidReport(folder, "healthy.log");
+  for (const Json& finding : healthy["findings"]) CHECK(finding["severity"] == "info");
+  CHECK_THAT(healthy["verdict"].get<std::string>(), Contains("Next: record a timeline"));
+  CHECK_THAT(RunAdvise(folder, "healthy.log").out, Contains("start_profile"));
+  CHECK_FALSE(healthy["healthy"].get<bool>());
+
+  folder.Write(
+      "eager.log",
+      "WARNING 04-19 10:09:00 [vllm.py:848] Enforce eager set, disabling torch.compile and "
+      "CUDAGraphs.\n" +
+          ServerLines(40, "Running: 4 reqs, Waiting: 0 reqs", "3.0"));
+  CHECK(Rules(ValidReport(folder, "eager.log")).count("inference/graphs-off") == 1);
+}
+
 #ifdef ADVISE_SIM_PROGRAM
 
 std::string Simulate(const Folder& folder, const std::string& scenario, const std::string& name) {

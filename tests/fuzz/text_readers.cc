@@ -18,6 +18,7 @@ constexpr TextFormat kFormats[] = {
     {ToldNcuText, ReadNcuText},
     {ToldNcuSource, ReadNcuSource},
     {ToldNcuCsv, ReadNcuCsv},
+    {ToldServerLog, ReadServerLog},
     {ToldNcclLog, ReadNcclLog},
     {ToldSmiCsv, ReadSmiCsv},
     {ToldDmon, ReadDmon},

@@ -1,0 +1,160 @@
+#include "engine/metrics/system/server_load.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "engine/base/median.h"
+
+namespace advise {
+namespace {
+
+bool HasRequests(const ServerSample& s) {
+  return s.running > 0 || s.waiting > 0 || s.prompt_rate > 0 || s.token_rate > 0;
+}
+
+// Mean of what is not negative; -1 of nothing.
+class MeanOf {
+ public:
+  void Add(double value) {
+    if (value < 0) return;
+    sum_ += value;
+    count_ += 1;
+    most_ = std::max(most_, value);
+  }
+  double mean() const { return count_ > 0 ? sum_ / count_ : -1; }
+  double most() const { return most_; }
+
+ private:
+  double sum_ = 0, count_ = 0, most_ = -1;
+};
+
+class LoadFinder {
+ public:
+  LoadFinder(const ServerLog& log, const Knowledge& knowledge) : log_(log), knowledge_(knowledge) {}
+
+  ServerLoad Find() {
+    load_.server = log_.server;
+    load_.version = log_.version;
+    load_.model = log_.model;
+    load_.kv_tokens = log_.kv_tokens;
+    load_.longest = log_.longest;
+    load_.prefix_hits = log_.prefix_hits;
+    load_.prefix_cache = log_.prefix_cache;
+    load_.eager = log_.eager;
+    load_.preemptions = log_.preemptions;
+    for (const ServerSample& sample : log_.samples) {
+      engines_[sample.engine].push_back(&sample);
+      if (HasRequests(sample)) busy_.push_back(&sample);
+    }
+    load_.lines = busy_.size();
+    Times();
+    Means();
+    Holds();
+    return load_;
+  }
+
+ private:
+  // A line tells of the time since the line before of its engine; servers without requests write
+  // none. The usual distance is that under load.
+  void Times() {
+    if (!log_.has_clock || log_.samples.empty()) return;
+    double last = 0;
+    for (const ServerSample& sample : log_.samples) last = std::max(last, sample.time_s);
+    if (last <= 0) return;
+    load_.seconds = last;
+    const double most = knowledge_.Number("server.silence");
+    MeanOf shares;
+    for (const auto& [engine, samples] : engines_) {
+      std::vector<double> distances;
+      for (std::size_t i = 1; i < samples.size(); ++i)
+        distances.push_back(samples[i]->time_s - samples[i - 1]->time_s);
+      if (distances.empty()) continue;
+      const double usual = Median(distances);
+      double with = 0;
+      for (std::size_t i = 1; i < samples.size(); ++i) {
+        if (!HasRequests(*samples[i])) continue;
+        const double since = samples[i]->time_s - samples[i - 1]->time_s;
+        const double told = std::max(most, 2 * usual);
+        with += since > told ? std::max(usual, 1.0) : since;
+      }
+      shares.Add(std::min(1.0, with / last));
+    }
+    load_.load = shares.mean();
+    if (load_.preemptions >= 0)
+      load_.preemptions_per_minute = load_.preemptions * 60 / load_.seconds;
+  }
+
+  void Means() {
+    MeanOf running, waiting, used, prompt, token, queued, without;
+    for (const ServerSample* s : busy_) {
+      running.Add(s->running);
+      waiting.Add(s->waiting);
+      used.Add(s->kv_used);
+      prompt.Add(s->prompt_rate);
+      token.Add(s->token_rate);
+      if (s->waiting >= 0) queued.Add(s->waiting > 0 ? 1 : 0);
+      if (s->graph >= 0) without.Add(s->graph == 0 ? 1 : 0);
+    }
+    const auto engines = static_cast<double>(std::max<std::size_t>(1, engines_.size()));
+    load_.running = running.mean();
+    load_.most_running = running.most();
+    load_.waiting = waiting.mean();
+    load_.most_waiting = waiting.most();
+    load_.queued = queued.mean();
+    load_.kv_used = used.mean();
+    load_.kv_peak = used.most();
+    load_.without_graph = without.mean();
+    load_.prompt_rate = prompt.mean() < 0 ? -1 : prompt.mean() * engines;
+    load_.token_rate = token.mean() < 0 ? -1 : token.mean() * engines;
+  }
+
+  // What those that wait are held by. Where the log does not say how many may run, that is as many
+  // as ever ran while others waited, if they were as many again and again.
+  void Holds() {
+    const double full = knowledge_.Number("server.cache_full");
+    const double room = knowledge_.Number("server.cache_room");
+    MeanOf by_cache, by_limit;
+    double ceiling = log_.most_running;
+    load_.limit_is_set = ceiling > 0;
+    if (ceiling <= 0) ceiling = Ceiling(room);
+    for (const ServerSample* s : busy_) {
+      if (s->waiting < 0 || s->kv_used < 0) continue;
+      by_cache.Add(s->waiting > 0 && s->kv_used >= full ? 1 : 0);
+      const bool at_limit =
+          ceiling > 0 && s->running >= knowledge_.Number("server.at_limit") * ceiling;
+      by_limit.Add(s->waiting > 0 && s->kv_used < room && at_limit ? 1 : 0);
+    }
+    load_.held_by_cache = by_cache.mean();
+    load_.held_by_limit = by_limit.mean();
+    load_.limit = ceiling;
+  }
+
+  // -1 where the numbers that ran while others waited differ.
+  double Ceiling(double room) const {
+    std::vector<double> running;
+    for (const ServerSample* s : busy_)
+      if (s->waiting > 0 && s->kv_used >= 0 && s->kv_used < room) running.push_back(s->running);
+    if (running.empty()) return -1;
+    const double most = *std::max_element(running.begin(), running.end());
+    const auto near =
+        static_cast<std::size_t>(std::count_if(running.begin(), running.end(), [&](double r) {
+          return r >= knowledge_.Number("server.at_limit") * most;
+        }));
+    return most > 0 && 2 * near >= running.size() ? most : -1;
+  }
+
+  const ServerLog& log_;
+  const Knowledge& knowledge_;
+  ServerLoad load_;
+  std::map<int, std::vector<const ServerSample*>> engines_;
+  std::vector<const ServerSample*> busy_;
+};
+
+}  // namespace
+
+ServerLoad SummariseServer(const ServerLog& log, const Knowledge& knowledge) {
+  return log.empty() ? ServerLoad() : LoadFinder(log, knowledge).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,54 @@
+-- Requests wait although the key-value cache has room: the server runs as many at once as it may. Decoding is limited by memory
+-- traffic, so a larger batch generates more tokens in the same time.
+return {
+  id        = "inference/queue-with-room",
+  title     = "Let more requests run at once: they wait although there is room",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "root",
+  priority  = 55,
+  effort    = "flag",
+  own_steps = true,
+  knowledge = { "K-K15", "K-E1" },
+
+  needs      = { "server.lines" },
+  optional   = { "server.held.by_limit", "server.limit.requests", "server.limit.set", "server.waiting.mean", "server.cache.used" },
+  thresholds = { "min_share", "min_lines" },
+
+  symptom = "In {share:pct} of the lines of the server's log, requests waited ({waiting:count} on average) although only {used:pct} of the key-value cache was in use. {limit_text:text}",
+  cause   = "The limit on requests that run at once keeps the batch small. Each step reads all weights for few requests, so a larger batch generates more tokens per second.",
+  fixes   = {
+    { action = "Let more requests run at once", snippet = "vllm serve MODEL --max-num-seqs 512", language = "bash", ["for"] = { "vllm" } },
+    { action = "Let more requests run at once, and capture graphs for batches of that size",
+      snippet = "python -m sglang.launch_server --model-path MODEL --max-running-requests 512 --cuda-graph-max-bs 512", language = "bash", ["for"] = { "sglang" } },
+    { action = "If each user must get tokens faster than that, add servers instead" },
+  },
+  false_positives = "A limit that was set so that each user gets tokens fast enough.",
+  references = { "vllm/optimization", "sglang/tuning" },
+
+  applies = function(f)
+    if f.server.lines == 0 then return false, "no log of a model server was given" end
+    return f.server.held.by_limit ~= nil, "the server's log does not say how full its cache is"
+  end,
+
+  detect = function(f, t)
+    if not at_least(f.server.lines, t.min_lines) then return nil end
+    if not at_least(f.server.held.by_limit, t.min_share) then return nil end
+    local limit = in_words(f.server.limit.requests or 0, "count")
+    return { share = f.server.held.by_limit, used = f.server.cache.used or 0, waiting = math.max(1, math.floor((f.server.waiting.mean or 0) + 0.5)),
+             limit_text = f.server.limit.set and "At most " .. limit .. " requests may run at once." or
+                          "Never more than " .. limit .. " requests ran at once." }
+  end,
+
+  tests = {
+    { name = "256 run, 240 wait, and a third of the cache is free", edges = { ["server.held.by_limit"] = 0.2, ["server.lines"] = 6 },
+      facts = { server = { lines = 60, held = { by_limit = 0.8 }, waiting = { mean = 240 }, cache = { used = 0.65 }, limit = { requests = 256, set = false } } },
+      expect = { share = 0.8, waiting = 240, used = 0.65, limit_text = "Never more than 256 requests ran at once." } },
+    { name = "the log says the limit",
+      facts = { server = { lines = 60, held = { by_limit = 0.8 }, waiting = { mean = 3 }, cache = { used = 0.2 }, limit = { requests = 16, set = true } } },
+      expect = { limit_text = "At most 16 requests may run at once." } },
+    { name = "near miss: a burst waits", facts = { server = { lines = 60, held = { by_limit = 0.05 } } }, expect = "silent" },
+    { name = "the log does not say how full it is", facts = { server = { lines = 60 } }, expect = "not_applicable" },
+    { name = "no log", facts = { server = { lines = 0 } }, expect = "not_applicable" },
+  },
+}
