@@ -1,7 +1,7 @@
 -- A server without requests is no fault: its log tells how much of it is used.
 return {
   id        = "inference/idle-server",
-  title     = "Judge the server under the load that you expect",
+  title     = "Send the server the load that you expect before you judge it",
   status    = "experimental",
   since     = "0.2",
   kind      = "info",
@@ -15,7 +15,7 @@ return {
   symptom = "According to its log, the server had requests for {load:pct} of {length:time}.",
   cause   = "Nobody asked in the rest of the time.",
   fixes   = {
-    { action = "Send it the load that you expect before you judge its throughput" },
+    { action = "Send it that load, and read its log again" },
     { action = "If this is the usual load, serve several models on the GPU, or use a smaller GPU" },
   },
   false_positives = "A log of the time before and after a test.",

@@ -18,11 +18,11 @@
 namespace advise {
 namespace {
 
-bool Has(std::string_view text, std::string_view part) {
+bool Mentions(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool IsDecimal(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // What stands behind `key`, without blanks; empty where the line has no such key.
 std::string_view Behind(std::string_view line, std::string_view key) {
@@ -37,10 +37,10 @@ std::string_view Behind(std::string_view line, std::string_view key) {
 std::optional<double> LeadingNumber(std::string_view text) {
   std::string digits;
   for (std::size_t i = 0; i < text.size() && digits.size() < 32; ++i) {
-    const bool grouped = text[i] == ',' && i > 0 && i + 3 < text.size() && IsDigit(text[i + 1]) &&
-                         IsDigit(text[i + 2]) && IsDigit(text[i + 3]);
+    const bool grouped = text[i] == ',' && i > 0 && i + 3 < text.size() && IsDecimal(text[i + 1]) &&
+                         IsDecimal(text[i + 2]) && IsDecimal(text[i + 3]);
     if (grouped) continue;
-    if (!IsDigit(text[i]) && text[i] != '.' && !(text[i] == '-' && i == 0)) break;
+    if (!IsDecimal(text[i]) && text[i] != '.' && !(text[i] == '-' && i == 0)) break;
     digits += text[i];
   }
   while (digits.ends_with('.')) digits.pop_back();
@@ -90,7 +90,7 @@ bool IsDayAndTime(std::string_view text) {
   static constexpr std::string_view kForm = "dd-dd dd:dd:dd";
   if (text.size() < kForm.size()) return false;
   for (std::size_t i = 0; i < kForm.size(); ++i) {
-    if (kForm[i] == 'd' ? !IsDigit(text[i]) : text[i] != kForm[i]) return false;
+    if (kForm[i] == 'd' ? !IsDecimal(text[i]) : text[i] != kForm[i]) return false;
   }
   return true;
 }
@@ -112,12 +112,13 @@ std::optional<double> TimeOf(std::string_view line) {
 }
 
 bool IsVllmLine(std::string_view line) {
-  return Has(line, "Avg prompt throughput: ") && Has(line, "Running: ") && Has(line, " reqs, ");
+  return Mentions(line, "Avg prompt throughput: ") && Mentions(line, "Running: ") &&
+         Mentions(line, " reqs, ");
 }
 
 bool IsSglangLine(std::string_view line) {
-  return (Has(line, "Decode batch") || Has(line, "Prefill batch")) && Has(line, "#running-req: ") &&
-         Has(line, "#queue-req: ");
+  return (Mentions(line, "Decode batch") || Mentions(line, "Prefill batch")) &&
+         Mentions(line, "#running-req: ") && Mentions(line, "#queue-req: ");
 }
 
 // What servers say of themselves before they have requests.
@@ -125,7 +126,7 @@ bool IsStart(std::string_view line) {
   static constexpr auto kStarts = std::to_array<std::string_view>(
       {"vLLM API server version ", "LLM engine (v", "server_args=ServerArgs(model_path="});
   return std::any_of(kStarts.begin(), kStarts.end(),
-                     [&](std::string_view start) { return Has(line, start); });
+                     [&](std::string_view start) { return Mentions(line, start); });
 }
 
 class ServerLogReader {
@@ -142,8 +143,9 @@ class ServerLogReader {
   void ReadLine(std::string_view line) {
     if (IsVllmLine(line)) return ReadVllm(line);
     if (IsSglangLine(line)) return ReadSglang(line);
-    if (Has(line, "preempted") || Has(line, "#retracted_reqs: ")) return ReadPreemption(line);
-    if (Has(line, "Prefix cache hit rate: GPU: ")) {
+    if (Mentions(line, "preempted") || Mentions(line, "#retracted_reqs: "))
+      return ReadPreemption(line);
+    if (Mentions(line, "Prefix cache hit rate: GPU: ")) {
       log_.prefix_hits = ShareBehind(line, "Prefix cache hit rate: GPU: ");
       return;
     }
@@ -170,13 +172,13 @@ class ServerLogReader {
     Be("vLLM");
     ServerSample sample;
     // "Engine 003: Avg …", "2 Engines Aggregated: Avg …".
-    if (Has(line, "Engines Aggregated: ")) sample.engine = kAllEngines;
+    if (Mentions(line, "Engines Aggregated: ")) sample.engine = kAllEngines;
     if (const auto engine = LeadingNumber(Behind(line, "] Engine ")))
       sample.engine = WholeOf<int>(*engine);
     sample.prompt_rate = NumberBehind(line, "Avg prompt throughput: ");
     sample.token_rate = NumberBehind(line, "Avg generation throughput: ");
     sample.running = NumberBehind(line, "Running: ");
-    const bool first_engine = Has(line, "Pending: ");  // of versions that log preemptions
+    const bool first_engine = Mentions(line, "Pending: ");  // of versions that log preemptions
     sample.waiting = NumberBehind(line, first_engine ? "Pending: " : "Waiting: ");
     sample.kv_used = ShareBehind(line, "GPU KV cache usage: ");
     counts_ = counts_ || first_engine;
@@ -189,7 +191,7 @@ class ServerLogReader {
     Be("SGLang");
     counts_ = true;
     ServerSample sample;
-    const bool decodes = Has(line, "Decode batch");
+    const bool decodes = Mentions(line, "Decode batch");
     if (const auto engine = LeadingNumber(Behind(line, " DP")))
       sample.engine = WholeOf<int>(*engine);
     sample.running = NumberBehind(line, "#running-req: ");
@@ -211,7 +213,7 @@ class ServerLogReader {
     const double of_sglang = NumberBehind(line, "#retracted_reqs: ");
     if (of_sglang >= 0) {
       retracted_ += of_sglang;
-    } else if (Has(line, "preempted by PreemptionMode")) {
+    } else if (Mentions(line, "preempted by PreemptionMode")) {
       Be("vLLM");
       counts_ = true;
       ++warned_;
@@ -222,11 +224,11 @@ class ServerLogReader {
   }
 
   void ReadSettings(std::string_view line) {
-    if (Has(line, "vLLM API server version ")) {
+    if (Mentions(line, "vLLM API server version ")) {
       Be("vLLM");
       const auto words = WordsOf(Behind(line, "vLLM API server version "));
       if (!words.empty()) log_.version = words.front();
-    } else if (Has(line, "LLM engine (v")) {
+    } else if (Mentions(line, "LLM engine (v")) {
       Be("vLLM");
       const std::string_view rest = Behind(line, "LLM engine (v");
       log_.version = rest.substr(0, rest.find(')'));
@@ -234,21 +236,22 @@ class ServerLogReader {
       Take(Switch(line, "enable_prefix_caching"), &log_.prefix_cache);
       Take(LeadingNumber(Setting(line, "max_seq_len")), &log_.longest);
       log_.model = NameIn(Setting(line, "model"));
-    } else if (Has(line, "non-default args: {") || Has(line, "args: Namespace(")) {
+    } else if (Mentions(line, "non-default args: {") || Mentions(line, "args: Namespace(")) {
       Take(Switch(line, "enforce_eager"), &log_.eager);
       Take(LeadingNumber(Setting(line, "max_num_seqs")), &log_.most_running);
-    } else if (Has(line, "Enforce eager set") || Has(line, "Cudagraph is disabled under eager")) {
+    } else if (Mentions(line, "Enforce eager set") ||
+               Mentions(line, "Cudagraph is disabled under eager")) {
       log_.eager = 1;
-    } else if (Has(line, "GPU KV cache size: ")) {
+    } else if (Mentions(line, "GPU KV cache size: ")) {
       Take(LeadingNumber(Behind(line, "GPU KV cache size: ")), &log_.kv_tokens);
-    } else if (Has(line, "server_args=ServerArgs(")) {
+    } else if (Mentions(line, "server_args=ServerArgs(")) {
       Be("SGLang");
       Take(Switch(line, "disable_cuda_graph"), &log_.eager);
       const int off = Switch(line, "disable_radix_cache");
       Take(off < 0 ? -1 : 1 - off, &log_.prefix_cache);
       Take(LeadingNumber(Setting(line, "max_running_requests")), &log_.most_running);
       log_.model = NameIn(Setting(line, "model_path"));
-    } else if (Has(line, "max_total_num_tokens=") && Has(line, "context_len=")) {
+    } else if (Mentions(line, "max_total_num_tokens=") && Mentions(line, "context_len=")) {
       Take(LeadingNumber(Behind(line, "max_total_num_tokens=")), &log_.kv_tokens);
       Take(LeadingNumber(Setting(line, "max_running_requests")), &log_.most_running);
       Take(LeadingNumber(Setting(line, "context_len")), &log_.longest);
@@ -305,7 +308,8 @@ bool ToldServerLog(std::string_view head) {
   const auto lines = LinesOf(head);
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     const bool told = IsVllmLine(line) || IsSglangLine(line) || IsStart(line);
-    if (!told || Has(line, "\\n") || Has(line, "{self.") || Has(line, "logger.")) return false;
+    if (!told || Mentions(line, "\\n") || Mentions(line, "{self.") || Mentions(line, "logger."))
+      return false;
     // Old versions of SGLang wrote no time.
     return TimeOf(line).has_value() || Trimmed(line).starts_with("[gpu");
   });
