@@ -177,6 +177,36 @@ void DeclarePatterns(Catalog* catalog) {
                [](const P& p) { return p.link.others; });
 }
 
+// Boards that are not sound.
+void DeclareHealth(Catalog* catalog) {
+  using H = MonitorHealth;
+  auto& health = catalog->Of(&Analysis::monitor_health);
+  health.AlsoWithoutTimeline();
+  const auto known = [](const H& h) { return h.known; };
+  health.Add("monitor.errors.gpus", "name",
+             "GPUs whose memory had errors that could not be corrected, or is to be repaired.",
+             UnlessEmpty([](const H& h) { return NamesOf(h.faulty); }, kNoLog, "monitor"));
+  health.Add("monitor.errors.uncorrected", "count",
+             "Memory errors that could not be corrected since the driver was loaded, of the GPU "
+             "with most of them.",
+             If(known, &H::uncorrected, kNoLog, "monitor"));
+  health.Add("monitor.errors.pending", "flag",
+             "Whether a repair of a GPU's memory waits for a reset.",
+             If(known, &H::pending, kNoLog, "monitor"));
+  health.Add("monitor.errors.failed", "flag", "Whether a GPU's memory cannot be repaired any more.",
+             If(known, &H::failed, kNoLog, "monitor"));
+  const auto link = [](const H& h) { return h.link_known; };
+  health.Add("monitor.generation.gpu", "name",
+             "The GPU in use whose link is of an older generation of PCIe than it could be.",
+             UnlessEmpty([](const H& h) { return NameOf(h.slow_link); }, kNoLog, "monitor"));
+  health.Add("monitor.generation.now", "count",
+             "Generation of PCIe of that GPU's link; 0 where all are as new as they can be.",
+             If(link, &H::generation, kNoLog, "monitor"));
+  health.Add("monitor.generation.possible", "count",
+             "Generation of PCIe that the link of that GPU could have; 0 for none.",
+             If(link, &H::possible, kNoLog, "monitor"));
+}
+
 }  // namespace
 
 void DeclareMonitorFacts(Catalog* catalog) {
@@ -230,6 +260,7 @@ void DeclareMonitorFacts(Catalog* catalog) {
       GpuRows);
   DeclareMeans(catalog);
   DeclarePatterns(catalog);
+  DeclareHealth(catalog);
 }
 
 }  // namespace advise::facts

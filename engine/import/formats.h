@@ -83,6 +83,10 @@ std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path,
 bool ToldSmiCsv(std::string_view head);
 std::optional<Error> ReadSmiCsv(std::string_view text, const std::string& path, Trace* trace);
 
+// The pages of `nvidia-smi -q`, whole or of some sections.
+bool ToldSmiPage(std::string_view head);
+std::optional<Error> ReadSmiPage(std::string_view text, const std::string& path, Trace* trace);
+
 // The table of `nvidia-smi dmon`, whatever columns it was asked for.
 bool ToldDmon(std::string_view head);
 std::optional<Error> ReadDmon(std::string_view text, const std::string& path, Trace* trace);

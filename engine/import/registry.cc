@@ -72,6 +72,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"ncu-csv", SniffText<ToldNcuCsv>, ReadText<ReadNcuCsv>},
     {"server-log", SniffText<ToldServerLog>, ReadText<ReadServerLog>},
     {"nccl-log", SniffText<ToldNcclLog>, ReadText<ReadNcclLog>},
+    {"smi-page", SniffText<ToldSmiPage>, ReadText<ReadSmiPage>},
     {"smi-csv", SniffText<ToldSmiCsv>, ReadText<ReadSmiCsv>},
     {"dmon", SniffText<ToldDmon>, ReadText<ReadDmon>},
     {"dcgm", SniffText<ToldDcgm>, ReadText<ReadDcgm>},

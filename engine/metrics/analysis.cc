@@ -177,6 +177,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);
   monitor = SummariseMonitor(trace, knowledge);
   monitor_patterns = FindMonitorPatterns(trace.monitor, knowledge);
+  monitor_health = FindMonitorHealth(trace.monitor, knowledge);
   server = SummariseServer(trace.server, knowledge);
   totals = SumProfile(trace, knowledge);
   paths = FindPaths(trace);

@@ -46,6 +46,7 @@
 #include "engine/metrics/losses/unseen_work.h"
 #include "engine/metrics/losses/value_checks.h"
 #include "engine/metrics/origins.h"
+#include "engine/metrics/system/monitor_health.h"
 #include "engine/metrics/system/monitor_patterns.h"
 #include "engine/metrics/system/monitor_summary.h"
 #include "engine/metrics/system/paths.h"
@@ -133,6 +134,7 @@ struct Analysis {
   KernelEfficiency efficiency;
   MonitorSummary monitor;  // empty unless a monitor's log was given
   MonitorPatterns monitor_patterns;
+  MonitorHealth monitor_health;
   ServerLoad server;     // empty unless the log of a model server was given
   ProfileTotals totals;  // empty unless a summary was given
   Paths paths;

@@ -27,8 +27,8 @@ return {
   risk      = "hardware",
 
   needs      = { "monitor.gpus" },
-  optional   = { "monitor.rows", "monitor.throttled.power", "monitor.throttled.thermal", "monitor.throttled.hardware", "monitor.clock" },
-  thresholds = { "min_thermal", "min_power", "max_clock" },
+  optional   = { "monitor.rows", "monitor.samples", "monitor.throttled.power", "monitor.throttled.thermal", "monitor.throttled.hardware", "monitor.clock" },
+  thresholds = { "min_thermal", "min_power", "max_clock", "min_samples" },
 
   symptom = "In {part:pct} of the busy samples{of_text:text}, {what:text} kept the clocks low. The SM clock was at {clock:pct} of its known maximum.",
   cause   = "The board lowers its clocks to stay within its power and temperature limits. Every kernel then takes longer.",
@@ -57,6 +57,7 @@ return {
     if at_least(heat, t.min_thermal) then
       return { part = heat, reason = "heat", what = "heat or the board itself", clock = clock or 1, of_text = "" }
     end
+    if f.monitor.samples and not at_least(f.monitor.samples, t.min_samples) then return nil end
     local limited = affected(f.monitor.rows, "by_power", t.min_power)
     if limited and at_most(limited.clock, t.max_clock) then
       return { part = limited.by_power, reason = "power", what = "power", clock = limited.clock, of_text = limited.of_text }
@@ -81,8 +82,8 @@ return {
       facts = { monitor = { gpus = 2, throttled = { power = 0.4 }, clock = 0.8, rows = { { gpu = "0", by_heat = 0, by_power = 0, clock = 1 }, { gpu = "1", by_heat = 0, by_power = 0.8, clock = 0.6 } } } },
       expect = { part = 0.8, what = "power", of_text = " of GPU 1" } },
     { name = "power, and the clock at two thirds",
-      edges = { ["monitor.throttled.power"] = 0.3 },
-      facts = { monitor = { gpus = 4, throttled = { power = 0.9 }, clock = 0.66 } }, expect = { part = 0.9, what = "power", clock = 0.66 } },
+      edges = { ["monitor.throttled.power"] = 0.3, ["monitor.samples"] = 5 },
+      facts = { monitor = { gpus = 4, samples = 100, throttled = { power = 0.9 }, clock = 0.66 } }, expect = { part = 0.9, what = "power", clock = 0.66 } },
     { name = "near miss: at the power limit with nearly the full clock",
       facts = { monitor = { gpus = 4, throttled = { power = 0.95, thermal = 0 }, clock = 0.94 } }, expect = "silent" },
     { name = "near miss: a single hot sample",

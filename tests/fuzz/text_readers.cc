@@ -20,6 +20,7 @@ constexpr TextFormat kFormats[] = {
     {ToldNcuCsv, ReadNcuCsv},
     {ToldServerLog, ReadServerLog},
     {ToldNcclLog, ReadNcclLog},
+    {ToldSmiPage, ReadSmiPage},
     {ToldSmiCsv, ReadSmiCsv},
     {ToldDmon, ReadDmon},
     {ToldDcgm, ReadDcgm},

@@ -207,8 +207,8 @@ class SmiReader {
 
   void ReadCell(const std::string& gpu, double when, const MonitorQuantity& quantity,
                 const std::string& header_unit, const std::string& cell) {
-    if (cell == "Active" || cell == "Not Active") {
-      log_.Add(gpu, quantity, when, cell == "Active" ? 1 : 0);
+    if (cell == "Active" || cell == "Not Active" || cell == "Yes" || cell == "No") {
+      log_.Add(gpu, quantity, when, cell == "Active" || cell == "Yes" ? 1 : 0);
       return;
     }
     // "[Not Supported]" is one word.
