@@ -13,7 +13,7 @@ return {
   optional   = { "server.held.by_cache", "server.waiting.mean", "server.running.mean", "server.cache.used" },
   thresholds = { "min_share", "min_lines" },
 
-  symptom = "In {share:pct} of the lines of the server's log, requests waited while the key-value cache was nearly full ({used:pct} in use on average). {running:count} requests ran at once, and {waiting:count} waited.",
+  symptom = "In {share:pct} of the lines of the server's log, requests waited while the key-value cache had no room for one more ({used:pct} in use on average). {running:count} requests ran at once, and {waiting:count} waited.",
   cause   = "Each request keeps the keys and values of all its tokens in GPU memory. When there is no room, new ones wait, and the GPU works on fewer requests at a time than it could.",
   fixes   = {
     { action = "Give the cache more memory", snippet = "vllm serve MODEL --gpu-memory-utilization 0.95", language = "bash", ["for"] = { "vllm" } },

@@ -10,8 +10,8 @@ return {
   knowledge = { "K-G1", "K-O7" },
   effort    = "flag",
 
-  needs      = { "monitor.gpus", "monitor.gpus_idle", "monitor.rows" },
-  thresholds = { "min_memory" },
+  needs      = { "monitor.gpus", "monitor.gpus_idle", "monitor.rows", "monitor.samples" },
+  thresholds = { "min_memory", "min_samples" },
 
   symptom = "{who:text} did nothing while {others:text} at work, although a process held memory there ({memory:bytes}).",
   cause   = "A program made a context on a GPU that it then left alone: fewer processes than GPUs, processes that all use the same GPU, or a job that was given more than it asked for.",
@@ -30,6 +30,7 @@ return {
   end,
 
   detect = function(f, t)
+    if not at_least(f.monitor.samples, t.min_samples) then return nil end
     local held = filter(f.monitor.rows, function(row) return row.at_work == 0 and at_least(row.memory, t.min_memory) end)
     if #held == 0 then return nil end
     local names, most = {}, 0
@@ -43,21 +44,21 @@ return {
   end,
 
   tests = {
-    { name = "one of four holds a context only",
-      facts = { monitor = { gpus = 4, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "3", at_work = 0, memory = 4.5e8 } } } },
+    { name = "one of four holds a context only", edges = { ["monitor.samples"] = 20 },
+      facts = { monitor = { samples = 300, gpus = 4, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "3", at_work = 0, memory = 4.5e8 } } } },
       expect = { who = "GPU 3", others = "3 GPUs were", memory = 4.5e8 } },
     { name = "two are held",
-      facts = { monitor = { gpus = 3, gpus_idle = 2, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "1", at_work = 0, memory = 3e8 }, { gpu = "2", at_work = 0, memory = 5e8 } } } },
+      facts = { monitor = { samples = 300, gpus = 3, gpus_idle = 2, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "1", at_work = 0, memory = 3e8 }, { gpu = "2", at_work = 0, memory = 5e8 } } } },
       expect = { who = "GPUs 1, 2", others = "one GPU was", memory = 5e8 } },
     { name = "just enough for a context",
-      facts = { monitor = { gpus = 2, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "1", at_work = 0, memory = 2e8 } } } },
+      facts = { monitor = { samples = 300, gpus = 2, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "1", at_work = 0, memory = 2e8 } } } },
       expect = { memory = 2e8 } },
     { name = "near miss: a little less, as drivers keep it",
-      facts = { monitor = { gpus = 2, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "1", at_work = 0, memory = 1.99e8 } } } }, expect = "silent" },
+      facts = { monitor = { samples = 300, gpus = 2, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "1", at_work = 0, memory = 1.99e8 } } } }, expect = "silent" },
     { name = "near miss: memory was not logged",
-      facts = { monitor = { gpus = 2, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = -1 }, { gpu = "1", at_work = 0, memory = -1 } } } }, expect = "silent" },
-    { name = "all are at work", facts = { monitor = { gpus = 2, gpus_idle = 0, rows = {} } }, expect = "not_applicable" },
-    { name = "nothing ran", facts = { monitor = { gpus = 2, gpus_idle = 2, rows = {} } }, expect = "not_applicable" },
-    { name = "one GPU", facts = { monitor = { gpus = 1, gpus_idle = 0, rows = {} } }, expect = "not_applicable" },
+      facts = { monitor = { samples = 300, gpus = 2, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = -1 }, { gpu = "1", at_work = 0, memory = -1 } } } }, expect = "silent" },
+    { name = "all are at work", facts = { monitor = { samples = 300, gpus = 2, gpus_idle = 0, rows = {} } }, expect = "not_applicable" },
+    { name = "nothing ran", facts = { monitor = { samples = 300, gpus = 2, gpus_idle = 2, rows = {} } }, expect = "not_applicable" },
+    { name = "one GPU", facts = { monitor = { samples = 300, gpus = 1, gpus_idle = 0, rows = {} } }, expect = "not_applicable" },
   },
 }

@@ -88,6 +88,17 @@ TEST_CASE("requests wait because the cache is full") {
   CHECK(load.kv_peak == Approx(0.97));
 }
 
+TEST_CASE("the cache is too full for one more that is as large as those that run") {
+  const auto large = [](int, ServerSample* s) {
+    s->running = 3;
+    s->waiting = 2;
+    s->kv_used = 0.78;
+  };
+  const ServerLoad load = LoadOf(LogOf(20, large));
+  CHECK(load.held_by_cache == 1);
+  CHECK(load.held_by_limit == 0);
+}
+
 TEST_CASE("a full cache that nobody waits for is well used") {
   const ServerLoad load = LoadOf(LogOf(20, [](int, ServerSample* s) { s->kv_used = 0.99; }));
   CHECK(load.held_by_cache == 0);

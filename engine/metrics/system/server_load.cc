@@ -120,10 +120,13 @@ class LoadFinder {
     if (ceiling <= 0) ceiling = Ceiling(room);
     for (const ServerSample* s : busy_) {
       if (s->waiting < 0 || s->kv_used < 0) continue;
-      by_cache.Add(s->waiting > 0 && s->kv_used >= full ? 1 : 0);
+      // What is free does not hold one more like those that run.
+      const bool no_room =
+          s->kv_used >= full || (s->running > 0 && s->kv_used * (1 + 1 / s->running) >= 1);
+      by_cache.Add(s->waiting > 0 && no_room ? 1 : 0);
       const bool at_limit =
           ceiling > 0 && s->running >= knowledge_.Number("server.at_limit") * ceiling;
-      by_limit.Add(s->waiting > 0 && s->kv_used < room && at_limit ? 1 : 0);
+      by_limit.Add(s->waiting > 0 && s->kv_used < room && !no_room && at_limit ? 1 : 0);
     }
     load_.held_by_cache = by_cache.mean();
     load_.held_by_limit = by_limit.mean();

@@ -24,7 +24,9 @@ struct ServerLoad {
   double held_by_limit = -1;
   double limit = -1;  // how many that were
   bool limit_is_set = false;
-  double held_by_cache = -1;  // lines at which requests waited and the cache was nearly full
+  // Lines at which requests waited and the cache was nearly full, or could not take one more that
+  // is as large as those that ran.
+  double held_by_cache = -1;
   double kv_used = -1, kv_peak = -1;
   double kv_tokens = -1, longest = -1;
   double preemptions = -1;
