@@ -56,7 +56,9 @@ void DeclareServerFacts(Catalog* catalog) {
       "Requests that may run at once: as the server's log says, or as many as ran whenever others "
       "waited.");
   server.Add("server.limit.set", "flag",
-             "Whether the server's log says how many requests may run at once.", &S::limit_is_set);
+             "Whether the server's log says how many requests may run at once.",
+             If([](const S& load) { return load.limit >= 0; }, &S::limit_is_set, kNoServerLog,
+                kServerTag));
   add("server.cache.used", "share", &S::kv_used,
       "Key-value cache in use, by the server's log: mean while it had requests.");
   add("server.cache.peak", "share", &S::kv_peak,
