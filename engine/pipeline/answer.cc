@@ -9,7 +9,7 @@
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
 #include "engine/pipeline/measure_command.h"
-#include "engine/pipeline/not_checked.h"
+#include "engine/pipeline/next_without_timeline.h"
 
 namespace advise {
 namespace {
@@ -103,15 +103,6 @@ bool WaitsForUnseenRanks(const Report& report) {
   return time.comm > time.idle && report.devices.size() == 1;
 }
 
-// PyTorch's profiler around ten rounds of the loop that the user wrote; or by the server whose loop
-// it is.
-std::string TorchCommand(const Knowledge& knowledge, const Report& report, const char* options) {
-  std::string server = knowledge.HowToRecord(report.run.framework);
-  if (!server.empty()) return server;
-  return fmt::format("profile(schedule=torch.profiler.schedule(wait=5, warmup=3, active=10){})",
-                     options);
-}
-
 // The GPUs wait, and nothing recorded says for what.
 void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
   const bool torch = !report->inputs.empty() && report->inputs.front().kind == "kineto";
@@ -185,52 +176,6 @@ const Finding* CopiesThatAreToldOnly(const Report& report) {
   return 2 * time.copy > time.all - time.compute ? NoteOf(report, Topic::kCopies) : nullptr;
 }
 
-// A trace of work that no capture lets anybody judge here.
-bool IsOfOtherAccelerator(const Report& report) {
-  return std::any_of(
-      report.diagnostics.begin(), report.diagnostics.end(),
-      [](const Diagnostic& diagnostic) { return diagnostic.text == kOtherAccelerator; });
-}
-
-// Nothing to judge: what to record instead.
-void FillNextStepOfNothing(Report* report) {
-  if (report->devices.empty() && IsOfOtherAccelerator(*report)) {
-    report->capture_command.clear();
-    return;
-  }
-  const bool torch = report->inputs.front().kind == "kineto";
-  if (IsDamaged(*report)) {
-    report->next_step = torch ? "Copy the file again, or write it again."
-                              : "Copy the file again, or export the report again.";
-    report->next_command = torch ? "" : "nsys export --type sqlite -o run.sqlite run.nsys-rep";
-    report->capture_command.clear();
-    return;
-  }
-  const auto told = [report](std::string_view text) {
-    return std::any_of(report->diagnostics.begin(), report->diagnostics.end(),
-                       [text](const Diagnostic& diagnostic) { return diagnostic.text == text; });
-  };
-  if (told(kCountersOfRanges)) {
-    report->next_step =
-        "Record a timeline: leave out the profiler_metrics of experimental_config, which count.";
-    report->next_command = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
-    return;
-  }
-  if (!FactWord(*report, "op.of_cpu", "").empty()) {
-    report->next_step = "Move the model and its inputs to the GPU, and record it there.";
-    report->next_command =
-        "model.to(\"cuda\"); x = x.to(\"cuda\")   # then: "
-        "profile(activities=[ProfilerActivity.CPU, "
-        "ProfilerActivity.CUDA])";
-    return;
-  }
-  report->next_step =
-      "Capture the program while it works on the GPU. If it did, check that the profiler may "
-      "use the GPU.";
-  report->next_command = torch ? "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
-                               : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
-}
-
 void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
   const MeasureCommand measure = CommandToMeasure(*report, knowledge);
   report->next_step = measure.step;
@@ -246,18 +191,6 @@ void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
     report->next_step = "Analyze one rank alone: its report names the kernels to measure.";
     report->next_command = "advise REPORT   # of one rank";
   }
-}
-
-// What has no timeline: what its rules say, or, of a server, how to record one.
-void FillNextStepOfLogs(const Knowledge& knowledge, Report* report) {
-  if (const Finding* const first = FirstAdvice(*report); first != nullptr) {
-    report->next_step = first->Title() + ".";
-    return;
-  }
-  if (report->run.kind != "server") return;
-  report->next_step =
-      "Record a timeline of the server under load, which shows what its GPU waits for.";
-  report->next_command = TorchCommand(knowledge, *report, "");
 }
 
 // What to do about a run that mostly waited for its next request or command.
@@ -409,8 +342,8 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   const bool torch = input == "kineto";
   if (report->devices.empty()) {
     if (!torch && input != "nsys-sqlite") {
-      FillNextStepOfLogs(knowledge, report);
-      if (report->next_step.empty()) FillNextStepOfCounters(report);
+      FillNextStepOfCounters(report);
+      if (report->next_step.empty()) FillNextStepOfLogs(knowledge, report);
       return;
     }
     return FillNextStepOfNothing(report);

@@ -110,17 +110,4 @@ void FillNotChecked(const Knowledge& knowledge, Report* report) {
   report->capture_command = CaptureCommand(std::move(tags), knowledge, torch, *report);
 }
 
-void FillNextStepOfCounters(Report* report) {
-  const Rows* const rows = FactRows(*report, "counter.rows");
-  if (rows == nullptr || rows->empty() || report->inputs.empty()) return;
-  const bool timed = std::any_of(rows->begin(), rows->end(),
-                                 [](const Row& row) { return NumberIn(row, "time") > 0; });
-  if (timed) return;
-  report->next_step = "Capture a timeline, and give it together with these counters.";
-  report->next_command = fmt::format(
-      "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND\n"
-      "advise run.nsys-rep {}   # new counters: with gpu__time_duration.sum, as of ncu --set full",
-      report->inputs.front().path);
-}
-
 }  // namespace advise

@@ -10,7 +10,4 @@ namespace advise {
 // diagnostics. The profiler is that of the first input.
 void FillNotChecked(const Knowledge& knowledge, Report* report);
 
-// Of counters without times: a timeline tells how long each kernel takes. Nothing for others.
-void FillNextStepOfCounters(Report* report);
-
 }  // namespace advise

@@ -7,6 +7,7 @@
 
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/cpu_operators.h"
+#include "engine/pipeline/log_sentences.h"
 
 namespace advise {
 namespace {
@@ -57,32 +58,6 @@ std::string ProfileSentence(const ProfileTotals& totals) {
   return fmt::format("Only totals were given, without a timeline: {}.", words);
 }
 
-// How busy the GPUs were, at which power, and what the log holds beside that: GPUs without work,
-// and time before the work that a share of it must not hide.
-std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy) {
-  const MonitorSummary& monitor = analysis.monitor;
-  const std::size_t all = monitor.gpus.size();
-  std::string who = at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work);
-  if (at_work < all)
-    who = fmt::format("{} of {} GPUs {}", at_work, all, at_work == 1 ? "was" : "were");
-  const double power = monitor.Mean(&MonitoredUse::busy_power);
-  const std::string watts = power < 0
-                                ? ""
-                                : fmt::format(", and drew {} of {} power limit then",
-                                              ShareText(power), at_work == 1 ? "its" : "their");
-  std::string words = fmt::format("According to the monitor, {} in use for {} of the time{}.", who,
-                                  ShareText(busy), watts);
-  const double before = analysis.monitor_patterns.before;
-  const double sms = monitor.Mean(&MonitoredUse::sm_active);
-  if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", ShareText(sms));
-  const Knowledge& knowledge = analysis.run.knowledge;
-  if (before >= knowledge.Number("monitor.pause") &&
-      before >= knowledge.Number("monitor.lead") * monitor.seconds)
-    words += fmt::format(" For {} before that, no GPU was in use.",
-                         FormatQuantity(before * kNanosPerSecond, "time"));
-  return words + " A monitor cannot show why, or how well kernels use the GPU.";
-}
-
 // How near a kernel that latency limits comes to what is nearest, as far as counters say.
 std::string FarFromLimits(const CountedKernel& kernel) {
   const double most = std::max(kernel.sm, kernel.memory);
@@ -116,6 +91,7 @@ std::string SideSentence(const Analysis& analysis) {
     return fmt::format("Counters were given for {} kernels. {} takes {} of their time. {}.",
                        kernels, name, ShareText(top.weight), limit);
   }
+  if (!analysis.server.empty()) return ServerSentence(analysis.server);
   if (!trace.monitor.empty()) {
     const MonitorSummary& monitor = analysis.monitor;
     const double busy = monitor.Mean(&MonitoredUse::utilization);
@@ -162,7 +138,8 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
   const Run& run = analysis.run;
   const Trace& trace = run.trace;
   const bool only_beside = !trace.counters.empty() || !trace.monitor.empty() ||
-                           !trace.nccl.empty() || !analysis.totals.empty();
+                           !trace.nccl.empty() || !analysis.totals.empty() ||
+                           !analysis.server.empty();
   if (trace.diagnostics.Damaged() && trace.ops.size() == 0 && !only_beside) {
     return "The file is damaged or was cut off: what could be read of it holds no GPU activity. "
            "Copy the file again, or write it again.";

@@ -1,0 +1,67 @@
+#include "engine/pipeline/log_sentences.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/base/text.h"
+
+namespace advise {
+namespace {
+
+std::string InPercent(double share) { return FormatQuantity(share, "share"); }
+
+}  // namespace
+
+std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy) {
+  const MonitorSummary& monitor = analysis.monitor;
+  const std::size_t all = monitor.gpus.size();
+  std::string who = at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work);
+  if (at_work < all)
+    who = fmt::format("{} of {} GPUs {}", at_work, all, at_work == 1 ? "was" : "were");
+  const double power = monitor.Mean(&MonitoredUse::busy_power);
+  const std::string watts = power < 0
+                                ? ""
+                                : fmt::format(", and drew {} of {} power limit then",
+                                              InPercent(power), at_work == 1 ? "its" : "their");
+  std::string words = fmt::format("According to the monitor, {} in use for {} of the time{}{}.",
+                                  who, InPercent(busy), watts,
+                                  monitor.samples == 1 ? ", at the moment of its only sample" : "");
+  const double before = analysis.monitor_patterns.before;
+  const double sms = monitor.Mean(&MonitoredUse::sm_active);
+  if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", InPercent(sms));
+  const Knowledge& knowledge = analysis.run.knowledge;
+  if (before >= knowledge.Number("monitor.pause") &&
+      before >= knowledge.Number("monitor.lead") * monitor.seconds)
+    words += fmt::format(" For {} before that, no GPU was in use.",
+                         FormatQuantity(before * kNanosPerSecond, "time"));
+  return words + " A monitor cannot show why, or how well kernels use the GPU.";
+}
+
+std::string ServerSentence(const ServerLoad& server) {
+  if (server.lines == 0) {
+    return fmt::format("The log of {} holds no requests, so it cannot show how well it serves.",
+                       server.server);
+  }
+  const auto count = [](double value) { return FormatQuantity(value, "count"); };
+  std::string words = fmt::format("According to its log, {} ", server.server);
+  if (server.load >= 0) {
+    words += fmt::format("had requests for {} of {}", InPercent(server.load),
+                         FormatQuantity(server.seconds * kNanosPerSecond, "time"));
+  } else {
+    words += "had requests";
+  }
+  if (server.running >= 0) {
+    words += fmt::format("; meanwhile, {} ran at once on average",
+                         server.running < 1 ? "less than one" : count(std::round(server.running)));
+    if (server.waiting > 0)
+      words +=
+          fmt::format(" and {} waited",
+                      server.waiting < 1 ? "at times some" : count(std::round(server.waiting)));
+  }
+  if (server.kv_used >= 0)
+    words += fmt::format(", with {} of the key-value cache in use", InPercent(server.kv_used));
+  return words + ". A log cannot show how well the GPU works.";
+}
+
+}  // namespace advise

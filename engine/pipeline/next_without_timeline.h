@@ -1,0 +1,24 @@
+// What to do next about inputs that show no timeline, or no work on a GPU.
+#pragma once
+
+#include <string>
+
+#include "engine/advice/report_model.h"
+#include "engine/knowledge/knowledge.h"
+
+namespace advise {
+
+// PyTorch's profiler around ten rounds of the loop that the user wrote; or by the server whose loop
+// it is.
+std::string TorchCommand(const Knowledge& knowledge, const Report& report, const char* options);
+
+// Nothing to judge: what to record instead.
+void FillNextStepOfNothing(Report* report);
+
+// Of counters without times: a timeline tells how long each kernel takes. Nothing for others.
+void FillNextStepOfCounters(Report* report);
+
+// What the rules say of logs; else, of a server, how to record a timeline.
+void FillNextStepOfLogs(const Knowledge& knowledge, Report* report);
+
+}  // namespace advise
