@@ -31,13 +31,6 @@ Time TimeOf(const Report& report) {
   return time;
 }
 
-const Finding* FirstAdvice(const Report& report) {
-  for (const Finding& finding : report.findings) {
-    if (finding.severity != Severity::kInfo && !finding.UnderCause()) return &finding;
-  }
-  return nullptr;
-}
-
 // What may end the run or make its results wrong, whatever time it takes.
 const Finding* FirstRisk(const Report& report) {
   for (const Finding& finding : report.findings) {
@@ -259,6 +252,13 @@ void FillRunOfParts(const std::vector<const Report*>& parts, Report* report) {
       report->efficiency = part->efficiency;
   }
   if (report->step_count > 0) report->run.units = static_cast<std::size_t>(report->step_count);
+}
+
+const Finding* FirstAdvice(const Report& report) {
+  for (const Finding& finding : report.findings) {
+    if (finding.severity != Severity::kInfo && !finding.UnderCause()) return &finding;
+  }
+  return nullptr;
 }
 
 bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge) {

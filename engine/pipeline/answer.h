@@ -23,6 +23,9 @@ void FillRunOfParts(const std::vector<const Report*>& parts, Report* report);
 // time. Needs findings, devices and efficiency.
 bool IsHealthy(const Report& report, const Knowledge& knowledge);
 
+// The first finding that somebody can act on; null where there is none.
+const Finding* FirstAdvice(const Report& report);
+
 // Whether the GPUs wait for little, whatever runs on them.
 bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge);
 

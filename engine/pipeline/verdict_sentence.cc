@@ -242,6 +242,11 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
 
 }  // namespace
 
+std::string WithNextStep(std::string sentence, const Report& report) {
+  if (!report.next_step.empty()) sentence += " Next: " + InSentence(report.next_step);
+  return sentence;
+}
+
 std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
                             const Cluster* ranks) {
   if (ranks != nullptr && ranks->ranks.size() < 2) ranks = nullptr;  // the others ran no GPU work
@@ -256,10 +261,9 @@ std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
                        ShareOfTimeOf(report).copy > 0 ? "moved data" : "cleared memory",
                        InSentence(report.next_step));
   }
-  std::string text =
-      fmt::format("{}: {}.", KindWords(report.run), WhereTheTimeWent(report, knowledge, ranks));
-  if (!report.next_step.empty()) text += " Next: " + InSentence(report.next_step);
-  return text;
+  return WithNextStep(
+      fmt::format("{}: {}.", KindWords(report.run), WhereTheTimeWent(report, knowledge, ranks)),
+      report);
 }
 
 }  // namespace advise

@@ -14,4 +14,7 @@ namespace advise {
 // nullptr when all GPUs are those of one rank.
 std::string VerdictSentence(const Report& report, const Knowledge& knowledge, const Cluster* ranks);
 
+// The sentence, and the next step of the report, if it has one.
+std::string WithNextStep(std::string sentence, const Report& report);
+
 }  // namespace advise
