@@ -171,12 +171,10 @@ double Finding::ToldShare() const {
   return saving_share > 0 && !DiffersAlone() ? saving_share : AtStake();
 }
 
-// By more than percentages without decimals hide, and than a reader takes for the same number.
+// By more than percentages without decimals hide.
 bool Finding::GoesBeyond() const {
   constexpr double kRounded = 0.005;  // layout only
-  constexpr double kAlike = 1.1;      // layout only
-  return severity != Severity::kInfo && touched_share > 0 &&
-         ToldShare() > touched_share + kRounded && ToldShare() > kAlike * touched_share;
+  return severity != Severity::kInfo && touched_share > 0 && ToldShare() > touched_share + kRounded;
 }
 
 std::optional<double> ShareNamed(const std::string& text) {

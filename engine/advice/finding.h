@@ -135,6 +135,7 @@ struct Verdict {
   SavingClaim saving;
   std::vector<FactRead> reads;
   std::vector<Comparison> comparisons;
+  std::string source;  // of several reports: the one that it is about
 };
 
 struct Evidence {

@@ -6,6 +6,14 @@
 namespace advise::facts {
 namespace {
 
+std::string SwitchNames(const Paths& p) {
+  std::string names;
+  for (const PathSwitch& one : p.switches) {
+    names += (names.empty() ? "" : ", ") + one.name + "=" + one.value;
+  }
+  return names;
+}
+
 Rows PairRows(const std::vector<LinkPair>& pairs) {
   Rows rows;
   for (const LinkPair& pair : pairs) {
@@ -159,6 +167,9 @@ void DeclareSwitches(Catalog* catalog) {
   paths.Add("nccl.switch.count", "count",
             "Variables that turn a fast path off, in the log or the run.",
             [](const Paths& p) { return p.switches.size(); });
+  paths.Add("nccl.switch.text", "name",
+            "Variables that turn a fast path off, with their values; absent without any.",
+            UnlessEmpty(SwitchNames, "no variable switches a fast path off", ""));
   paths.Add("nccl.switch.rows", "rows",
             "Variables that turn a fast path off: name, value, path, source.", SwitchRows);
   paths.Add("nccl.peer_off", "flag", "A variable turns off peer-to-peer access in a node.",

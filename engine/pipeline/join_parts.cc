@@ -110,8 +110,10 @@ void AddVerdicts(std::vector<Part>* parts, std::vector<Verdict>* verdicts) {
   std::map<std::string, Verdict*> best;
   for (Part& part : *parts) {
     if (!part.saved) continue;
+    const std::vector<InputInfo>& inputs = part.saved->report.inputs;
     for (Verdict& verdict : part.saved->report.verdicts) {
       if (AboutRanks(*verdict.rule)) continue;
+      if (!inputs.empty()) verdict.source = inputs.front().path;
       Verdict*& known = best[verdict.rule->id];
       if (known == nullptr || Weight(verdict.outcome) > Weight(known->outcome)) known = &verdict;
     }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "engine/base/side_by_side.h"
@@ -213,9 +214,15 @@ class PartsReader {
     KeepBestVerdicts(i);
   }
 
-  // Of each rule about single ranks, all parts together need one verdict (JoinParts).
+  // Of each rule about single ranks, all parts together need one verdict (JoinParts): that of the
+  // part whose finding wins most, from which the run has its words (RankRun).
   void KeepBestVerdicts(std::size_t i) {
     std::vector<Verdict>& own = parts_[i].saved->report.verdicts;
+    std::map<const RuleInfo*, double> wins;
+    for (const Finding& finding : parts_[i].saved->report.findings) {
+      double& most = wins[finding.rule];
+      most = std::max(most, finding.saving_share);
+    }
     std::map<const RuleInfo*, int> weights;
     for (const Verdict& verdict : own) {
       if (AboutRanks(*verdict.rule)) continue;
@@ -227,13 +234,14 @@ class PartsReader {
     };
     std::set<const RuleInfo*> lost;
     for (const auto& [rule, weight] : weights) {
-      const auto [best, first] = best_.try_emplace(rule, BestVerdict{weight, i});
+      const BestVerdict mine{weight, wins[rule], i};
+      const auto [best, first] = best_.try_emplace(rule, mine);
       if (first) continue;
-      if (std::pair(-weight, i) > std::pair(-best->second.weight, best->second.part)) {
+      if (mine.Order() > best->second.Order()) {
         lost.insert(rule);
       } else {
         drop(&parts_[best->second.part].saved->report.verdicts, rule);
-        best->second = {weight, i};
+        best->second = mine;
       }
     }
     std::erase_if(own, [&](const Verdict& verdict) { return lost.contains(verdict.rule); });
@@ -265,7 +273,10 @@ class PartsReader {
 
   struct BestVerdict {
     int weight = 0;
+    double wins = 0;
     std::size_t part = 0;  // the first of those that say as much
+    // The least is the best.
+    std::tuple<int, double, std::size_t> Order() const { return {-weight, -wins, part}; }
   };
   std::mutex kept_;                   // of what follows, and of what other parts keep
   std::optional<std::size_t> whole_;  // the first part that came

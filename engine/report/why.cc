@@ -129,6 +129,7 @@ void WriteComparisons(Page& page, const Verdict& verdict, bool of_saving, const 
 void WriteVerdict(Page& page, const Verdict& verdict) {
   page.Blank();
   page.Wrapped(OutcomeText(verdict.outcome), 0, InkOf(verdict.outcome));
+  if (!verdict.source.empty()) page.Labelled("in", 2, 11, verdict.source);
   if (!verdict.reason.empty()) page.Labelled("because", 2, 11, verdict.reason);
   if (!verdict.reads.empty()) {
     page.Line("  " + page.Paint("it read", Ink::kDim));

@@ -2,7 +2,7 @@
 -- Its results then depend on what else is in the batch, and dropout, too, is on.
 return {
   id        = "inference/training-mode",
-  title     = "Switch the model to evaluation mode before inference",
+  title     = "Put the model into evaluation mode before inference",
   status    = "stable",
   since     = "0.2",
   kind      = "info",

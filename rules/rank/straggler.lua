@@ -36,7 +36,7 @@ return {
     { reason = "work", action = "Balance batches by length, so that ranks compute equally long", ["for"] = { "python" } },
     { reason = "work", action = "Divide the problem by cost, not by cells, so that ranks compute equally long", ["for"] = { "c++", "fortran", "openacc" } },
     { reason = "times", action = "If it evaluates, let all ranks do so, each with its part of the data: the others wait for it anyway",
-      snippet = "sampler = DistributedSampler(evaluation_set, shuffle=False)   # and sum the results over all ranks", language = "python", ["for"] = { "pytorch" } },
+      snippet = "sampler = DistributedSampler(dataset, shuffle=False)   # and sum the results over all ranks", language = "python", ["for"] = { "pytorch" } },
     { reason = "times", action = "Do it in another job, from a checkpoint" },
     { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another GPU",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",

@@ -75,7 +75,6 @@ inline constexpr const char* kRetiredFacts[] = {
     "memory.free_burst.frees",
     "mpi.staged.bandwidth",
     "nccl.switch.path",
-    "nccl.switch.text",
     "op.count",
     "op.gpu_top",
     "op.gpu_top_share",

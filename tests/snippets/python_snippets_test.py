@@ -299,6 +299,7 @@ def without_a_gpu(torch):
     stand_ins = {
         "Event": Event, "Stream": Event, "synchronize": nothing, "set_device": nothing, "current_stream": Event,
         "stream": lambda *_: contextlib.nullcontext(), "memory_allocated": nothing, "set_sync_debug_mode": nothing,
+        "memory_summary": lambda: "",
         "memory_stats": lambda: {"num_alloc_retries": 0, "reserved_bytes.all.peak": 0, "allocated_bytes.all.peak": 0},
         "nvtx": types.SimpleNamespace(range=lambda *_: contextlib.nullcontext()),
         "profiler": types.SimpleNamespace(start=nothing, stop=nothing),
