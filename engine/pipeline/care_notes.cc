@@ -11,7 +11,7 @@
 namespace advise {
 
 std::string SomeRanksNote(int world, int shown) {
-  return fmt::format("only {} of {} ranks {} shown: who waits for whom is unknown", shown, world,
+  return fmt::format("{} of {} ranks {} shown: who waits for whom is unknown", shown, world,
                      shown == 1 ? "is" : "are");
 }
 

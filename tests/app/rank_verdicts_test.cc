@@ -58,6 +58,25 @@ TEST_CASE("of several ranks, the verdict that says most is kept") {
   CHECK(different == 3);
 }
 
+TEST_CASE("a rule is asked about the report that its finding speaks of") {
+  const Folder folder;
+  const std::string ranks = RanksOf("scenarios/mpi/rank0-writes-a100-x4");
+  const Ran ran = RunAdvise(folder, ranks + " --format json");
+  REQUIRE(ran.status == 0);
+  int asked = 0;
+  const Json report = Json::parse(ran.out);
+  for (const Json& finding : report["findings"]) {
+    const std::string rule = finding["rule"];
+    if (finding["evidence"].empty() || !finding["evidence"][0].contains("source")) continue;
+    const Ran why = RunAdvise(folder, "why " + rule + " " + ranks);
+    INFO(why.out);
+    if (why.out.find("\n  in       ") == std::string::npos) continue;  // about ranks together
+    ++asked;
+    CHECK(why.out.find(finding["evidence"][0]["source"].get<std::string>()) != std::string::npos);
+  }
+  CHECK(asked > 0);
+}
+
 }  // namespace
 }  // namespace advise
 
