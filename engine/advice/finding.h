@@ -56,6 +56,7 @@ enum class Topic {
   kLateRank,        // which rank the others wait for
   kCollectives,     // collectives with nothing beside them
   kCopies,          // copies that take longer than computing
+  kSingleSteps,     // steps that take far longer than the rest
   kMissingRanks,    // the capture: ranks are missing,
   kUnnamedSteps,    // ranges,
   kTooShort,        // steps,

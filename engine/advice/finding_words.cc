@@ -37,12 +37,13 @@ const char* RuleKindName(RuleKind kind) {
 
 namespace {
 
-constexpr std::array<std::pair<Topic, const char*>, 13> kTopics = {
+constexpr std::array<std::pair<Topic, const char*>, 14> kTopics = {
     {{Topic::kHostCode, "host-code"},
      {Topic::kHostOperators, "host-operators"},
      {Topic::kLateRank, "late-rank"},
      {Topic::kCollectives, "collectives"},
      {Topic::kCopies, "copies"},
+     {Topic::kSingleSteps, "single-steps"},
      {Topic::kMissingRanks, "missing-ranks"},
      {Topic::kUnnamedSteps, "unnamed-steps"},
      {Topic::kTooShort, "too-short"},

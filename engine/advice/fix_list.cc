@@ -65,11 +65,15 @@ struct Open {
   Nanos saving;  // of the recording
 };
 
-// The fix that was chosen; of a symptom a surer cause that wins as much, wherever it wins it.
+// The fix that was chosen; of a symptom a surer cause that wins as much, wherever it wins it. Not
+// of code of the host, or of what single steps lose: other fixes may hide these, and do not explain
+// them.
 std::vector<Open>::iterator Surer(std::vector<Open>::iterator chosen, std::vector<Open>* open,
                                   double lead,
                                   const std::function<double(const Candidate&)>& confidence) {
-  if (chosen->candidate->rule->kind != RuleKind::kSymptom) return chosen;
+  const RuleInfo& rule = *chosen->candidate->rule;
+  const bool of_its_own = rule.topic == Topic::kHostCode || rule.topic == Topic::kSingleSteps;
+  if (rule.kind != RuleKind::kSymptom || of_its_own) return chosen;
   const auto enough = static_cast<Nanos>(static_cast<double>(chosen->worth) / lead);
   const double sure = confidence(*chosen->candidate);
   const auto root = std::find_if(open->begin(), open->end(), [&](const Open& one) {

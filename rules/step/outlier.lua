@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "symptom",
   effort    = "code",
+  topic     = "single-steps",
   priority  = 40,
   explains  = { "step/jitter" },
   knowledge = { "K-A2" },

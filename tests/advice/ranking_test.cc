@@ -319,7 +319,7 @@ TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
   const Nanos more = 100 * run->replay().Gain(*gone) / run.Window();
-  const auto first = [&](double confidence) {
+  const auto first = [&](double confidence, Topic topic = Topic::kCollectives) {
     Verdicts verdicts;
     verdicts.Add({.id = "a/cause",
                   .priority = 80,
@@ -331,10 +331,14 @@ TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
                   .claims = {Percent(run, 100 - more, 100)},
                   .kind = RuleKind::kSymptom,
                   .confidence = 0.4});
+    verdicts.rule(1).topic = topic;
     return verdicts.Rank(run).at(0).rule->id;
   };
   CHECK(first(0.8) == "a/cause");
   CHECK(first(0.3) == "a/symptom");
+  // What a cause of every step would only hide has another cause.
+  CHECK(first(0.8, Topic::kSingleSteps) == "a/symptom");
+  CHECK(first(0.8, Topic::kHostCode) == "a/symptom");
 }
 
 TEST_CASE("a less specific fix wins nothing by changes that a more specific one makes as well") {

@@ -199,6 +199,21 @@ TEST_CASE("receives may be posted before the data goes down, and results go down
 
 // Twenty pieces of 64 KiB each way, each in a call that waits for it: 3 us of copying and 12 us
 // until the next. The kernel behind them waits for the last.
+TEST_CASE("where sizes of messages are unknown, no more is staged up than went down") {
+  const auto staged = [](std::int64_t received) {
+    TraceBuilder story;
+    story.Launch("pack", {0_us, 5_us}, {10_us, 100_us})
+        .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 205_us}, {100_us, 200_us}, "cudaMemcpy")
+        .Mpi("MPI_Waitall", {210_us, 890_us}, -1, received);
+    for (Nanos at = 900_us; at < 1300_us; at += 110_us)  // the halo, and three tables
+      story.CopyToGpu(2_MiB, MemoryKind::kPinned, {at, at + 105_us}, {at + 5_us, at + 100_us},
+                      "cudaMemcpy");
+    return Analysed(story.Launch("unpack", {1400_us, 1405_us}, {1410_us, 3000_us}))->mpi.staged;
+  };
+  CHECK(staged(-1).bytes == Approx(4_MiB));
+  CHECK(staged(6_MiB).bytes == Approx(8_MiB));
+}
+
 TEST_CASE("pieces that are staged one by one cost the pauses between them as well") {
   TraceBuilder story;
   story.Launch("pack", {0_us, 5_us}, {10_us, 100_us});

@@ -42,7 +42,9 @@ class Exchange {
     std::reverse(down_.begin(), down_.end());  // the last ones are those that MPI sends
     // Of how many ranks each sent or received that much is not known.
     const std::vector<std::uint32_t> down = Within(down_, per_rank_ ? -1 : sent_);
-    const std::vector<std::uint32_t> up = Within(up_, per_rank_ ? -1 : received_);
+    // Where MPI does not say how much it received, it was about as much as it was given.
+    const std::int64_t given = received_ >= 0 ? received_ : BytesOf(down);
+    const std::vector<std::uint32_t> up = Within(up_, per_rank_ ? -1 : given);
     if (calls_ > 0 && !down.empty() && !up.empty() && OnlyCarries(down.back(), up.back())) {
       found->down.insert(found->down.end(), down.begin(), down.end());
       found->up.insert(found->up.end(), up.begin(), up.end());
@@ -57,6 +59,11 @@ class Exchange {
  private:
   static void Add(std::int64_t more, std::int64_t* bytes) {
     if (more >= 0) *bytes = std::max<std::int64_t>(*bytes, 0) + more;
+  }
+  std::int64_t BytesOf(const std::vector<std::uint32_t>& ops) const {
+    std::int64_t bytes = 0;
+    for (const std::uint32_t op : ops) bytes += trace_.copies.bytes[trace_.ops.detail[op]];
+    return bytes;
   }
   // As many copies as MPI moved bytes; all where it does not say how many.
   std::vector<std::uint32_t> Within(const std::vector<std::uint32_t>& ops,
