@@ -127,6 +127,8 @@ TEST_CASE("copies around an exchange of their bytes are staged for MPI, and no r
   CHECK(run->mpi.staged.count == 2);
   CHECK(run->mpi.staged.bytes == Approx(4_MiB));
   CHECK(run->mpi.staged.lost->Total() == 195_us);  // the copies; the message stays
+  // Whoever computes while the message travels copies beside that, too.
+  CHECK(run->mpi.transfer.remedy->detached_ops.size() == 2);
   // The host still waits for what it sends.
   REQUIRE(run->mpi.staged.remedy->unblocked_calls.size() == 1);
   CHECK(run->run.trace.calls.start[run->mpi.staged.remedy->unblocked_calls[0]] == 900_us);
