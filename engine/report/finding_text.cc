@@ -87,17 +87,20 @@ std::vector<std::string> GpuModels(const Report& report) {
   for (const DeviceBudget& device : report.devices) names.push_back(device.name);
   std::vector<std::pair<std::string, int>> models;
   for (const std::string& given : names) {
-    const std::string name = given.empty() ? "unnamed GPU" : given;
     const auto known = std::find_if(models.begin(), models.end(),
-                                    [&](const auto& model) { return model.first == name; });
+                                    [&](const auto& model) { return model.first == given; });
     if (known == models.end()) {
-      models.emplace_back(name, 1);
+      models.emplace_back(given, 1);
     } else {
       ++known->second;
     }
   }
   std::vector<std::string> texts;
-  for (const auto& [name, count] : models) texts.push_back(fmt::format("{} × {}", count, name));
+  for (const auto& [name, count] : models) {
+    // Those without a name are no model of that name.
+    texts.push_back(name.empty() ? fmt::format("{} GPU{}", count, count == 1 ? "" : "s")
+                                 : fmt::format("{} × {}", count, name));
+  }
   return texts;
 }
 

@@ -281,6 +281,12 @@ TEST_CASE("a saving that others leave nothing of is never called unknown") {
         "saves nothing more after the findings above; up to 7 % by itself");
 }
 
+TEST_CASE("GPUs without a name are counted, and are no model") {
+  const auto sample = MakeSampleReport();
+  for (DeviceBudget& device : sample->report.devices) device.name.clear();
+  CHECK_THAT(Lines(RenderText(sample->report, {})).front(), Contains("run.sqlite   2 GPUs   "));
+}
+
 TEST_CASE("the report opens with the run and its verdict") {
   const auto sample = MakeSampleReport();
   const std::vector<std::string> lines = Lines(RenderText(sample->report, {}));
