@@ -49,9 +49,7 @@ void DeclareServerFacts(Catalog* catalog) {
       "key-value cache had room, over those at which it had requests.");
   add("server.held.by_cache", "share", &S::held_by_cache,
       "Lines of the server's log at which requests waited and the key-value cache was nearly full "
-      "or too full "
-      "for one more, "
-      "over those at which it had requests.");
+      "or too full for one more, over those at which it had requests.");
   add("server.limit.requests", "count", &S::limit,
       "Requests that may run at once: as the server's log says, or as many as ran whenever others "
       "waited.");

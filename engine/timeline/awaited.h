@@ -52,12 +52,13 @@ class Awaited {
   // A launching thread receives or answers requests itself, time after time, in a program that does
   // not train.
   bool Serves() const { return serves_; }
+  // A kernel or a range says that weights are updated. O(kernels + ranges).
+  bool SaysTraining() const;
 
   // A compiler ran beside the program.
   bool CompilerSeen() const { return compiler_seen_; }
 
  private:
-  bool SaysTraining() const;  // a kernel or a range says that weights are updated
   static void SortByEnd(std::vector<std::vector<Interval>>* lists);
   void FindHandedMemory();
   void FindLoading();

@@ -96,11 +96,13 @@ class Explainer {
   }
 
  private:
-  // Whether it waits for requests again and again, each time more briefly than people take.
+  // Whether it waits for requests again and again, each time more briefly than people take; what
+  // trains waits for data in the same way.
   bool AnswersPrograms() {
     const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
     const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
-    return request_waits_.size() >= least && Median(request_waits_) < as_people;
+    return request_waits_.size() >= least && Median(request_waits_) < as_people &&
+           !awaited_.SaysTraining();
   }
 
   // As a device has work, no op says for whom the host is late: its next launch does.

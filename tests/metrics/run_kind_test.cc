@@ -93,13 +93,13 @@ TEST_CASE("passes of a framework that repeat without a backward pass are inferen
 
 // A thread that launches waits for one that receives messages, `wait` each time; its passes may be
 // named as steps.
-TraceBuilder Served(Nanos wait, bool named) {
+TraceBuilder Served(Nanos wait, bool named, const char* second = "two") {
   TraceBuilder story;
   Nanos at = 100_us;
   for (int i = 0; i < 12; ++i) {
     if (named) story.Thread("main").Range("step " + std::to_string(i), {at, at + 500_us});
     story.Thread("main").Launch("one", {at, at + 3_us}, {at + 10_us, at + 300_us});
-    story.Launch("two", {at + 4_us, at + 7_us}, {at + 302_us, at + 500_us});
+    story.Launch(second, {at + 4_us, at + 7_us}, {at + 302_us, at + 500_us});
     story.Sync({at + 8_us, at + 500_us});
     story.OsCall("pthread_cond_wait", {at + 501_us, at + 500_us + wait});
     story.Thread("api_server").OsCall("epoll_wait", {at - 20_us, at + 470_us + wait});
@@ -115,6 +115,8 @@ TEST_CASE("who waits for messages more briefly than people take serves other pro
   CHECK(server->kind.serves);
   CHECK(server->kind.unit == "request");
   CHECK_FALSE(Analysed(Served(600_ms, false), kAuto)->kind.serves);
+  // Training that gets its data from another program answers nobody.
+  CHECK_FALSE(Analysed(Served(30_ms, false, kFlashBackward), kAuto)->kind.serves);
   // What a program calls steps are no requests.
   CHECK(Analysed(Served(30_ms, true), kAuto)->kind.unit == "step");
 }
