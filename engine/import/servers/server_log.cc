@@ -1,17 +1,17 @@
-// Reads what servers of language models log of their requests, with other output in between.
-//   vLLM     INFO 09-03 01:18:41 [loggers.py:123] Engine 000: Avg prompt throughput: 102.3
-//   tokens/s, … SGLang   [2025-09-03 05:49:04 TP0] Decode batch. #running-req: 1, #token: 501,
-//   token usage: …
+// Reads what servers of language models log of their requests, with other output in between:
+//
+//   vLLM     INFO 09-03 01:18:41 [loggers.py:123] Engine 000: Avg prompt throughput: 102.3 …
+//   SGLang   [2025-09-03 05:49:04 TP0] Decode batch. #running-req: 1, #token: 501, …
 #include "engine/trace/server_log.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 
+#include "engine/base/ascii.h"
 #include "engine/import/formats.h"
 #include "engine/import/text_input.h"
 
@@ -21,8 +21,6 @@ namespace {
 bool Mentions(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
-
-bool IsDecimal(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // What stands behind `key`, without blanks; empty where the line has no such key.
 std::string_view Behind(std::string_view line, std::string_view key) {
@@ -37,10 +35,10 @@ std::string_view Behind(std::string_view line, std::string_view key) {
 std::optional<double> LeadingNumber(std::string_view text) {
   std::string digits;
   for (std::size_t i = 0; i < text.size() && digits.size() < 32; ++i) {
-    const bool grouped = text[i] == ',' && i > 0 && i + 3 < text.size() && IsDecimal(text[i + 1]) &&
-                         IsDecimal(text[i + 2]) && IsDecimal(text[i + 3]);
+    const bool grouped = text[i] == ',' && i > 0 && i + 3 < text.size() && IsDigit(text[i + 1]) &&
+                         IsDigit(text[i + 2]) && IsDigit(text[i + 3]);
     if (grouped) continue;
-    if (!IsDecimal(text[i]) && text[i] != '.' && !(text[i] == '-' && i == 0)) break;
+    if (!IsDigit(text[i]) && text[i] != '.' && !(text[i] == '-' && i == 0)) break;
     digits += text[i];
   }
   while (digits.ends_with('.')) digits.pop_back();
@@ -90,7 +88,7 @@ bool IsDayAndTime(std::string_view text) {
   static constexpr std::string_view kForm = "dd-dd dd:dd:dd";
   if (text.size() < kForm.size()) return false;
   for (std::size_t i = 0; i < kForm.size(); ++i) {
-    if (kForm[i] == 'd' ? !IsDecimal(text[i]) : text[i] != kForm[i]) return false;
+    if (kForm[i] == 'd' ? !IsDigit(text[i]) : text[i] != kForm[i]) return false;
   }
   return true;
 }
