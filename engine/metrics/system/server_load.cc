@@ -63,7 +63,8 @@ class LoadFinder {
     for (const ServerSample& sample : log_.samples) last = std::max(last, sample.time_s);
     if (last <= 0) return;
     load_.seconds = last;
-    const double most = knowledge_.Number("server.silence");
+    const double silence = knowledge_.Number("server.silence");
+    const double usual_distances = knowledge_.Number("server.silence_usual");
     MeanOf shares;
     for (const auto& [engine, samples] : engines_) {
       std::vector<double> distances;
@@ -75,8 +76,7 @@ class LoadFinder {
       for (std::size_t i = 1; i < samples.size(); ++i) {
         if (!HasRequests(*samples[i])) continue;
         const double since = samples[i]->time_s - samples[i - 1]->time_s;
-        const double told = std::max(most, 2 * usual);
-        with += since > told ? std::max(usual, 1.0) : since;
+        with += since > std::max(silence, usual_distances * usual) ? usual : since;
       }
       shares.Add(std::min(1.0, with / last));
     }
