@@ -198,21 +198,7 @@ class Finder {
     std::map<Kind, std::vector<Pause>> pauses;  // by the call that follows
     Collect(threads_[waiting], &pauses);
     std::vector<HandOver> found;
-    for (const auto& [kind, of_kind] : pauses) {
-      const auto [from, mostly] = PartnerOf(waiting, of_kind);
-      if (from == threads_.size()) continue;
-      for (const Pause& pause : of_kind) {
-        // It may wait as soon as it has handed over, and did not hand over when it waits for long.
-        const Nanos late =
-            pause.end - static_cast<Nanos>(behind_share_ * static_cast<double>(pause.Length()));
-        const std::optional<Nanos> behind = Late(shown_[from], pause);
-        if (!mostly && !behind) continue;
-        if (shown_[waiting].WorksIn(pause, pause.end - behind.value_or(0)) ||
-            shown_[from].IsBlocked(late, pause.end) || LetGo(waiting, from, pause))
-          continue;
-        found.push_back({pause.start, pause.end, threads_[from]});
-      }
-    }
+    for (const auto& [kind, of_kind] : pauses) Assign(waiting, of_kind, &found);
     std::sort(found.begin(), found.end(),
               [](const HandOver& a, const HandOver& b) { return a.start < b.start; });
     return found;
@@ -230,6 +216,41 @@ class Finder {
         (*pauses)[KindOfCall(run_, c)].push_back({until, calls.start[c]});
       until = std::max(until, calls.end[c]);
     }
+  }
+
+  // The same call may follow waits for several threads: for the one that begins a step, and for one
+  // that copies within it. What does not end behind the likeliest thread is looked at once more,
+  // and is a wait for that thread, too, where no other comes into question.
+  void Assign(std::size_t waiting, const std::vector<Pause>& pauses,
+              std::vector<HandOver>* found) const {
+    const Partner likeliest = PartnerOf(waiting, pauses);
+    std::vector<Pause> left = pauses;
+    Partner partner = likeliest;
+    while (partner.thread != threads_.size()) {
+      std::vector<Pause> others;
+      for (const Pause& pause : left) {
+        if (const std::optional<Nanos> late = Late(shown_[partner.thread], pause))
+          Add(waiting, partner.thread, pause, *late, found);
+        else
+          others.push_back(pause);
+      }
+      left = std::move(others);
+      if (left.empty()) return;
+      partner = PartnerOf(waiting, left);
+    }
+    if (likeliest.thread == threads_.size() || !likeliest.mostly) return;
+    for (const Pause& pause : left) Add(waiting, likeliest.thread, pause, 0, found);
+  }
+
+  // It may wait as soon as it has handed over, and did not hand over when it waits for long.
+  void Add(std::size_t waiting, std::size_t from, const Pause& pause, Nanos behind,
+           std::vector<HandOver>* found) const {
+    const Nanos late =
+        pause.end - static_cast<Nanos>(behind_share_ * static_cast<double>(pause.Length()));
+    if (shown_[waiting].WorksIn(pause, pause.end - behind) ||
+        shown_[from].IsBlocked(late, pause.end) || LetGo(waiting, from, pause))
+      return;
+    found->push_back({pause.start, pause.end, threads_[from]});
   }
 
   // How long after something that the other thread did the pause ends, when that is just behind.

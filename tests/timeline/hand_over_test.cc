@@ -1,6 +1,8 @@
 // Waits between threads that nobody recorded, inferred from what repeats.
 #include "engine/timeline/hand_over.h"
 
+#include <algorithm>
+
 #include "engine/replay/replay.h"
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
@@ -318,6 +320,39 @@ TEST_CASE("a thread that waited, and then did something, is waited for") {
   const Analysed run(story, kAuto);
   const std::uint32_t launcher = run.trace().calls.thread[run.Calls("cudaLaunchKernel")[0]];
   CHECK(HandOvers(run->run).Of(launcher).size() >= 10);
+}
+
+// The main thread uploads for 5 ms, and asks another for the step. That one waits twice within it
+// for a thread that copies, and makes the same call behind each of its waits.
+TEST_CASE("waits before the same call are for whom each of them ends behind") {
+  TraceBuilder story;
+  constexpr int kSteps = 12;
+  Repeat(kSteps, 10_ms, [&](int n, Nanos at) {
+    const Nanos asked = at + 5_ms + (n * 37 % 11) * 10_us;
+    story.Thread("main").OnStream(13);
+    for (Nanos copy = at; copy < asked; copy += 20_us)
+      story.CopyToGpu(64, MemoryKind::kPinned, {copy, copy + 7_us}, {copy + 8_us, copy + 9_us});
+    Nanos call = asked + 90_us;
+    for (int part = 0; part < 3; ++part) {
+      story.Thread("execute").OnStream(7);
+      story.Launch("layer", {call, call + 5_us}, {call + 10_us, call + 300_us});
+      const Nanos copied = call + 200_us;
+      story.Thread("copier").OnStream(9).CopyToGpu(
+          1_MiB, MemoryKind::kPinned, {copied, copied + 7_us}, {copied + 8_us, copied + 90_us});
+      call = copied + 17_us;
+    }
+  });
+  const Analysed run(story, kAuto);
+  const std::vector<std::uint32_t> launches = run.Calls("cudaLaunchKernel");
+  const std::vector<std::uint32_t> copies = run.Calls("cudaMemcpyAsync");
+  const HandOvers hand_overs(run->run);
+  const std::vector<HandOver>& found = hand_overs.Of(run.trace().calls.thread[launches.front()]);
+  const std::uint32_t main = run.trace().calls.thread[copies.front()];
+  const auto for_main = std::count_if(found.begin(), found.end(), [&](const HandOver& hand_over) {
+    return hand_over.from == main && hand_over.end - hand_over.start > 4_ms;
+  });
+  CHECK(for_main == kSteps - 1);  // the first step has nothing in front of it
+  CHECK(found.size() == static_cast<std::size_t>(3 * kSteps - 1));
 }
 
 }  // namespace
