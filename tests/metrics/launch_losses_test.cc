@@ -153,5 +153,27 @@ TEST_CASE("slow launching calls: what they take beyond the usual, and who else i
   CHECK(run_of(slow - 1_us, false)->launches.slow.count == 0);
 }
 
+// 40 launches of 40 us, 20 pinned copies of as much, and 10 pageable ones that wait for the GPU.
+TEST_CASE("what makes launches slow makes calls slow that queue copies, not those that wait") {
+  TraceBuilder story;
+  Nanos at = 0;
+  const auto call = [&](auto&& add) { add(at), at += 50_us; };
+  const auto copy = [&](MemoryKind kind) {
+    call([&](Nanos t) { story.CopyToGpu(64, kind, {t, t + 40_us}, {t + 30_us, t + 31_us}); });
+  };
+  for (int i = 0; i < 10; ++i) {
+    for (int k = 0; k < 4; ++k)
+      call([&](Nanos t) { story.Launch("k", {t, t + 40_us}, {t + 41_us, t + 42_us}); });
+    copy(MemoryKind::kPinned), copy(MemoryKind::kPinned), copy(MemoryKind::kPageable);
+  }
+  const Analysed run(story);
+  const auto usual = static_cast<Nanos>(ShippedKnowledge().Number("launch.usual_call"));
+  Nanos cut = 0;
+  for (const auto& [thread, when] : CutsByThread(run->launches.slow.remedy->host_cuts))
+    cut += when.Total();
+  CHECK(run->launches.slow.count == 39);  // the first call lies before the window
+  CHECK(cut == (39 + 20) * (40_us - usual));
+}
+
 }  // namespace
 }  // namespace advise

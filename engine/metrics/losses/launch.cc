@@ -38,6 +38,12 @@ class LaunchFinder {
     const CallClass c = run_.ClassOfCall(call);
     return c == CallClass::kLaunch || c == CallClass::kGraphLaunch;
   }
+  // A launch, or a copy or memset that the host does not wait for.
+  bool QueuesWork(std::uint32_t call) const {
+    const CallClass c = run_.ClassOfCall(call);
+    return IsLaunch(call) || ((c == CallClass::kCopyAsync || c == CallClass::kMemsetAsync) &&
+                              !BlocksHost(run_, call));
+  }
   Nanos CallLength(std::uint32_t call) const {
     return trace_.calls.end[call] - trace_.calls.start[call];
   }
@@ -262,8 +268,10 @@ class LaunchFinder {
         IntervalSet beyond;
         for (std::uint32_t c = run_.calls_of_thread[thread].first;
              c < run_.calls_of_thread[thread].last; ++c) {
-          if (!IsLaunch(c) || !basis_.InWindow(trace_.calls.start[c])) continue;
+          if (!QueuesWork(c) || !basis_.InWindow(trace_.calls.start[c])) continue;
+          // What makes launches slow makes every call slow that puts work into a queue.
           beyond.Append(trace_.calls.start[c] + static_cast<Nanos>(usual), trace_.calls.end[c]);
+          if (!IsLaunch(c)) continue;
           loss.Count(trace_.calls.start[c], 0, CallLength(c));
           ++all;
           if (OverlapsOtherCall(c)) ++contended;
