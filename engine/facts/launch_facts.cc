@@ -71,7 +71,7 @@ void DeclareLosses(Catalog* catalog) {
       {"", "Idle time in gaps with more host code than launching, spread over the step.", ""},
       &Launches::framework);
   launches.Add("launch.waiting.share", "share",
-               "Share of the launches of longer kernels that return only when the kernel has "
+               "Share of the time of longer kernels whose launches return only when the kernel has "
                "ended.",
                &Launches::waiting_share);
   launches.Add("launch.waiting.alone", "ns",

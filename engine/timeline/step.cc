@@ -256,7 +256,7 @@ Steps FindSteps(const Run& run) {
   std::vector<Step> offloaded;
   if (steps.handed_over) {
     // The work itself tells when its steps begin; the ranges only that there are some.
-    Steps of_work = StepsFromPeriod(run);
+    Steps of_work = StepsFromPeriod(run, steps.named);
     if (of_work.steady_count() >= min_count) return of_work;
   }
   if (steps.steady_count() < min_count) steps = StepsFromOtherRanges(run);

@@ -11,9 +11,10 @@ namespace advise {
 // O(ops + ranges).
 Steps FindSteps(const Run& run);
 
-// Steps from ranges that are named as steps, or from periodicity alone.
+// Steps from ranges that are named as steps, or from periodicity alone. `named`: how many steps the
+// program names, where it hands them to another thread and goes on; 0 for none.
 Steps StepsFromRanges(const Run& run);
-Steps StepsFromPeriod(const Run& run);
+Steps StepsFromPeriod(const Run& run, std::size_t named = 0);
 
 // Steps of a program that generates tokens, from one answer that it hands to the host to the next:
 // prompts that it reads in between and sequences that end make no two of them alike.

@@ -271,8 +271,15 @@ void PreferNames(const Run& run, const GraphLaunches& launches,
   *period = std::move(found);
 }
 
+// Up to the first and the last ones, which the capture cuts off.
+bool AreAsMany(const Run& run, std::size_t iterations, std::size_t named) {
+  const auto more = static_cast<double>(std::max(iterations, named));
+  const auto fewer = static_cast<double>(std::min(iterations, named));
+  return named > 0 && fewer >= run.knowledge.Number("step.named_share") * more;
+}
+
 Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
-                      const std::vector<std::uint32_t>& sequence) {
+                      const std::vector<std::uint32_t>& sequence, std::size_t named) {
   const OpTable& ops = run.trace.ops;
   const auto host_share = [&](const std::vector<std::size_t>& places, bool data_only) {
     std::vector<Nanos> opened;  // by the host, which may run far ahead of the steps
@@ -283,8 +290,10 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
     return HostTakesPart(run, std::move(opened), data_only);
   };
   const double enough = run.knowledge.Number("step.meets_host");
+  // A thread that hands steps over may send the data of several of them ahead: as many iterations
+  // as it names are its steps.
   const auto meets_host = [&](const std::vector<std::size_t>& places, bool data_only) {
-    return host_share(places, data_only) >= enough;
+    return AreAsMany(run, places.size(), named) || host_share(places, data_only) >= enough;
   };
   Period period;
   Tokens tokens;
@@ -340,10 +349,21 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
 
 }  // namespace
 
-Steps StepsFromPeriod(const Run& run) {
-  std::vector<std::uint32_t> sequence = BusiestSequence(run);
+Steps StepsFromPeriod(const Run& run, std::size_t named) {
+  const std::vector<std::uint32_t> sequence = BusiestSequence(run);
   const GraphLaunches launches = FindGraphLaunches(run.trace);
-  Steps steps = StepsOfSequence(run, launches, sequence);
+  Steps steps = StepsOfSequence(run, launches, sequence, named);
+  const auto without = [&](auto&& left_out) {
+    std::vector<std::uint32_t> rest = sequence;
+    std::erase_if(rest, left_out);
+    return rest.size() < sequence.size() ? StepsOfSequence(run, launches, rest, named) : Steps{};
+  };
+  const auto computes = [&](std::uint32_t op) { return IsCompute(run.trace.ops, op); };
+  if (named > 0 && !AreAsMany(run, steps.all.size(), named)) {
+    // Results and checkpoints are copied now and then: what computes tells the steps by itself.
+    Steps of_kernels = without([&](std::uint32_t op) { return !computes(op); });
+    if (AreAsMany(run, of_kernels.all.size(), named)) return of_kernels;
+  }
   if (!steps.all.empty()) return steps;
   // Copies that another thread queues stand between other kernels in each iteration: without them
   // the rest tells.
@@ -351,13 +371,10 @@ Steps StepsFromPeriod(const Run& run) {
   const auto thread_of = [&](std::uint32_t op) {
     return trace.ops.call[op] == kNone ? kNone : trace.calls.thread[trace.ops.call[op]];
   };
-  const auto computes = [&](std::uint32_t op) { return IsCompute(trace.ops, op); };
   const auto kernel = std::find_if(sequence.begin(), sequence.end(), computes);
   if (kernel == sequence.end()) return steps;
   const std::uint32_t launching = thread_of(*kernel);
-  const auto others = std::erase_if(
-      sequence, [&](std::uint32_t op) { return !computes(op) && thread_of(op) != launching; });
-  return others > 0 ? StepsOfSequence(run, launches, sequence) : steps;
+  return without([&](std::uint32_t op) { return !computes(op) && thread_of(op) != launching; });
 }
 
 }  // namespace advise

@@ -49,11 +49,13 @@ std::string FamilyIn(const Knowledge& knowledge, const std::string& name) {
   return EndsWithPlace(name) ? name : Family(name);
 }
 
-// Whether half of the counts are the same. Steps that launch their own work launch the same again.
+// Whether half of the counts are the same, and not 0. Steps that launch their own work launch the
+// same again.
 bool AreAlike(const std::vector<std::size_t>& counts) {
   const std::size_t usual = Median(counts);
-  return 2 * static_cast<std::size_t>(std::count(counts.begin(), counts.end(), usual)) >=
-         counts.size();
+  return usual > 0 &&
+         2 * static_cast<std::size_t>(std::count(counts.begin(), counts.end(), usual)) >=
+             counts.size();
 }
 
 // Ranges of one family on one thread.
@@ -214,8 +216,9 @@ Steps StepsFromRanges(const Run& run) {
   double best_score = 0;
   OnDevice best_made;
   for (const auto& [key, candidate] : families) {
-    OnDevice made =
-        AsRun(computing, candidate.thread, InTurn(run.trace.ranges, candidate.rows), min_count);
+    std::vector<Step> host = InTurn(run.trace.ranges, candidate.rows);
+    const std::size_t named = host.size();
+    OnDevice made = AsRun(computing, candidate.thread, std::move(host), min_count);
     // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
     const double score = (candidate.annotated ? 1e20 : 0) + static_cast<double>(made.covered) +
                          static_cast<double>(made.usual) * 1e-3;
@@ -225,6 +228,7 @@ Steps StepsFromRanges(const Run& run) {
     best.name = candidate.family;
     best.thread = candidate.thread;
     best.handed_over = made.by_others && !AreAlike(made.calls);
+    best.named = named;
     best_made = std::move(made);
   }
   return Finish(run, std::move(best_made), std::move(best));

@@ -18,7 +18,7 @@ return {
   optional   = { "environment.launch_blocking", "launch.waiting.alone" },
   thresholds = { "min_share", "min_waiting", "min_alone" },
 
-  symptom = "At {waiting:pct} of the launches, the host waits until the kernel has ended ({setting:text}). It is never ahead of the GPU, which computes nothing{alone_text:text} for {share:pct} of the time.",
+  symptom = "For {waiting:pct} of the kernel time, the launching call returns only when its kernel has ended ({setting:text}). The host is never ahead of the GPU, which computes nothing{alone_text:text} for {share:pct} of the time.",
   cause   = "CUDA_LAUNCH_BLOCKING=1 is set, or a debugger or sanitizer runs the launches one at a time.",
   fixes   = {
     { action  = "Unset it; to look for an error, run compute-sanitizer once",

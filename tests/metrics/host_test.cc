@@ -77,6 +77,21 @@ TEST_CASE("a short kernel that ends before its call returns does not count as wa
   CHECK(Analysed(story)->launches.waiting_share == 0);
 }
 
+// Each call takes 250 us: it outlasts three short kernels, and no long one.
+TEST_CASE("slow calls that outlast short kernels do not wait for them") {
+  TraceBuilder story;
+  Repeat(20, 2_ms, [&](int, Nanos at) {
+    Nanos call = at;
+    for (const Nanos length : {40_us, 40_us, 40_us, 600_us}) {
+      story.Launch("kernel", {call, call + 250_us}, {call + 100_us, call + 100_us + length});
+      call += 260_us;
+    }
+  });
+  const double share = Analysed(story)->launches.waiting_share;
+  CHECK(share > 0.1);
+  CHECK(share < 0.2);  // 120 of 720 us, where three in four launches outlast their kernels
+}
+
 // Each item is uploaded, worked on and downloaded on the next of three streams, and the next item
 // comes only when all that is done: nothing runs beside the copies.
 TEST_CASE("copies that run alone while the launching thread is blocked are a part of that wait") {

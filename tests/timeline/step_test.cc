@@ -166,6 +166,41 @@ TEST_CASE("ranges of a thread that only queues the work do not say when its step
   CHECK(run->run.steps.outliers.empty());
 }
 
+// The same, and every fourth step is saved: the thread waits, copies parts of the model, each in a
+// stream of kernels, and writes them for 2 ms. Every other step hands back a result.
+TEST_CASE(
+    "steps that a thread only queues are told by what computes, however often they are saved") {
+  TraceBuilder story;
+  constexpr int kSteps = 40;
+  Nanos at = 0;
+  for (int i = 0; i < kSteps; i += 4) {
+    for (int k = 0; k < 4; ++k) {
+      const Nanos range = at + k * 30_us;
+      story.Thread("loop").Range(Numbered("train_step ", i + k),
+                                 {range, k == 3 ? at + 6_ms + 500_us : range + 20_us});
+      story.Thread("launcher");
+      AddLayeredStep(&story, at + k * 1_ms + 100_us, 50_us);
+      if (k % 2 == 0) {
+        const Nanos copy = at + k * 1_ms + 950_us;
+        story.CopyFromGpu(4, MemoryKind::kPinned, {copy - 5_us, copy - 1_us}, {copy, copy + 2_us});
+      }
+    }
+    story.Thread("loop");
+    for (int part = 0; part < 6; ++part) {
+      const Nanos copy = at + 4_ms + 200_us + part * 50_us;
+      story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {copy, copy + 45_us},
+                        {copy + 2_us, copy + 40_us});
+    }
+    at += 7_ms;
+  }
+  const Analysed run(story, kAuto);
+  const Steps& steps = run->run.steps;
+  REQUIRE(steps.known());
+  CHECK(steps.all.size() >= kSteps - 1);
+  CHECK(steps.Median() < 1200_us);
+  CHECK(steps.outliers.size() >= 9);
+}
+
 // Loads for 600 us on the thread that then launches 390 us of work, again and again.
 TraceBuilder LoadThenCompute(int steps) {
   TraceBuilder story;

@@ -358,8 +358,9 @@ class LaunchFinder {
   // Launching calls that return only after the end of their kernel, as with CUDA_LAUNCH_BLOCKING=1.
   void Waits() {
     LossBuilder loss(basis_);
-    std::size_t launches = 0;
-    std::vector<std::int64_t> waiting(trace_.threads.size(), 0);  // less those that do not wait
+    Nanos ran = 0;     // kernels whose launches tell, and
+    Nanos waited = 0;  // those of them whose launches wait
+    std::vector<Nanos> waiting(trace_.threads.size(), 0);  // less those that do not wait
     const auto longer = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t call = trace_.ops.call[op];
@@ -368,15 +369,16 @@ class LaunchFinder {
         continue;
       const bool waits = trace_.calls.end[call] >= trace_.ops.end[op];
       if (waits) loss.remedy().unblocked_calls.push_back(call);
-      // A kernel of a few microseconds may end before its launching call returns: only longer ones
-      // tell.
-      if (trace_.ops.end[op] - trace_.ops.start[op] < longer) continue;
-      ++launches;
-      waiting[trace_.calls.thread[call]] += waits ? 1 : -1;
+      // A short kernel may end before its launching call returns, above all when calls are slow:
+      // only longer ones tell, and the longer the more.
+      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      if (length < longer) continue;
+      ran += length;
+      waited += waits ? length : 0;
+      waiting[trace_.calls.thread[call]] += waits ? length : -length;
       if (waits) loss.Count(trace_.calls.start[call], 0, CallLength(call));
     }
-    result_.waiting_share =
-        launches == 0 ? 0 : static_cast<double>(loss.count()) / static_cast<double>(launches);
+    result_.waiting_share = ran == 0 ? 0 : static_cast<double>(waited) / static_cast<double>(ran);
     // A thread that waits for each of its kernels is never ahead of the GPU: what it does next, the
     // GPU waits for, and what it hands over next runs beside no kernel, also on another stream. All
     // of that may be due to it.
