@@ -200,6 +200,7 @@ struct Finding {
   std::string basis;                 // what the saving assumes
   std::string bound_alone;  // what holds the run back if only this is fixed: "the launching thread"
   Where where;
+  std::optional<std::size_t> part;  // of a run of several: the part that the words are of
   std::string title;  // the rule's, in the terms of the GPU's maker; empty: as the rule has it
   std::string symptom;
   std::string cause;

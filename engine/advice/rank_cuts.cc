@@ -194,17 +194,10 @@ Cuts CutsOfJob::Joined(const Cuts& a, const Cuts& b) const {
 }
 
 Cuts CutsOfJob::Larger(const Cuts& a, const Cuts& b) const {
-  const auto all = [](const Cuts& cuts, std::size_t r) {
-    Nanos sum = 0;
-    for (const RankCuts* part : {&cuts.comm, &cuts.data, &cuts.other}) {
-      if (r < part->size()) sum = std::accumulate((*part)[r].begin(), (*part)[r].end(), sum);
-    }
-    return sum;
-  };
   Cuts larger = a;
   Size(&larger);
   for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
-    if (all(b, r) <= all(a, r)) continue;
+    if (Taken(b, r) <= Taken(a, r)) continue;
     larger.comm[r] = b.comm[r];
     larger.data[r] = b.data[r];
     larger.other[r] = b.other[r];
@@ -214,6 +207,14 @@ Cuts CutsOfJob::Larger(const Cuts& a, const Cuts& b) const {
 
 Nanos CutsOfJob::Shared(const Cuts& a, const Cuts& b) {
   return SharedPart(a.comm, b.comm) + SharedPart(a.data, b.data) + SharedPart(a.other, b.other);
+}
+
+Nanos CutsOfJob::Taken(const Cuts& cuts, std::size_t rank) {
+  Nanos sum = 0;
+  for (const RankCuts* part : {&cuts.comm, &cuts.data, &cuts.other}) {
+    if (rank < part->size()) sum = std::accumulate((*part)[rank].begin(), (*part)[rank].end(), sum);
+  }
+  return sum;
 }
 
 }  // namespace advise

@@ -49,6 +49,9 @@ class CutsOfJob {
   // Time that both would take off the same rank and step.
   static Nanos Shared(const Cuts& a, const Cuts& b);
 
+  // What they take off one rank. O(steps).
+  static Nanos Taken(const Cuts& cuts, std::size_t rank);
+
  private:
   std::vector<Nanos> Spread(const Finding& finding, double part, double idle, std::size_t r) const;
   Nanos NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const;

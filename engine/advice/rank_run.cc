@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "engine/advice/describe.h"
 #include "engine/advice/fix_list.h"
@@ -85,7 +86,7 @@ class JobFixes : public FixList {
 
   Nanos Unprofiled(const Candidate& candidate, Nanos worth) override {
     if (ItemOf(candidate).found.empty()) return worth;
-    const Finding& part = *Worst(candidate);
+    const Finding& part = *Worst(candidate).first;
     const auto share = PartUnprofiled(part.unprofiled_share, part.saving_share, Share(worth));
     return share ? static_cast<Nanos>(*share * static_cast<double>(window())) : worth;
   }
@@ -241,15 +242,18 @@ class JobFixes : public FixList {
     return finding;
   }
 
-  // Effects on other ranks add to what the cause costs, and have words of their own.
-  const Finding* Worst(const Candidate& candidate) const {
+  // The part whose words tell it: where the job wins most. A rank that waits for the others may
+  // save more by itself, and then sees no more than the wait. Effects on other ranks add to what
+  // the cause costs, and have words of their own.
+  std::pair<const Finding*, const ReportFindings*> Worst(const Candidate& candidate) const {
+    const JobItem& item = ItemOf(candidate);
     const auto rank = [&](const auto& found) {
-      return std::pair(found.first->rule == candidate.rule, found.first->saving_share);
+      Nanos won = 0;
+      for (const std::size_t r : found.second->ranks) won += CutsOfJob::Taken(item.cuts, r);
+      return std::tuple(found.first->rule == candidate.rule, won, found.first->saving_share);
     };
-    const auto& found = ItemOf(candidate).found;
-    return std::max_element(found.begin(), found.end(),
-                            [&](const auto& a, const auto& b) { return rank(a) < rank(b); })
-        ->first;
+    return *std::max_element(item.found.begin(), item.found.end(),
+                             [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   }
 
   // Without the profiler the job wins as much less as the part does, or more; not more than the
@@ -261,10 +265,12 @@ class JobFixes : public FixList {
     return std::min(scaled, std::max(of_job, *unprofiled));
   }
 
-  // Words and evidence are those of the part where it costs most.
+  // With the words and the evidence of one part.
   Finding OfParts(const Candidate& candidate) const {
     const JobItem& item = ItemOf(candidate);
-    Finding finding = *Worst(candidate);
+    const auto [worst, report] = Worst(candidate);
+    Finding finding = *worst;
+    finding.part = report->part;
     finding.confidence = ConfidenceOf(candidate);
     finding.unprofiled_share =
         PartUnprofiled(finding.unprofiled_share, finding.saving_share, Share(candidate.saving));

@@ -19,6 +19,7 @@ namespace advise {
 struct ReportFindings {
   std::vector<Finding> findings;
   std::vector<std::size_t> ranks;  // indices into Cluster::ranks
+  std::size_t part = 0;            // its place among the parts of the run
   bool supports_verdict = true;
 };
 

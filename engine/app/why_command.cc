@@ -33,6 +33,7 @@ class WhyCommand : public Command {
     if (!session) return session.error();
     const auto rule = FindRule(*session, rule_);
     if (!rule) return Complain(rule.error(), kWrongUsage);
+    run_.diagnose.why = rule_;
     const auto diagnosis = RunDiagnosis(run_);
     if (!diagnosis) return diagnosis.error();
     const Report& report = (*diagnosis)->report;

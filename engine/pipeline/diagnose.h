@@ -24,6 +24,7 @@ struct DiagnoseOptions {
   std::string gpu;                   // the GPU when the report does not say, "" unknown
   std::vector<std::string> only;     // rule ids or areas; empty: all
   std::vector<std::string> skip;     // rule ids or areas
+  std::string why;                   // the rule that is asked for: every part keeps its verdict
   std::vector<std::string> rule_dirs;     // site rules
   bool no_site = false;                   // no rules and settings but those that options name
   std::vector<std::string> set;           // "NAME=VALUE", later wins

@@ -97,6 +97,7 @@ std::vector<ReportFindings> TakeFindings(const Cluster& cluster, std::vector<Par
   for (std::size_t i = 0; i < parts->size(); ++i) {
     Part& part = (*parts)[i];
     if (!part.saved || !part.left_out.empty()) continue;
+    findings[i].part = i;
     findings[i].supports_verdict = part.saved->report.no_verdict_reason.empty();
     for (Finding& finding : part.saved->report.findings) {
       if (!AboutRanks(*finding.rule)) findings[i].findings.push_back(std::move(finding));
@@ -105,17 +106,27 @@ std::vector<ReportFindings> TakeFindings(const Cluster& cluster, std::vector<Par
   return findings;
 }
 
-// Adds to the verdicts about ranks, for each rule about single ranks, the one that says most.
-void AddVerdicts(std::vector<Part>* parts, std::vector<Verdict>* verdicts) {
+// Adds to the verdicts about ranks, for each rule about single ranks, the one that says most: where
+// it was kept, that of the part that the finding has its words from.
+void AddVerdicts(const std::vector<Finding>& findings, std::vector<Part>* parts,
+                 std::vector<Verdict>* verdicts) {
+  std::map<const RuleInfo*, std::size_t> words_of;
+  for (const Finding& finding : findings) {
+    if (finding.part) words_of[finding.rule] = *finding.part;
+  }
   std::map<std::string, Verdict*> best;
-  for (Part& part : *parts) {
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    Part& part = (*parts)[i];
     if (!part.saved) continue;
     const std::vector<InputInfo>& inputs = part.saved->report.inputs;
     for (Verdict& verdict : part.saved->report.verdicts) {
       if (AboutRanks(*verdict.rule)) continue;
       if (!inputs.empty()) verdict.source = inputs.front().path;
       Verdict*& known = best[verdict.rule->id];
-      if (known == nullptr || Weight(verdict.outcome) > Weight(known->outcome)) known = &verdict;
+      const auto words = words_of.find(verdict.rule);
+      const bool same_part = words != words_of.end() && words->second == i;
+      if (known == nullptr || same_part || Weight(verdict.outcome) > Weight(known->outcome))
+        known = &verdict;
     }
   }
   for (auto& [id, verdict] : best) verdicts->push_back(std::move(*verdict));
@@ -180,7 +191,7 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
   for (Finding& finding : joined.findings) {
     for (Evidence& item : finding.evidence) AddChecks(*parts, cluster, &item);
   }
-  AddVerdicts(parts, &joined.verdicts);
+  AddVerdicts(joined.findings, parts, &joined.verdicts);
   return joined;
 }
 

@@ -215,7 +215,8 @@ class PartsReader {
   }
 
   // Of each rule about single ranks, all parts together need one verdict (JoinParts): that of the
-  // part whose finding wins most, from which the run has its words (RankRun).
+  // part whose finding wins most. Of the rule that is asked for all are kept, since the run may
+  // have its words from another part, where the job wins more (RankRun).
   void KeepBestVerdicts(std::size_t i) {
     std::vector<Verdict>& own = parts_[i].saved->report.verdicts;
     std::map<const RuleInfo*, double> wins;
@@ -225,7 +226,7 @@ class PartsReader {
     }
     std::map<const RuleInfo*, int> weights;
     for (const Verdict& verdict : own) {
-      if (AboutRanks(*verdict.rule)) continue;
+      if (AboutRanks(*verdict.rule) || verdict.rule->id == options_.why) continue;
       int& weight = weights[verdict.rule];
       weight = std::max(weight, Weight(verdict.outcome));
     }

@@ -18,7 +18,7 @@ return {
   optional   = { "environment.launch_blocking", "launch.waiting.alone" },
   thresholds = { "min_share", "min_waiting", "min_alone" },
 
-  symptom = "For {waiting:pct} of the kernel time, the launching call returns only when its kernel has ended ({setting:text}). The host is never ahead of the GPU, which computes nothing{alone_text:text} for {share:pct} of the time.",
+  symptom = "Launching calls return only when their kernel has ended, for {waiting:pct} of the kernel time ({setting:text}). The host is never ahead of the GPU, which computes nothing{alone_text:text} for {share:pct} of the time.",
   cause   = "CUDA_LAUNCH_BLOCKING=1 is set, or a debugger or sanitizer runs the launches one at a time.",
   fixes   = {
     { action  = "Unset it; to look for an error, run compute-sanitizer once",

@@ -77,6 +77,18 @@ TEST_CASE("a rule is asked about the report that its finding speaks of") {
   CHECK(asked > 0);
 }
 
+// Rank 0 writes files, and the others wait for it in messages: their own time is host code.
+TEST_CASE("a finding has its words from the rank where the job wins, not from one that waits") {
+  const Folder folder;
+  const std::string ranks = RanksOf("scenarios/mpi/rank0-writes-a100-x4");
+  const Ran ran = RunAdvise(folder, ranks + " --format json");
+  REQUIRE(ran.status == 0);
+  const Json first = Json::parse(ran.out)["findings"][0];
+  CHECK(first["rule"] == "step/periodic-stall");
+  CHECK(first["symptom"].get<std::string>().find("file calls") != std::string::npos);
+  CHECK(first["evidence"][0]["source"].get<std::string>().find("rank_0") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace advise
 
