@@ -219,27 +219,33 @@ class Finder {
   }
 
   // The same call may follow waits for several threads: for the one that begins a step, and for one
-  // that copies within it. What does not end behind the likeliest thread is looked at once more,
-  // and is a wait for that thread, too, where no other comes into question.
+  // that copies within it. What does not end behind the likeliest thread, or behind what let that
+  // one go, is looked at once more, and is a wait for that thread, too, where no other comes into
+  // question.
   void Assign(std::size_t waiting, const std::vector<Pause>& pauses,
               std::vector<HandOver>* found) const {
-    const Partner likeliest = PartnerOf(waiting, pauses);
+    std::vector<std::uint8_t> asked(threads_.size(), 0);
+    asked[waiting] = 1;
+    const Partner likeliest = PartnerOf(asked, pauses);
     std::vector<Pause> left = pauses;
     Partner partner = likeliest;
-    while (partner.thread != threads_.size()) {
+    while (partner.thread != threads_.size() && !left.empty()) {
+      asked[partner.thread] = 1;
       std::vector<Pause> others;
       for (const Pause& pause : left) {
-        if (const std::optional<Nanos> late = Late(shown_[partner.thread], pause))
+        const std::optional<Nanos> late = Late(shown_[partner.thread], pause);
+        if (late && !LetGo(waiting, partner.thread, pause))
           Add(waiting, partner.thread, pause, *late, found);
         else
           others.push_back(pause);
       }
       left = std::move(others);
-      if (left.empty()) return;
-      partner = PartnerOf(waiting, left);
+      partner = PartnerOf(asked, left);
     }
     if (likeliest.thread == threads_.size() || !likeliest.mostly) return;
-    for (const Pause& pause : left) Add(waiting, likeliest.thread, pause, 0, found);
+    for (const Pause& pause : left) {
+      if (!LetGo(waiting, likeliest.thread, pause)) Add(waiting, likeliest.thread, pause, 0, found);
+    }
   }
 
   // It may wait as soon as it has handed over, and did not hand over when it waits for long.
@@ -248,7 +254,7 @@ class Finder {
     const Nanos late =
         pause.end - static_cast<Nanos>(behind_share_ * static_cast<double>(pause.Length()));
     if (shown_[waiting].WorksIn(pause, pause.end - behind) ||
-        shown_[from].IsBlocked(late, pause.end) || LetGo(waiting, from, pause))
+        shown_[from].IsBlocked(late, pause.end))
       return;
     found->push_back({pause.start, pause.end, threads_[from]});
   }
@@ -282,14 +288,15 @@ class Finder {
 
   // The thread that most of these pauses, or pauses with most of their time, end just behind; the
   // closest one of several. A thread that runs ahead of its partner need not wait at first, and
-  // then waits in each step.
-  Partner PartnerOf(std::size_t waiting, const std::vector<Pause>& pauses) const {
+  // then waits in each step. `asked`: by thread, 1 for those that do not come into question.
+  Partner PartnerOf(const std::vector<std::uint8_t>& asked,
+                    const std::vector<Pause>& pauses) const {
     Partner best{threads_.size(), true};
     Nanos closest = 0;
     Nanos all = 0;
     for (const Pause& pause : pauses) all += pause.Length();
     for (std::size_t other = 0; other < threads_.size(); ++other) {
-      if (other == waiting) continue;
+      if (asked[other] != 0) continue;
       std::set<Kind> kinds;
       std::vector<Nanos> behind;
       Nanos time = 0;

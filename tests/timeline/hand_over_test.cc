@@ -355,5 +355,37 @@ TEST_CASE("waits before the same call are for whom each of them ends behind") {
   CHECK(found.size() == static_cast<std::size_t>(3 * kSteps - 1));
 }
 
+// The executing thread launches a step for 8 ms. Behind it the main thread waits 500 us for a
+// batch, uploads it, and hands it over; a helper, whose waits nobody recorded, copies a number as
+// soon as the main thread is let go.
+TEST_CASE("who wakes up with a thread that was let go waits for who worked before") {
+  TraceBuilder story;
+  constexpr int kSteps = 12;
+  Repeat(kSteps, 10_ms, [&](int n, Nanos at) {
+    const Nanos done = at + 8_ms + (n * 37 % 11) * 10_us;
+    story.Thread("execute").OnStream(7);
+    for (Nanos call = at; call + 10_us < done; call += 400_us)
+      story.Launch("layer", {call, call + 5_us}, {call + 10_us, call + 390_us});
+    story.Launch("last", {done - 5_us, done}, {done + 2_us, done + 100_us});
+    const Nanos batch = done + 500_us;
+    story.Thread("main").OnStream(13).OsCall("pthread_cond_wait", {at + 10_us, done + 1_us});
+    story.OsCall("pthread_cond_wait", {done + 5_us, batch});
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {batch + 300_us, batch + 305_us},
+                    {batch + 310_us, batch + 390_us});
+    story.Thread("helper").OnStream(15).CopyToGpu(
+        4, MemoryKind::kPinned, {batch + 13_us, batch + 18_us}, {batch + 20_us, batch + 21_us});
+  });
+  const Analysed run(story, kAuto);
+  const std::vector<std::uint32_t>& thread = run.trace().calls.thread;
+  const std::uint32_t execute = thread[run.Calls("cudaLaunchKernel").front()];
+  const std::uint32_t main = thread[run.Calls("cudaMemcpyAsync").front()];
+  const std::uint32_t helper = thread[run.Calls("cudaMemcpyAsync").back()];
+  REQUIRE(helper != main);
+  const HandOvers hand_overs(run->run);
+  const std::vector<HandOver>& found = hand_overs.Of(helper);
+  CHECK(found.size() == kSteps - 1);
+  for (const HandOver& hand_over : found) CHECK(hand_over.from == execute);
+}
+
 }  // namespace
 }  // namespace advise
