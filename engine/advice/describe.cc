@@ -138,8 +138,11 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
 
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
   const double won = std::max(finding->AtStake(), finding->unprofiled_share.value_or(0));
-  // A symptom without a percentage promises nothing that the saving could fall short of.
-  const bool promises = finding->symptom.find('%') != std::string::npos;
+  // A symptom without a share promises nothing that the saving could fall short of.
+  const auto places = TemplatePlaces(finding->rule->symptom);
+  const bool promises = ShareNamed(finding->symptom) ||
+                        std::any_of(places.begin(), places.end(),
+                                    [](const auto& place) { return place.second == "pct"; });
   finding->falls_short = promises && finding->rule->kind != RuleKind::kInfo &&
                          finding->touched_share - won >= knowledge.Number("ranking.info_share") &&
                          won < knowledge.Number("ranking.falls_short") * finding->touched_share;

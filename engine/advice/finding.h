@@ -159,6 +159,7 @@ struct Where {
   std::vector<int> devices;
   std::vector<int> steps;
   std::string phase;
+  std::string figures;  // "rank 2": whose numbers the words hold, where those of others differ
 };
 
 // What became of the time that a fired rule claims.

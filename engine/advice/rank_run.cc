@@ -265,12 +265,30 @@ class JobFixes : public FixList {
     return std::min(scaled, std::max(of_job, *unprofiled));
   }
 
+  // Whose numbers the words hold: a part of one rank that loses clearly more than others.
+  std::string FiguresOf(const Candidate& candidate, const Finding& worst) const {
+    constexpr double kAlike = 0.8;  // layout only: of what the worst loses
+    std::size_t alike = 0;
+    const ReportFindings* own = nullptr;
+    for (const auto& [finding, report] : ItemOf(candidate).found) {
+      if (finding == &worst) own = report;
+      const bool same = finding->rule == worst.rule;
+      if (same && finding->touched_share >= kAlike * worst.touched_share)
+        alike += report->ranks.size();
+    }
+    const bool only = ItemOf(candidate).ranks.size() == 1;  // which is its place
+    if (only || own == nullptr || own->ranks.size() != 1 || alike == cluster_.ranks.size())
+      return "";
+    return cluster_.Label(own->ranks.front());
+  }
+
   // With the words and the evidence of one part.
   Finding OfParts(const Candidate& candidate) const {
     const JobItem& item = ItemOf(candidate);
     const auto [worst, report] = Worst(candidate);
     Finding finding = *worst;
     finding.part = report->part;
+    finding.where.figures = FiguresOf(candidate, *worst);
     finding.confidence = ConfidenceOf(candidate);
     finding.unprofiled_share =
         PartUnprofiled(finding.unprofiled_share, finding.saving_share, Share(candidate.saving));

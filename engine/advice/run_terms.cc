@@ -154,7 +154,13 @@ void UseTermsOfRun(Report* report) {
     use(&item.reason);
     use(&item.how);
   }
-  for (CareNote& note : report->read_with_care) use(&note.text);
+  for (CareNote& note : report->read_with_care) {
+    const std::string said = note.text;
+    use(&note.text);
+    for (Diagnostic& diagnostic : report->diagnostics) {
+      if (diagnostic.text == said) diagnostic.text = note.text;
+    }
+  }
 }
 
 }  // namespace advise

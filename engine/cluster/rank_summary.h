@@ -106,6 +106,7 @@ struct RankSummary {
   // What kernels it runs: "attention", "embedding", "moe_routing", "one-kernel-all-reduce";
   // "tokens": it generates them.
   std::vector<std::string> traits;
+  std::string languages;  // of its program, as the fact run.languages
 
   // Communication.
   std::vector<std::string> kinds;  // "allreduce", "allgather" …, "" when the name does not tell

@@ -216,6 +216,8 @@ class Summarizer {
     });
     rank->kernels_count += static_cast<std::int64_t>(lengths.size());
     rank->traits = Traits(d);
+    for (const std::string& language : analysis_.kind.languages)
+      rank->languages += (rank->languages.empty() ? "" : ", ") + language;
     std::size_t first = 0;
     for (StringId name = 0; name < trace_.strings.size(); ++name) {
       const std::span<Nanos> of_name = std::span(lengths).subspan(first, next[name] - first);

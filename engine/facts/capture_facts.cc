@@ -89,6 +89,8 @@ void DeclareCaptureFacts(Catalog* catalog) {
   trace.Add("capture.unattributed", "share",
             "Share of the GPU operations whose launching call was not captured.", Unattributed);
   auto& all = catalog->OfAll();
+  all.Add("capture.launches", "count", "Launching calls of the whole capture.",
+          [](const Analysis& a) { return LaunchingCalls(a.run); });
   all.Add("capture.dropped", "count", "Messages of the profiler about lost or failed collection.",
           [](const Analysis& a) { return Dropped(a).size(); });
   all.Add("capture.dropped_text", "name",

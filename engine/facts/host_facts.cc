@@ -53,6 +53,9 @@ void DeclareCode(Catalog* catalog) {
            "Of the time lost to this code, the part in which the GPU does nothing but uploads that "
            "the code delayed.",
            &HostCode::late_uploads_ns);
+  code.Add("host.compute.longest", "ns",
+           "Of the time lost to this code, the longest stretch without a break on one GPU.",
+           &HostCode::longest_ns);
 }
 
 void DeclareDoing(Catalog* catalog) {

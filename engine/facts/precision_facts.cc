@@ -93,7 +93,7 @@ void DeclarePrecisionFacts(Catalog* catalog) {
                    "Bfloat16 matrix kernels without tensor cores take half of their time."},
                   &NumberFormats::bf16);
   formats.Add("precision.half.share", "share",
-              "Share of the compute time in 16-bit matrix and convolution kernels.",
+              "Share of the compute time in 16-bit matrix kernels, convolutions aside.",
               [](const NumberFormats& f, const Analysis& a) {
                 return ShareOf(f.half_ns, a.kernels.compute_ns);
               });

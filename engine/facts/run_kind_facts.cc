@@ -126,7 +126,10 @@ void DeclareRunKindFacts(Catalog* catalog) {
            UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));
   kind.Add("run.languages", "name",
            "Languages, programming models, and what the framework builds on, separated by commas.",
-           [](const RunKind& k) { return fmt::format("{}", fmt::join(k.languages, ", ")); });
+           [](const RunKind& k) { return fmt::format("{}", fmt::join(k.languages, ", ")); })
+      .OfRanks([](const Cluster& c) {
+        return c.ranks.empty() ? std::string() : c.ranks.front().languages;
+      });
   kind.Add("run.trains", "flag", "Whether backward passes or an optimizer ran.", &RunKind::trains);
   kind.Add("run.decode", "flag", "Whether kernels or ranges of single tokens ran.",
            &RunKind::decode);

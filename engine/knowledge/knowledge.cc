@@ -27,6 +27,14 @@ std::string Knowledge::HowToRecord(std::string_view framework) const {
   return "";
 }
 
+std::vector<std::string> Knowledge::LanguagesOf(std::string_view framework) const {
+  for (const RunSign& sign : run_signs_) {
+    const bool named = sign.about == RunSign::About::kFramework && sign.rule.value == framework;
+    if (named) return sign.languages;
+  }
+  return {};
+}
+
 const CaptureHint* Knowledge::FindCaptureHint(std::string_view tag) const {
   const auto found = std::find_if(capture_hints_.begin(), capture_hints_.end(),
                                   [&](const CaptureHint& hint) { return hint.tag == tag; });

@@ -224,6 +224,9 @@ class Knowledge {
   // user writes the loop.
   std::string HowToRecord(std::string_view framework) const;
 
+  // What programs of this framework are written in, and what it builds on; empty where not known.
+  std::vector<std::string> LanguagesOf(std::string_view framework) const;
+
   // Examples of the pattern lists that their own entry does not claim.
   std::vector<Error> CheckExamples() const;
 

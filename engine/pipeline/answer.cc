@@ -182,7 +182,7 @@ void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
   // Ranks of several reports are brought together without the kernels of each.
   if (report->next_step.empty() && report->ranks.ranks > 1) {
     report->next_step = "Analyze one rank alone: its report names the kernels to measure.";
-    report->next_command = "advise REPORT   # of one rank";
+    report->next_command = fmt::format("advise {}", report->inputs.front().path);
   }
 }
 
@@ -216,15 +216,16 @@ void FillRun(Report* report) {
     run.kind = "server";
     run.unit = "request";
     run.framework = server;
-    run.languages = {"Python", "PyTorch"};
   }
   run.maker = report->devices.empty() ? "" : IsAmd(*report) ? "amd" : "nvidia";
   report->efficiency = EfficiencyOf(*report);
 }
 
-void FillLanguageOfCounters(const Knowledge& knowledge, Report* report) {
+void FillLanguages(const Knowledge& knowledge, Report* report) {
   const Rows* rows = FactRows(*report, "counter.rows");
   RunInfo& run = report->run;
+  if (run.languages.empty() && run.kind == "server")
+    run.languages = knowledge.LanguagesOf(run.framework);
   if (rows == nullptr || rows->empty() || !run.languages.empty() || !run.framework.empty()) return;
   const bool own = std::all_of(rows->begin(), rows->end(), [&](const Row& row) {
     const std::string family = knowledge.ClassifyKernel(TextIn(row, "kernel")).family;

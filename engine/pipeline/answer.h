@@ -12,9 +12,10 @@ namespace advise {
 // From the facts of a report of one trace: its kind, and how well its kernels run.
 void FillRun(Report* report);
 
-// Kernels that are known by their counters alone: where none is of a framework or library, the
-// program has its own.
-void FillLanguageOfCounters(const Knowledge& knowledge, Report* report);
+// Of what has no timeline: a server's log names the server, and so what it is written in. Kernels
+// that are known by their counters alone are the program's own where none is of a framework or
+// library.
+void FillLanguages(const Knowledge& knowledge, Report* report);
 
 // Of several parts: the kind that most of them are of, and the least efficiency.
 void FillRunOfParts(const std::vector<const Report*>& parts, Report* report);

@@ -81,8 +81,8 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   // Where the GPU has enough to do meanwhile, its cost shows in the host's time only.
   text += per_part(length) == per_part(analysis.run.window.Length())
               ? fmt::format(", which hardly lengthens the {}", unit)
-              : fmt::format(": without it, {} {} takes about {}", steps.known() ? "a" : "the", unit,
-                            per_part(length));
+              : fmt::format(": without it, the {} takes about {}",
+                            steps.known() ? "average step" : unit, per_part(length));
   notes->push_back({Care::kProfilerCost, text});
 }
 
@@ -231,7 +231,10 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
     add(Care::kStepsOfWork, "steps were inferred from GPU work that repeats");
   } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict) {
     // Where too little was recorded for a verdict, the doubt says it.
-    add(Care::kNoSteps, "no steps were found: the whole capture was analyzed, including start-up");
+    const bool loop = analysis.kind.kind == KindOfRun::kSolver;
+    add(Care::kNoSteps,
+        std::string(loop ? "single steps could not be told apart" : "no steps were found") +
+            ": the whole capture was analyzed, including start-up");
   }
   for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
     if (message.level == Level::kError)

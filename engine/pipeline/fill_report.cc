@@ -272,7 +272,7 @@ void Conclude(const Knowledge& knowledge, const std::string& day, const Cluster*
   FillRanks(report);
   if (report->run.kind.empty()) FillRun(report);
   report->run.all_ranks = report->ranks.ranks > 1 && !HasCare(*report, Care::kSomeRanks);
-  FillLanguageOfCounters(knowledge, report);
+  FillLanguages(knowledge, report);
   report->healthy = IsHealthy(*report, knowledge);
   FillNotChecked(knowledge, report);
   UseTermsOfRun(report);

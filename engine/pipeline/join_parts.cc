@@ -106,30 +106,48 @@ std::vector<ReportFindings> TakeFindings(const Cluster& cluster, std::vector<Par
   return findings;
 }
 
+// "run.sqlite", or "run.sqlite (rank 2)" where several ranks are in it.
+std::string SourceOf(const Cluster& cluster, const std::vector<Part>& parts, std::size_t i) {
+  const std::vector<InputInfo>& inputs = parts[i].saved->report.inputs;
+  if (inputs.empty()) return "";
+  const auto of_file = std::count_if(parts.begin(), parts.end(),
+                                     [&](const Part& part) { return part.path == parts[i].path; });
+  const auto rank = std::find_if(cluster.ranks.begin(), cluster.ranks.end(),
+                                 [&](const RankSummary& one) { return one.report == i; });
+  if (of_file < 2 || rank == cluster.ranks.end()) return inputs.front().path;
+  const auto r = static_cast<std::size_t>(rank - cluster.ranks.begin());
+  return fmt::format("{} ({})", inputs.front().path, cluster.Label(r));
+}
+
 // Adds to the verdicts about ranks, for each rule about single ranks, the one that says most: where
-// it was kept, that of the part that the finding has its words from.
-void AddVerdicts(const std::vector<Finding>& findings, std::vector<Part>* parts,
-                 std::vector<Verdict>* verdicts) {
+// it was kept, that of the part that the finding has its words from (RankRun).
+void AddVerdicts(const Cluster& cluster, const std::vector<Finding>& findings,
+                 std::vector<Part>* parts, std::vector<Verdict>* verdicts) {
   std::map<const RuleInfo*, std::size_t> words_of;
   for (const Finding& finding : findings) {
     if (finding.part) words_of[finding.rule] = *finding.part;
   }
-  std::map<std::string, Verdict*> best;
+  struct Best {
+    Verdict* verdict = nullptr;
+    std::pair<int, bool> order;
+    std::size_t part = 0;
+  };
+  std::map<std::string, Best> best;
   for (std::size_t i = 0; i < parts->size(); ++i) {
     Part& part = (*parts)[i];
     if (!part.saved) continue;
-    const std::vector<InputInfo>& inputs = part.saved->report.inputs;
     for (Verdict& verdict : part.saved->report.verdicts) {
       if (AboutRanks(*verdict.rule)) continue;
-      if (!inputs.empty()) verdict.source = inputs.front().path;
-      Verdict*& known = best[verdict.rule->id];
       const auto words = words_of.find(verdict.rule);
-      const bool same_part = words != words_of.end() && words->second == i;
-      if (known == nullptr || same_part || Weight(verdict.outcome) > Weight(known->outcome))
-        known = &verdict;
+      const std::pair order(Weight(verdict.outcome), words != words_of.end() && words->second == i);
+      Best& known = best[verdict.rule->id];
+      if (known.verdict == nullptr || order > known.order) known = {&verdict, order, i};
     }
   }
-  for (auto& [id, verdict] : best) verdicts->push_back(std::move(*verdict));
+  for (auto& [id, known] : best) {
+    known.verdict->source = SourceOf(cluster, *parts, known.part);
+    verdicts->push_back(std::move(*known.verdict));
+  }
   std::stable_sort(verdicts->begin(), verdicts->end(),
                    [](const Verdict& a, const Verdict& b) { return a.rule->id < b.rule->id; });
 }
@@ -191,7 +209,7 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
   for (Finding& finding : joined.findings) {
     for (Evidence& item : finding.evidence) AddChecks(*parts, cluster, &item);
   }
-  AddVerdicts(joined.findings, parts, &joined.verdicts);
+  AddVerdicts(cluster, joined.findings, parts, &joined.verdicts);
   return joined;
 }
 

@@ -58,9 +58,13 @@ void FillNextStepOfNothing(Report* report) {
         "ProfilerActivity.CUDA])";
     return;
   }
+  const bool launched = FactNumber(*report, "capture.launches").value_or(0) > 0;
   report->next_step =
-      "Capture the program while it works on the GPU. If it did, check that the profiler may "
-      "use the GPU.";
+      launched && report->devices.empty()
+          ? "Stop other profilers, check that the profiler may use the GPU and fits the driver, "
+            "and capture again."
+          : "Capture the program while it works on the GPU. If it did, check that the profiler may "
+            "use the GPU.";
   report->next_command = torch ? "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
                                : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
 }

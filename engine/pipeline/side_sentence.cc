@@ -157,11 +157,7 @@ std::string SentenceWithoutGpuWork(const Analysis& analysis) {
     return fmt::format("The model ran on the CPU: {} in {}. No GPU activity was recorded.",
                        FormatQuantity(found.time_ns, "ns"), found.name);
   }
-  std::size_t launches = 0;
-  for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
-    const CallClass call_class = run.ClassOfCall(call);
-    launches += call_class == CallClass::kLaunch || call_class == CallClass::kGraphLaunch ? 1 : 0;
-  }
+  const std::size_t launches = LaunchingCalls(run);
   if (launches == 0) {
     return run.trace.diagnostics.Has(kOtherAccelerator)
                ? "The trace shows work on an accelerator that is not a GPU. Only GPUs are judged."

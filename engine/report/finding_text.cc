@@ -214,6 +214,14 @@ std::string SavingAmount(const Finding& finding) {
                                               : unprofiled + " by itself, without the profiler";
 }
 
+std::string NeedlessText(const Report& report, const Finding& finding) {
+  const Finding* const fix = MadeNeedlessBy(report, finding);
+  if (fix == nullptr) return "";
+  std::string text = fmt::format("needless after {}", fix->rank);
+  if (finding.alone_share > 0) text += fmt::format("; {} by itself", Percent(finding.alone_share));
+  return text;
+}
+
 std::string SavingShares(const Finding& finding) {
   if (finding.DiffersUnprofiled())
     return Percent(*finding.unprofiled_share) + " without the profiler";
@@ -267,7 +275,17 @@ std::string SearchText(const Evidence& item) {
   return item.source.empty() ? text : text + " in " + item.source;
 }
 
+const Finding* OwnFinding(const Report& report, const std::string& id) {
+  for (const Finding& other : report.findings) {
+    const bool listed = !other.UnderCause() && other.severity != Severity::kInfo;
+    if (other.rule != nullptr && other.rule->id == id && listed) return &other;
+  }
+  return nullptr;
+}
+
 std::string ExplainedText(const Report& report, const std::string& id) {
+  if (const Finding* const own = OwnFinding(report, id); own != nullptr)
+    return fmt::format("part of finding {}: {} ({})", own->rank, own->Title(), id);
   for (const Finding& other : report.findings) {
     if (other.rule != nullptr && other.rule->id == id && !other.symptom.empty()) {
       return fmt::format("{} ({})", other.Seen(), id);

@@ -42,6 +42,9 @@ std::string SecondsText(double seconds);
 // if only this were fixed. "" when the saving is not known.
 std::string SavingAmount(const Finding& finding);
 
+// "needless after 1; 14 % by itself": of what another fix takes along; else "".
+std::string NeedlessText(const Report& report, const Finding& finding);
+
 // "2 %; 22 % by itself": the same without seconds.
 std::string SavingShares(const Finding& finding);
 
@@ -50,6 +53,9 @@ std::string SavingText(const Report& report, const Finding& finding);
 
 // What to search for where sqlite3 does not open the input: name, time, file.
 std::string SearchText(const Evidence& item);
+
+// What stands in the list by itself, although another finding explains a part of it; or null.
+const Finding* OwnFinding(const Report& report, const std::string& rule);
 
 // What a folded finding is: its own words when it is in the report, else its title; with the rule.
 std::string ExplainedText(const Report& report, const std::string& rule);

@@ -179,7 +179,7 @@ std::string Ranked(const Report& report, const Sorted& sorted) {
   html +=
       "<div class=\"order\">\n<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings in "
       "this order\">\n";
-  for (const Finding* finding : sorted.advice) html += HtmlFindingLine(*finding);
+  for (const Finding* finding : sorted.advice) html += HtmlFindingLine(report, *finding);
   return html + "</ol>\n" + HtmlPlan(report) + "</div>\n</section>\n";
 }
 

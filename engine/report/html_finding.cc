@@ -148,8 +148,9 @@ std::string HtmlCodeBlock(const std::string& code, const std::string& label) {
       HtmlText(label), HtmlCode(code));
 }
 
-std::string HtmlFindingLine(const Finding& finding) {
-  std::string saving = SavingAmount(finding);
+std::string HtmlFindingLine(const Report& report, const Finding& finding) {
+  std::string saving = NeedlessText(report, finding);
+  if (saving.empty()) saving = SavingAmount(finding);
   if (saving.empty()) saving = "saving unknown";
   // A bar as long as the saving: CSS turns the share into a width.
   return fmt::format(

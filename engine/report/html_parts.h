@@ -14,7 +14,7 @@ std::string HtmlData(const Report& report);
 // One finding in full, and its line in the ranked list.
 std::string HtmlFinding(const Report& report, const Finding& finding, const HtmlOptions& options,
                         bool open);
-std::string HtmlFindingLine(const Finding& finding);
+std::string HtmlFindingLine(const Report& report, const Finding& finding);
 
 // The efficiency tree of several ranks, and each rank; empty for one rank.
 std::string HtmlRanks(const Report& report);

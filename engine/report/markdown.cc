@@ -95,11 +95,12 @@ std::string Budget(const Report& report) {
   return text + "\n";
 }
 
-std::string FindingTable(const std::vector<const Finding*>& findings) {
+std::string FindingTable(const Report& report, const std::vector<const Finding*>& findings) {
   if (findings.empty()) return "";
   std::string text = "| # | what to fix | saves up to | severity | rule |\n|--:|---|--:|---|---|\n";
   for (const Finding* finding : findings) {
-    std::string saving = SavingAmount(*finding);
+    std::string saving = NeedlessText(report, *finding);
+    if (saving.empty()) saving = SavingAmount(*finding);
     if (saving.empty()) saving = "not known";
     text += fmt::format(
         "| {} | {} | {} | {} | {} |\n", finding->rank, MarkdownText(Title(*finding)), saving,
@@ -307,7 +308,7 @@ std::string RenderMarkdown(const Report& report, const MarkdownOptions& options)
       good_to_know.push_back(&finding);
     }
   }
-  std::string text = Header(report) + Notes(report) + Budget(report) + FindingTable(advice);
+  std::string text = Header(report) + Notes(report) + Budget(report) + FindingTable(report, advice);
   const auto full = static_cast<std::size_t>(std::max(0, options.top));
   for (std::size_t i = 0; i < std::min(full, advice.size()); ++i) {
     text += Full(report, *advice[i], options);

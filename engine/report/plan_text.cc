@@ -24,6 +24,17 @@ std::string Numbers(const std::vector<int>& numbers) {
   return text;
 }
 
+// What is compared in one line has one unit, where that leaves a number that can be read.
+std::string InUnitOf(double first_ns, double ns) {
+  constexpr double kLeast = 0.1;  // layout only: of the unit
+  for (const auto& [unit, name] : {std::pair(1e9, "s"), std::pair(1e6, "ms"), {1e3, "µs"}}) {
+    if (first_ns < unit) continue;
+    if (ns >= unit || ns < kLeast * unit) break;
+    return fmt::format("{:.2f} {}", ns / unit, name);
+  }
+  return FormatQuantity(ns, "ns");
+}
+
 bool HasNumber(const Finding* finding) { return finding != nullptr && !finding->UnderCause(); }
 
 struct EffectWords {
@@ -105,10 +116,19 @@ std::vector<std::string> PlanStages(const Report& report, std::size_t most) {
   const std::vector<PlanStage> plan = ListedPlan(report);
   if (plan.empty()) return {};
   std::vector<std::string> stages = {PlanTimeText(report, plan.front().ns)};
+  // A fix that another one makes needless leaves the time as it is.
+  std::vector<std::string> times;
+  std::string last = FormatQuantity(plan.front().ns, "ns");
   for (std::size_t i = 1; i < plan.size(); ++i) {
-    if (i < most || i + 1 == plan.size()) {
-      stages.push_back("→ " + FormatQuantity(plan[i].ns, "ns"));
-    } else if (i == most) {
+    std::string time = InUnitOf(plan.front().ns, plan[i].ns);
+    if (time != last) times.push_back("→ " + time);
+    last = std::move(time);
+  }
+  if (times.empty()) return {};
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i + 1 < most || i + 1 == times.size()) {
+      stages.push_back(times[i]);
+    } else if (i + 1 == most) {
       stages.emplace_back("→ …");
     }
   }

@@ -67,6 +67,7 @@ std::string WhereText(const Report& report, const Where& where) {
   if (!where.steps.empty() && some)
     parts.push_back(StepList(StepsInWords(report.run), where.steps));
   if (!where.phase.empty()) parts.push_back(where.phase + " phase");
+  if (!where.figures.empty()) parts.push_back("the numbers are those of " + where.figures);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

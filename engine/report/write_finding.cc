@@ -151,15 +151,19 @@ class EffectTree {
 
   // In one line: the rules that fit, and how many more there are.
   void WriteBriefly(Page& page) const {
-    if (ids_.empty()) return;
+    std::vector<std::string> ids;  // of the rest, a part only is covered
+    for (const std::string& id : ids_) {
+      if (OwnFinding(report_, id) == nullptr) ids.push_back(id);
+    }
+    if (ids.empty()) return;
     const auto more = [&](std::size_t shown) {
-      return shown == ids_.size() ? "" : fmt::format(", and {} more: -v", ids_.size() - shown);
+      return shown == ids.size() ? "" : fmt::format(", and {} more: -v", ids.size() - shown);
     };
-    std::string words = "covers: " + ids_.front();
+    std::string words = "covers: " + ids.front();
     std::size_t shown = 1;
     const int room = page.width() - kFindingColumn;
-    for (; shown < ids_.size(); ++shown) {
-      const std::string longer = words + ", " + ids_[shown];
+    for (; shown < ids.size(); ++shown) {
+      const std::string longer = words + ", " + ids[shown];
       if (DisplayWidth(longer) + DisplayWidth(more(shown + 1)) > room) break;
       words = longer;
     }
@@ -428,11 +432,8 @@ void WriteFindingLine(Page& page, const Report& report, const Finding& finding) 
   // Where two amounts are told, shares alone leave more room for the title.
   const bool two = IsMostlyTaken(finding) || finding.DiffersUnprofiled() || finding.saving_s <= 0;
   std::string saving = two ? SavingShares(finding) : SavingAmount(finding);
-  if (const Finding* const fix = MadeNeedlessBy(report, finding); fix != nullptr) {
-    saving = fmt::format("needless after {}", fix->rank);
-    if (finding.alone_share > 0)
-      saving += fmt::format("; {} by itself", FormatQuantity(finding.alone_share, "share"));
-  }
+  if (const std::string needless = NeedlessText(report, finding); !needless.empty())
+    saving = needless;
   if (saving.empty()) saving = "-";
   const int room =
       std::max(16, page.width() - kIndent - DisplayWidth(saving) - DisplayWidth(id) - 4);

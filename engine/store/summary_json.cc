@@ -136,7 +136,7 @@ ADVISE_KEEP(Link, url, programs)
 ADVISE_KEEP(Fix, action, snippet, language, links, programs)
 ADVISE_KEEP(Evidence, what, value, unit, threshold, start_ns, end_ns, table, rows, sql, find,
             source, partly)
-ADVISE_KEEP(Where, ranks, devices, steps, phase)
+ADVISE_KEEP(Where, ranks, devices, steps, phase, figures)
 ADVISE_KEEP(StepPart, start, share)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
 ADVISE_KEEP(Finding, rank, severity, tentative, confidence, confidence_from, turn, saving_s,
@@ -185,9 +185,9 @@ ADVISE_KEEP(Verdict, outcome, reason, missing, evidence, tables, reads, comparis
 ADVISE_KEEP(RankSummary, rank, rank_source, local_rank, world_size, host, job, path, clock, pid,
             device, device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches,
             work_print, window_start, window_end, time, steps_source, steps, host_works,
-            kernels_count, kernels, blocks, copied_bytes, copied_time, wrote_files, traits, kinds,
-            groups, backwards, backwards_synced, memory_peak, memory_capacity, unseen,
-            supports_verdict)
+            kernels_count, kernels, blocks, copied_bytes, copied_time, wrote_files, traits,
+            languages, kinds, groups, backwards, backwards_synced, memory_peak, memory_capacity,
+            unseen, supports_verdict)
 
 namespace {
 

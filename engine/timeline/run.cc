@@ -94,6 +94,15 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
   run->window = window;
 }
 
+std::size_t LaunchingCalls(const Run& run) {
+  std::size_t launches = 0;
+  for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
+    const CallClass call_class = run.ClassOfCall(call);
+    launches += call_class == CallClass::kLaunch || call_class == CallClass::kGraphLaunch ? 1 : 0;
+  }
+  return launches;
+}
+
 std::vector<std::uint8_t> StreamsThatCompute(const Run& run) {
   const OpTable& ops = run.trace.ops;
   std::vector<std::uint8_t> computes(run.trace.streams.size(), 0);

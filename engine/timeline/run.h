@@ -91,6 +91,9 @@ struct Run {
   CallClass ClassOfCall(std::uint32_t call) const { return names.Call(trace.calls.name[call]); }
 };
 
+// Calls of the whole capture that launch kernels or graphs. O(calls).
+std::size_t LaunchingCalls(const Run& run);
+
 // By stream: 1 where it runs kernels or graphs, collectives aside. Copies on other streams can
 // overlap with them. O(ops).
 std::vector<std::uint8_t> StreamsThatCompute(const Run& run);

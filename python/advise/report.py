@@ -110,12 +110,15 @@ class Saving:
 
 @dataclass(frozen=True)
 class Where:
-    """The ranks, devices and steps that a finding is about; empty: all."""
+    """The ranks, devices and steps that a finding is about; empty: all.
+
+    `figures`: of several ranks, the one whose numbers the words hold, where those of the others differ."""
 
     ranks: Sequence[int] = ()
     devices: Sequence[int] = ()
     steps: Sequence[int] = ()
     phase: str = ""
+    figures: str = ""
 
 
 @dataclass(frozen=True)

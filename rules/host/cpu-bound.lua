@@ -71,16 +71,21 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.late_uploads",
+  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.late_uploads", "host.compute.longest",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "capture.has_os_calls", "run.kind", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "max_pauses_of_request" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_late", "max_pauses_of_request" },
 
   symptom = "The GPU waits for CPU code on the launching thread for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
   fixes   = {
     { reason = "requests", action = "If this is a server, first see whether it had requests: record its waits in the OS as well",
       snippet = "nsys profile --trace=cuda,nvtx,osrt -o waits -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { reason = "once", action = "Record a second pass: if the pause does not come again, it was start-up, such as compiling or choosing algorithms",
+      snippet = "for _ in range(3):\n    model(x)             # not recorded\nwith profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as prof:\n    model(x)",
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "once", action = "If the program repeats this work, record a second pass: a pause that does not come again was start-up",
+      ["for"] = { "c++", "fortran", "openacc", "openmp", "mpi", "tensorflow", "jax", "cupy", "numba" } },
     { reason = "callback", action = "Compute in JAX what the callback computes: the compiled function waits until Python is done", ["for"] = { "jax" } },
     { reason = "model", action = "Compile the model, so that its layers run without Python between the kernels",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },
@@ -109,7 +114,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     { reason = "other", action = "Move this code off the launching thread (worker process, background thread, GPU), or run it while the GPU has queued work" },
     { reason = "other", action = "If this code does not need the latest results, launch the next GPU work before it, and synchronize after it",
       ["for"] = { "c++", "fortran", "openacc", "openmp" } },
-    { reason = "other", action = "If it does, run it on the GPU, too: with the data already there, even a slow kernel saves the wait",
+    { reason = "other", action = "If this code needs the latest results, run it on the GPU, too: with the data already there, even a slow kernel saves the wait",
       ["for"] = { "c++", "fortran", "openacc", "openmp" } },
   },
   false_positives = "Programs that are meant to alternate between CPU and GPU.",
@@ -127,6 +132,9 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local functions = f.host.compute.functions or {}
     local uploads = not name and #functions == 0 and prepares_data(f, t)
     if uploads then where = ", most of it right before it copies data to the GPU, so this code probably prepares that data" end
+    local unknown = not name and #functions == 0 and not uploads
+    local once = unknown and not f.steps.count and 2 * (f.host.compute.longest or 0) > f.host.compute.lost.time
+    if once then where = ", most of it in one pause of " .. in_words(f.host.compute.longest, "time") end
     local seen = functions_of(functions)
     if seen then where = ", most of it in " .. seen .. (name and " in " .. name or "") end
     local ways = {}
@@ -135,6 +143,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       table.insert(ways, { reason = "requests" })
       where = ", or that thread waits for requests, which were not recorded"
     end
+    if once then table.insert(ways, { reason = "once" }) end
     if uploads then table.insert(ways, { reason = "upload" }) end
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
@@ -144,21 +153,24 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     if percent > math.floor(100 * lost + 0.5) then
       all_text = " The launching thread runs CPU code for " .. percent .. " % of the time, part of it while the GPU works."
     end
-    if 2 * (f.host.compute.late_uploads or 0) > f.host.compute.lost.time then
-      all_text = all_text .. " Most of the waiting shows as copies, since uploads start late."
+    local late = share(f.host.compute.late_uploads or 0, f.host.compute.lost.time)
+    if at_least(late, t.min_late) then
+      local most = 2 * (f.host.compute.late_uploads or 0) > f.host.compute.lost.time
+      all_text = all_text .. (most and " Most" or " Part") .. " of the waiting shows as copies, since uploads start late."
     end
-    return { share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = ways }
+    return { share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = ways, pause = once and f.host.compute.longest or 0 }
   end,
 
-  saving = function(f, t)
+  saving = function(f, t, e)
     if f.window.supports_verdict == false then
       -- One pass of a model is what later ones are like; a script, a test or a first pass is not.
       local kinds = { training = true, inference = true, ["one-pass"] = true, solver = true }
       if not kinds[f.run.kind or ""] or not at_least(f.launch.count or 0, t.min_launches_of_pass) then return nil end
       if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then return nil end
     end
-    return { claims = f.host.compute.lost, remedy = f.host.compute.remedy, confidence = 0.3,
-             basis = "this code runs elsewhere, or while the GPU is working" }
+    return { claims = f.host.compute.lost, remedy = f.host.compute.remedy,
+             -- One pause says nothing of whether the next pass has it, too.
+             confidence = e.pause > 0 and 0.15 or 0.3, basis = "this code runs elsewhere, or while the GPU is working" }
   end,
 
   tests = {
@@ -231,6 +243,11 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
                 host = { compute = { remedy = true, lost = { time = 1e8, count = 0 }, ranges = {}, before_uploads = 1e8, late_uploads = 6e7 } } },
       expect = { share = 0.1, all_text = " Most of the waiting shows as copies, since uploads start late." } },
+    { name = "a part of the waiting shows as copies",
+      edges = { ["host.compute.late_uploads"] = 1e8 },
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, late_uploads = 2e8 } } },
+      expect = { all_text = " Part of the waiting shows as copies, since uploads start late." } },
     { name = "near miss: half of it comes before an upload",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 2.5e8 } } },
@@ -256,6 +273,19 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 }, ranges = {},
                                      functions = { { name = "main", samples = 400 }, { name = "std::abs", samples = 390 }, { name = "memcpy", samples = 90 } } } } },
       expect = { where = ", most of it in the functions main, std::abs", ways = { { reason = "other" } } } },
+    { name = "one pass, and one pause in it: whether the next pass has it is not known",
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" }, launch = { count = 500 }, startup = { time = 0 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 2 }, longest = 4.9e8, ranges = {} } } },
+      expect = { where = ", most of it in one pause of 490 ms", ways = { { reason = "once" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } },
+      saving = { claims = 5e8, confidence = 0.15 } },
+    { name = "near miss: two pauses of one pass",
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" }, launch = { count = 500 }, startup = { time = 0 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 2 }, longest = 2.5e8, ranges = {} } } },
+      expect = { where = ", most of it in code that no named range covers" }, saving = { confidence = 0.3 } },
+    { name = "near miss: each step has its pause",
+      facts = { window = { device_time = 1e9 }, steps = { count = 1 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 1 }, longest = 5e8, ranges = {} } } },
+      expect = { where = ", most of it in code that no named range covers" }, saving = { confidence = 0.3 } },
     { name = "near miss: samples are of many functions",
       facts = { window = { device_time = 1e9 }, capture = { has_ranges = false },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 10 }, ranges = {},

@@ -3,7 +3,7 @@
 local why = {
   ["strided"] = "The tensors have different layouts, so one of them is read in strides and most of the fetched bytes are not used.",
   ["short-rows"] = "Rows are so short that most threads of a block have nothing to do.",
-  ["long-rows"] = "There are few rows, and each is long, so only a few blocks work.",
+  ["long-rows"] = "There are few rows to reduce (in batch norm: channels), and each is long, so only a few blocks work.",
   ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides do not allow wide loads.",
   ["compiled"] = "A compiler made this kernel, and its block sizes may not fit this GPU; or other kernels compete for memory.",
   ["small"] = "Each kernel moves little data and ends before memory reaches its full bandwidth.",

@@ -17,9 +17,9 @@ return {
   cause   = "TF32 rounds each factor to 10 bits of mantissa, three decimal digits. Neural networks tolerate that. An iterative solver may converge more slowly, or to another result, and no error is reported.",
   fixes   = {
     { action = "Run once without TF32, and compare residuals, the number of iterations and the results", snippet = "NVIDIA_TF32_OVERRIDE=0 COMMAND", language = "bash", ["for"] = { "nvidia" } },
-    { action = "If they differ, ask for full FP32 where it matters", snippet = "torch.set_float32_matmul_precision(\"highest\")", language = "python", ["for"] = { "pytorch" } },
-    { action = "If they differ, set cuBLAS's math mode back to CUBLAS_DEFAULT_MATH for the products that matter", ["for"] = { "c++" } },
-    { action = "If they differ, ask for full FP32 where it matters",
+    { action = "If the results differ, ask for full FP32 where it matters", snippet = "torch.set_float32_matmul_precision(\"highest\")", language = "python", ["for"] = { "pytorch" } },
+    { action = "If the results differ, set cuBLAS's math mode back to CUBLAS_DEFAULT_MATH for the products that matter", ["for"] = { "c++" } },
+    { action = "If the results differ, ask for full FP32 where it matters",
       snippet = "jax.config.update(\"jax_default_matmul_precision\", \"float32\")", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Solvers that refine their results in full precision, and neural networks inside a simulation.",

@@ -35,7 +35,7 @@ return {
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
     { reason = "work", action = "Balance batches by length, so that ranks compute equally long", ["for"] = { "python" } },
     { reason = "work", action = "Divide the problem by cost, not by cells, so that ranks compute equally long", ["for"] = { "c++", "fortran", "openacc" } },
-    { reason = "times", action = "If it evaluates, let all ranks do so, each with its part of the data: the others wait for it anyway",
+    { reason = "times", action = "If the late rank evaluates, let all ranks do so, each with its part of the data: the others wait for it anyway",
       snippet = "sampler = DistributedSampler(dataset, shuffle=False)   # and sum the results over all ranks", language = "python", ["for"] = { "pytorch" } },
     { reason = "times", action = "Do it in another job, from a checkpoint" },
     { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another GPU",

@@ -20,7 +20,7 @@ return {
   cause   = "Something happened that is not part of a normal step.",
   fixes   = {
     { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbors" },
-    { reason = "host code", action = "If it is Python's garbage collector, collect at times that you choose",
+    { reason = "host code", action = "Where Python's garbage collector is the cause, collect at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()      # after warm-up
 if step % 500 == 0: gc.collect()]],
       language = "python", ["for"] = { "python" } },

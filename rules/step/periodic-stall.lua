@@ -69,7 +69,7 @@ elif step % 100 == 10:
       ["for"] = { "python" } },
     { reason = "collector", action = "In a server, move work on requests, such as tokenizing, to another process than the one that launches",
       ["for"] = { "inference" } },
-    { reason = "collector", action = "If it is Python's garbage collector, run it rarely and at times that you choose",
+    { reason = "collector", action = "Where Python's garbage collector is the cause, run it rarely and at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()            # after warm-up; then gc.collect() every 1000 steps]],
       language = "python", ["for"] = { "python" } },
     { reason = "collector", action = "Sample the CPU to see what the launching thread runs meanwhile",

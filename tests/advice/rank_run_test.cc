@@ -320,6 +320,19 @@ TEST_CASE("without the profiler the job wins as much less as its ranks do") {
   CHECK(!RankRun({}, reports, TwoRanks(), ShippedKnowledge())[0].unprofiled_share.has_value());
 }
 
+TEST_CASE("where ranks differ, a finding says whose numbers its words hold") {
+  const Cluster cluster = TwoRanks();
+  const RuleInfo host = Rule("host/slow");
+  const auto figures = [&](double other) {
+    const std::vector<ReportFindings> reports = {{{Saves(host, 0.2, 0)}, {0}},
+                                                 {{Saves(host, other, 0)}, {1}}};
+    const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
+    return Named(findings, "host/slow")->where.figures;
+  };
+  CHECK(figures(0.1) == "rank 0");
+  CHECK(figures(0.19).empty());
+}
+
 TEST_CASE("what all ranks suffer from comes before the rank that suffers most") {
   // Rank 1 computes 20 us longer in each step, and rank 0 waits for it so long.
   std::vector<RankSummary> ranks = TwoRanks().ranks;

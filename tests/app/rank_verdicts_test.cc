@@ -33,7 +33,7 @@ TEST_CASE("ranks that lose nothing between kernels are told where the kernels to
   INFO(ran.out);
   REQUIRE(ran.status == 0);
   CHECK(ran.out.find("Next: analyze one rank alone") != std::string::npos);
-  CHECK(ran.out.find("advise REPORT   # of one rank") != std::string::npos);
+  CHECK(ran.out.find("/rank_0.") != std::string::npos);
 }
 
 TEST_CASE("of several ranks, the verdict that says most is kept") {
@@ -87,6 +87,26 @@ TEST_CASE("a finding has its words from the rank where the job wins, not from on
   CHECK(first["rule"] == "step/periodic-stall");
   CHECK(first["symptom"].get<std::string>().find("file calls") != std::string::npos);
   CHECK(first["evidence"][0]["source"].get<std::string>().find("rank_0") != std::string::npos);
+}
+
+TEST_CASE("of ranks in one report, a rule is asked about the one that its finding speaks of") {
+  const Folder folder;
+  const std::string scenario =
+      ADVISE_SOURCE_DIR "/fixtures/scenarios/mpi/rank0-writes-a100-x4.toml";
+  REQUIRE(RunAdvise(folder, scenario + " -o one.sqlite", ADVISE_SIM_PROGRAM).status == 0);
+  const Ran ran = RunAdvise(folder, "one.sqlite --format json");
+  REQUIRE(ran.status == 0);
+  int asked = 0;
+  const Json report = Json::parse(ran.out);
+  for (const Json& finding : report["findings"]) {
+    const std::string figures = finding["where"]["figures"];
+    if (figures.empty()) continue;
+    const Ran why = RunAdvise(folder, "why " + finding["rule"].get<std::string>() + " one.sqlite");
+    INFO(finding.dump() << why.out);
+    ++asked;
+    CHECK(why.out.find("one.sqlite (" + figures + ")") != std::string::npos);
+  }
+  CHECK(asked > 0);
 }
 
 }  // namespace

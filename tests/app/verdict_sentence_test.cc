@@ -268,6 +268,17 @@ TEST_CASE("whoever runs a server is told how its own profiler starts") {
   CHECK_THAT(command("PyTorch"), Catch::StartsWith("profile(schedule="));
 }
 
+TEST_CASE("where launches were recorded, the program did work on the GPU") {
+  Report report;
+  report.inputs.emplace_back();
+  report.inputs.front().kind = "nsys-sqlite";
+  report.facts.emplace_back();
+  report.facts.back().info = InfoOf("capture.launches");
+  report.facts.back().fact.value = 12873.0;
+  FillNextStep(ShippedKnowledge(), &report);
+  CHECK_THAT(report.next_step, Catch::StartsWith("Stop other profilers"));
+}
+
 TEST_CASE("work of another accelerator is no GPU that did nothing") {
   Report report;
   report.inputs.emplace_back();

@@ -52,6 +52,13 @@ TEST_CASE("of a long plan the first fixes and the end are shown") {
         Texts{"323 ms per step", "→ 300 ms", "→ 267 ms", "→ 233 ms", "→ …", "→ 100 ms"});
 }
 
+TEST_CASE("times of a plan have one unit, and are said once") {
+  Planned plan(3, 3);
+  plan.report.step_count = 600;  // of 1.62 ms
+  plan.report.plan[1].after_seconds = plan.report.plan[2].after_seconds = 0.5502;
+  CHECK(PlanStages(plan.report, 5) == Texts{"1.62 ms per step", "→ 1.50 ms", "→ 0.92 ms"});
+}
+
 TEST_CASE("the plan has stages and effects of findings with a number only") {
   Planned plan(4, 3);
   plan.report.plan[1].makes_needless = {"a/3"};

@@ -74,6 +74,10 @@ class HostCodeFinder {
                  });
     result.time = loss.Build();
     result.code_ns = TimeOf(result.time.remedy->host_cuts);
+    for (const IntervalSet& lost : result.time.lost->by_device) {
+      for (const Interval& i : lost.intervals())
+        result.longest_ns = std::max(result.longest_ns, i.Length());
+    }
     return result;
   }
 

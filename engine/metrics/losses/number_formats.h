@@ -13,7 +13,7 @@ struct NumberFormats {
   Loss fp64;           // double-precision matrix kernels; fix: as many numbers of half the size
   Loss doubles;        // all kernels on double-precision tensors of PyTorch; fix: half the bytes
   Loss bf16;           // bfloat16 matrix kernels that are not known to use tensor cores
-  double half_ns = 0;  // matrix and convolution time in 16-bit formats
+  double half_ns = 0;  // matrix products in 16-bit formats; convolutions are rarely made shorter
   double fp8_ns = 0;   // and in 8-bit formats
 };
 

@@ -331,8 +331,25 @@ class UploadFinder {
     return breaks <= by_step_.size() * previous.size();
   }
 
+  // A window that is no loop may begin and end inside a layer: its uploads, which have the sizes of
+  // those of the whole layers.
+  std::vector<std::uint32_t> OfCutLayers() const {
+    std::vector<std::uint32_t> cut;
+    if (run_.steps.known()) return cut;
+    std::set<std::int64_t> sizes;
+    for (const auto& [step, ops] : by_step_) {
+      for (const std::uint32_t op : ops) sizes.insert(Bytes(op));
+    }
+    for (const std::uint32_t op : copies_) {
+      const bool outside = steps_.At(trace_.ops.start[op]) == kNone;
+      if (outside && IsUpload(op) && in_series_[op] == 0 && sizes.contains(Bytes(op)))
+        cut.push_back(op);
+    }
+    return cut;
+  }
+
   void Tell(LossBuilder* loss) {
-    std::vector<std::uint32_t> ops;
+    std::vector<std::uint32_t> ops = OfCutLayers();
     for (const auto& [step, list] : by_step_) ops.insert(ops.end(), list.begin(), list.end());
     std::sort(ops.begin(), ops.end());
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
