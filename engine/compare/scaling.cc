@@ -27,9 +27,8 @@ namespace {
 
 // Kernel launches and sizes tell the work of a step of one device; nullopt when the runs have too
 // little in common.
-std::optional<double> WorkOfStep(const Report& base, const Report& other,
+std::optional<double> WorkOfStep(const Report& base, const Report& other, const WorkMatch& match,
                                  const Knowledge& knowledge) {
-  const WorkMatch match = MatchWork(base, other, knowledge);
   const auto steps_a = FactNumber(base, "steps.count");
   const auto steps_b = FactNumber(other, "steps.count");
   const auto devices_a = FactNumber(base, "run.devices");
@@ -95,8 +94,14 @@ Scaling ScaleRuns(const std::vector<ScalingRun>& runs, const Knowledge& knowledg
       scaling.problems.push_back(fmt::format(
           "no steps were found in {}: give the measured times with --seconds", run.label));
     } else {
-      const auto work = is_base ? 1 : WorkOfStep(base, *run.report, knowledge);
-      if (!work) {
+      const WorkMatch match = MatchWork(base, *run.report, knowledge);
+      const auto work = is_base ? 1 : WorkOfStep(base, *run.report, match, knowledge);
+      if (!is_base && match.other_program) {
+        scaling.problems.push_back(fmt::format(
+            "{} and {} seem to be different programs: {}. If they do the same work, give the "
+            "measured times with --seconds",
+            runs.front().label, run.label, match.problem));
+      } else if (!work) {
         scaling.notes.push_back(
             fmt::format("The kernels do not show how much work a step of {} does: the table "
                         "assumes the same batch per GPU as in the first run",

@@ -16,6 +16,7 @@ std::string CompareTime(double ns) { return FormatQuantity(ns, "ns"); }
 
 std::string CompareChange(double before, double after) {
   const double change = after - before;
+  if (CompareTime(before) == CompareTime(after)) return CompareTime(0);  // no digit shows it
   const std::string sign = change < 0 ? "−" : "+";
   return sign + CompareTime(std::abs(change));
 }

@@ -71,12 +71,12 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.late_uploads", "host.compute.longest",
+  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "capture.has_os_calls", "run.kind", "launch.count", "startup.time" },
   thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_late", "max_pauses_of_request" },
 
-  symptom = "The GPU waits for CPU code on the launching thread for {share:pct} of the time{where:text}.{all_text:text}",
+  symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
   fixes   = {
     { reason = "requests", action = "If this is a server, first see whether it had requests: record its waits in the OS as well",
@@ -153,12 +153,18 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     if percent > math.floor(100 * lost + 0.5) then
       all_text = " The launching thread runs CPU code for " .. percent .. " % of the time, part of it while the GPU works."
     end
+    -- More than the first lines of the report call host code: what is launched late because of it counts as well.
+    local what = "CPU code on the launching thread"
+    if f.idle.host_compute and f.window.time then
+      local told = share(f.idle.host_compute, f.window.time) + share(f.host.compute.late_uploads or 0, f.window.device_time)
+      if math.floor(100 * lost + 0.5) > math.floor(100 * told + 0.5) + 1 then what = what .. ", and for launches that it delays," end
+    end
     local late = share(f.host.compute.late_uploads or 0, f.host.compute.lost.time)
     if at_least(late, t.min_late) then
       local most = 2 * (f.host.compute.late_uploads or 0) > f.host.compute.lost.time
       all_text = all_text .. (most and " Most" or " Part") .. " of the waiting shows as copies, since uploads start late."
     end
-    return { share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = ways, pause = once and f.host.compute.longest or 0 }
+    return { what = what, share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = ways, pause = once and f.host.compute.longest or 0 }
   end,
 
   saving = function(f, t, e)
@@ -248,6 +254,14 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, late_uploads = 2e8 } } },
       expect = { all_text = " Part of the waiting shows as copies, since uploads start late." } },
+    { name = "more than the idle time that code explains: it delays launches, too",
+      facts = { window = { device_time = 1e9, time = 1e9 }, steps = { count = 20 }, idle = { host_compute = 4e8 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {} } } },
+      expect = { what = "CPU code on the launching thread, and for launches that it delays,", share = 0.5 } },
+    { name = "near miss: idle time and late uploads explain it",
+      facts = { window = { device_time = 1e9, time = 1e9 }, steps = { count = 20 }, idle = { host_compute = 4e8 },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, late_uploads = 1e8 } } },
+      expect = { what = "CPU code on the launching thread" } },
     { name = "near miss: half of it comes before an upload",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 2.5e8 } } },

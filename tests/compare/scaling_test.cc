@@ -67,6 +67,18 @@ TEST_CASE("other GPUs, or no steps and no times, give no efficiency") {
   CHECK_THAT(s.problems[0], Contains("--seconds"));
 }
 
+TEST_CASE("different programs have no speed-up, unless somebody measured the same work") {
+  ReportStory one = OnGpus(1, 100), other;
+  other.Number("run.devices", 4).Steps(std::vector<double>(10, 100));
+  other.Kernel("stencil27", 100, 30, 60);
+  const Scaling s = ScaleRuns({{"one", &one.Done(), {}}, {"other", &other.Done(), {}}}, Shipped());
+  REQUIRE(s.problems.size() == 1);
+  CHECK_THAT(s.problems[0], Contains("one and other seem to be different programs"));
+  CHECK_FALSE(s.rows[1].known);
+  CHECK(ScaleRuns({{"one", &one.Done(), 2.0}, {"other", &other.Done(), 1.0}}, Shipped())
+            .problems.empty());
+}
+
 TEST_CASE("the leading finding of the smaller run is looked up in the larger one") {
   ReportStory one = OnGpus(1, 100), four = OnGpus(4, 100);
   one.Fires("input/no-workers", 800);
