@@ -18,17 +18,22 @@ return {
   symptom = "The launching thread writes files {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
   cause   = "The launching thread waits until each write is done.",
   fixes   = {
-    { action  = "Write from a background thread that outlives the loop, from a copy in host memory that training does not change",
+    { action  = "Write from a background thread that outlives the loop, from a copy in host memory that the loop does not change",
       snippet = [[from concurrent.futures import ThreadPoolExecutor
 writer = ThreadPoolExecutor(max_workers=1)        # once, before the loop
 snapshot = {name: tensor.detach().cpu() for name, tensor in model.state_dict().items()}
 pending = writer.submit(torch.save, snapshot, path)
 # later, before the next save and at the end: pending.result()]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { action  = "Write results from a background thread that outlives the loop",
+      snippet = [[from concurrent.futures import ThreadPoolExecutor
+writer = ThreadPoolExecutor(max_workers=1)        # once, before the loop
+pending = writer.submit(torch.save, results, path)   # results: on the CPU, and no longer changed]],
+      language = "python", ["for"] = { "pytorch", "inference" } },
     { action  = "Let PyTorch save checkpoints in the background",
       snippet = [[import torch.distributed.checkpoint as dcp
 pending = dcp.async_save({"model": model.state_dict()}, checkpoint_id=path)]],
-      language = "python", ["for"] = { "pytorch" } },
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Copy the output to pinned memory, and let another thread write it",
       snippet = [[cudaEventRecord(ready, stream);
 cudaStreamWaitEvent(copy_stream, ready, 0);

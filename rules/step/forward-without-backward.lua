@@ -19,7 +19,7 @@ return {
   symptom = "Forward passes that no backward pass follows take {share:pct} of the time ({per_step:num} {per:text}). {layers:text}",
   cause   = "Validation runs like this, as do teachers, frozen parts of a model, and rollouts. The trace does not tell which of them this is.",
   fixes   = {
-    { action  = "Where these passes are validation, run it every few hundred steps, or once per epoch",
+    { action  = "Where these passes are validation, run them every few hundred steps, or once per epoch",
       snippet = "if step % 500 == 0:\n    validate(model)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "Where a frozen model sees the same data again, compute its outputs once and store them" },
