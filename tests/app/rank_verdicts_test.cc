@@ -91,8 +91,7 @@ TEST_CASE("a finding has its words from the rank where the job wins, not from on
 
 TEST_CASE("of ranks in one report, a rule is asked about the one that its finding speaks of") {
   const Folder folder;
-  const std::string scenario =
-      ADVISE_SOURCE_DIR "/fixtures/scenarios/mpi/rank0-writes-a100-x4.toml";
+  const std::string scenario = ADVISE_SOURCE_DIR "/fixtures/scenarios/mpi/staged-a100-x4.toml";
   REQUIRE(RunAdvise(folder, scenario + " -o one.sqlite", ADVISE_SIM_PROGRAM).status == 0);
   const Ran ran = RunAdvise(folder, "one.sqlite --format json");
   REQUIRE(ran.status == 0);
