@@ -111,9 +111,15 @@ int FromUnseenFramework(const RunInfo& run, const std::vector<std::string>& prog
 // The program that what is said is for, in a report of one that nothing is said for; "" where it
 // may be for this one.
 std::string OtherProgram(const RunInfo& run, const std::vector<std::string>& programs) {
-  static const std::map<std::string, std::string> names = {
-      {"pytorch", "PyTorch"}, {"c++", "CUDA C++"}, {"vllm", "vLLM"}, {"sglang", "SGLang"},
-      {"cupy", "CuPy"},       {"jax", "JAX"},      {"mpi", "MPI"},   {"fortran", "Fortran"}};
+  static const std::map<std::string, std::string> names = {{"pytorch", "PyTorch"},
+                                                           {"c++", "CUDA C++"},
+                                                           {"vllm", "vLLM"},
+                                                           {"sglang", "SGLang"},
+                                                           {"tensorrt-llm", "TensorRT-LLM"},
+                                                           {"cupy", "CuPy"},
+                                                           {"jax", "JAX"},
+                                                           {"mpi", "MPI"},
+                                                           {"fortran", "Fortran"}};
   if (FitsProgram(run, programs)) return "";
   for (const std::string& program : programs) {
     const auto found = names.find(program);

@@ -19,11 +19,16 @@ enum class Severity : std::uint8_t { kInfo, kLow, kMedium, kHigh, kCritical };
 enum class RuleKind : std::uint8_t { kRoot, kSymptom, kInfo };
 // What is at stake beside time.
 enum class Risk : std::uint8_t { kNothing, kOutOfMemory, kWrongResults, kHardware, kLimit };
+// What stands behind the sentence that a rule says, where it claims no time: a conclusion from
+// patterns; a quantity that was measured; or what a driver or library wrote down itself (an error
+// counter, a warning, a setting). The last two are true whatever else the capture lacks.
+enum class Observed : std::uint8_t { kInferred, kMeasured, kRecorded };
 enum class Outcome : std::uint8_t { kFired, kFine, kNotApplicable, kCannotTell, kBroken };
 
 const char* SeverityName(Severity severity);
 const char* RuleKindName(RuleKind kind);
-const char* RiskName(Risk risk);  // "out-of-memory"
+const char* RiskName(Risk risk);              // "out-of-memory"
+const char* ObservedName(Observed observed);  // "measured"
 const char* OutcomeName(Outcome outcome);
 
 // Where to read more, and for whom that page is (see Fix::programs).
@@ -81,6 +86,7 @@ struct RuleInfo {
   std::string effort;  // flag | code | design
   Risk risk = Risk::kNothing;
   Topic topic = Topic::kNoTopic;
+  Observed observed = Observed::kInferred;
   bool own_steps = false;  // its texts speak of other steps than those that the run is made of
   int priority =
       50;  // how specific the evidence is, 0..100: of two fixes that make one change, who has it
@@ -182,6 +188,8 @@ struct Finding {
   int rank = 0;  // 1 is the first to do
   Severity severity = Severity::kInfo;
   bool tentative = false;  // the capture holds too little to be sure: Report::run says why
+  // Of one without a price the confidence is in what was seen: nothing is promised then.
+  Observed observed = Observed::kInferred;
   double confidence = 0;
   std::string confidence_from;  // in words: what it rests on, and what lowered it
   int turn = 0;                 // its place in the plan, from 1; 0 when its fix wins nothing

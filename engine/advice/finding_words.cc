@@ -83,6 +83,18 @@ const char* RiskName(Risk risk) {
   return "none";
 }
 
+const char* ObservedName(Observed observed) {
+  switch (observed) {
+    case Observed::kMeasured:
+      return "measured";
+    case Observed::kRecorded:
+      return "recorded";
+    case Observed::kInferred:
+      break;
+  }
+  return "inferred";
+}
+
 const char* OutcomeName(Outcome outcome) {
   switch (outcome) {
     case Outcome::kFired:

@@ -365,7 +365,10 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
                           ? Severity::kInfo
                           : SeverityInPlan(*finding, knowledge_);
   const Footing footing = FootingOf(candidate);
-  finding->tentative = !footing.supports_verdict;
+  finding->tentative = IsTentative(candidate);
+  finding->observed = ObservedOf(candidate);
+  if (!footing.has_timeline && !candidate.priced && finding->basis.empty())
+    finding->basis = "unknown: there is no timeline of the run";
   if (!footing.has_timeline && candidate.rule->kind != RuleKind::kInfo)
     finding->severity = std::max(finding->severity, Severity::kLow);
   CompareWithSaving(knowledge_, finding);
@@ -375,6 +378,18 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
   finding->next_bound = candidate.next_bound;
   finding->makes_needless = OfNoCandidate(candidate.makes_needless);
   finding->unlocks.clear();
+}
+
+double FixList::UnclaimedConfidence(const RuleInfo& rule) const {
+  switch (rule.observed) {
+    case Observed::kRecorded:
+      return knowledge_.Number("ranking.written_confidence");
+    case Observed::kMeasured:
+      return knowledge_.Number("ranking.measured_confidence");
+    case Observed::kInferred:
+      break;
+  }
+  return knowledge_.Number("ranking.unclaimed_confidence");
 }
 
 double FixList::Share(Nanos time) const {

@@ -109,6 +109,17 @@ class FixList {
   bool Matters(Nanos time) const;
   // Whether most of what the effect could have won went to the cause.
   virtual bool LostTo(const Candidate& effect, const Candidate& cause) const = 0;
+  // What stands behind it, where nothing is promised.
+  static Observed ObservedOf(const Candidate& candidate) {
+    return candidate.priced ? Observed::kInferred : candidate.rule->observed;
+  }
+  // How sure it is where it claims no time: of what was seen, since nothing is promised.
+  double UnclaimedConfidence(const RuleInfo& rule) const;
+  // Whether the capture holds too little to be sure. What was measured or recorded is seen, however
+  // little else there is.
+  bool IsTentative(const Candidate& candidate) const {
+    return !FootingOf(candidate).supports_verdict && ObservedOf(candidate) == Observed::kInferred;
+  }
   // Of the finding, from 0 to 1.
   virtual double ConfidenceOf(const Candidate& candidate) const = 0;
   // The finding but for its price and its place in the list.

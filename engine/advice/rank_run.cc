@@ -198,10 +198,8 @@ class JobFixes : public FixList {
     for (const auto& [one, report] : item.found) confidence = std::max(confidence, one->confidence);
     if (item.verdict == nullptr) return confidence;
     const SavingClaim& saving = item.verdict->saving;
-    confidence =
-        saving.claims ? saving.confidence : knowledge().Number("ranking.unclaimed_confidence");
-    if (!FootingOf(candidate).supports_verdict)
-      confidence *= knowledge().Number("ranking.tentative");
+    confidence = saving.claims ? saving.confidence : UnclaimedConfidence(*candidate.rule);
+    if (IsTentative(candidate)) confidence *= knowledge().Number("ranking.tentative");
     return std::round(100 * confidence) / 100;
   }
 

@@ -306,15 +306,15 @@ class TraceFixes : public FixList {
   }
 
   double OwnConfidence(const Verdict& verdict) const {
-    return verdict.saving.claims ? verdict.saving.confidence
-                                 : knowledge().Number("ranking.unclaimed_confidence");
+    return verdict.saving.claims ? verdict.saving.confidence : UnclaimedConfidence(*verdict.rule);
   }
 
   // The rule's own confidence, less what the capture leaves open.
   double ConfidenceOf(const Candidate& candidate) const override {
-    double confidence = OwnConfidence(*ClaimOf(candidate).verdict) *
-                        (1 - knowledge().Number("ranking.unlinked_weight") * unlinked_);
-    if (!analysis_.support.verdict) confidence *= knowledge().Number("ranking.tentative");
+    double confidence = OwnConfidence(*ClaimOf(candidate).verdict);
+    if (ObservedOf(candidate) == Observed::kInferred)
+      confidence *= 1 - knowledge().Number("ranking.unlinked_weight") * unlinked_;
+    if (IsTentative(candidate)) confidence *= knowledge().Number("ranking.tentative");
     return std::round(confidence * 100) / 100;
   }
 
@@ -323,14 +323,20 @@ class TraceFixes : public FixList {
     std::string from = verdict.saving.confidence_from;
     if (from.empty()) {
       const double confidence = OwnConfidence(verdict);
-      from = !verdict.saving.claims ? "no time is claimed"
+      const Observed observed = verdict.rule->observed;
+      from = !verdict.saving.claims && observed == Observed::kRecorded
+                 ? "the input records it; what a fix saves is unknown"
+             : !verdict.saving.claims && observed == Observed::kMeasured
+                 ? "it was measured; what a fix saves is unknown"
+             : !verdict.saving.claims ? "no time is claimed"
              : confidence >= knowledge().Number("ranking.recorded_confidence")
                  ? "the report records the cause itself"
              : confidence >= knowledge().Number("ranking.inferred_confidence")
                  ? "inferred from times and names in the report"
                  : "other causes are possible";
     }
-    if (unlinked_ < knowledge().Number("ranking.unlinked_told")) return from;
+    const bool seen = !verdict.saving.claims && verdict.rule->observed != Observed::kInferred;
+    if (seen || unlinked_ < knowledge().Number("ranking.unlinked_told")) return from;
     return from +
            fmt::format("; lower because the launching calls of {} of the GPU work are missing",
                        FormatQuantity(unlinked_, "share"));

@@ -8,6 +8,48 @@ namespace {
 constexpr const char* kNoServerLog = "no log of a model server was given, or it does not hold this";
 constexpr const char* kServerTag = "server-log";
 
+// How long requests and steps took. Times are those since the server was started.
+void DeclareServerTimes(Catalog* catalog) {
+  using S = ServerLoad;
+  auto& server = catalog->Of(&Analysis::server);
+  server.AlsoWithoutTimeline();
+  const auto time = [&](const char* name, auto value, const char* definition) {
+    server.Add(name, "ns", definition,
+               UnlessNegative(
+                   [value](const S& s) {
+                     const double seconds = value(s);
+                     return seconds < 0 ? -1 : seconds * kNanosPerSecond;
+                   },
+                   kNoServerLog, kServerTag));
+  };
+  server.Add("server.requests", "count", "Requests that the server answered, by its page.",
+             UnlessNegative(&S::requests, kNoServerLog, kServerTag));
+  time(
+      "server.queue.mean", [](const S& s) { return s.queue.mean_s; },
+      "Mean time for which requests waited before they ran, by the server's page.");
+  time(
+      "server.first_token.mean", [](const S& s) { return s.first_token.mean_s; },
+      "Mean time to the first token, by the server's page.");
+  time(
+      "server.first_token.median", [](const S& s) { return s.first_token.median_s; },
+      "Median time to the first token, by the server's page.");
+  time(
+      "server.first_token.p95", [](const S& s) { return s.first_token.p95_s; },
+      "Time to the first token that 95 % of the requests stay below, by the server's page.");
+  time(
+      "server.token.median", [](const S& s) { return s.token.median_s; },
+      "Median time per further token, by the server's page.");
+  time(
+      "server.token.p95", [](const S& s) { return s.token.p95_s; },
+      "Time per further token that 95 % of them stay below, by the server's page.");
+  time(
+      "server.step.host", [](const S& s) { return s.host_step_s; },
+      "Median time of the host's part of a step with requests, by the server's log.");
+  time(
+      "server.step.gpu", [](const S& s) { return s.gpu_step_s; },
+      "Median time of the GPU's part of a step with requests, by the server's log.");
+}
+
 }  // namespace
 
 void DeclareServerFacts(Catalog* catalog) {
@@ -26,7 +68,8 @@ void DeclareServerFacts(Catalog* catalog) {
              "Lines of a model server's log about its requests at which it had some; 0 without "
              "such a log.",
              &S::lines);
-  server.Add("server.name", "name", "The model server whose log was given: vLLM or SGLang.",
+  server.Add("server.name", "name",
+             "The model server whose log was given: vLLM, SGLang or TensorRT-LLM.",
              UnlessEmpty(&S::server, kNoServerLog, kServerTag));
   server.Add("server.model", "name", "The model that the server's log names.",
              UnlessEmpty(&S::model, kNoServerLog, kServerTag));
@@ -81,6 +124,7 @@ void DeclareServerFacts(Catalog* catalog) {
       "Tokens of prompts per second that the server read, by its log: mean while it had requests.");
   add("server.token_rate", "num", &S::token_rate,
       "Tokens per second that the server generated, by its log: mean while it had requests.");
+  DeclareServerTimes(catalog);
 }
 
 }  // namespace advise::facts

@@ -74,6 +74,15 @@ std::optional<Error> ReadAllocatorPage(std::string_view text, const std::string&
 bool ToldServerLog(std::string_view head);
 std::optional<Error> ReadServerLog(std::string_view text, const std::string& path, Trace* trace);
 
+// The pages of metrics of vLLM and SGLang, as Prometheus reads them; one, or several behind one
+// another.
+bool ToldServerPage(std::string_view head);
+std::optional<Error> ReadServerPage(std::string_view text, const std::string& path, Trace* trace);
+
+// What TensorRT-LLM logs of each step, in words or as JSON.
+bool ToldTrtLlmLog(std::string_view head);
+std::optional<Error> ReadTrtLlmLog(std::string_view text, const std::string& path, Trace* trace);
+
 // A log with NCCL's INFO lines, of one or of many ranks, with other output in between.
 bool ToldNcclLog(std::string_view head);
 std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path, Trace* trace);
@@ -90,6 +99,10 @@ std::optional<Error> ReadSmiPage(std::string_view text, const std::string& path,
 // The table of `nvidia-smi dmon`, whatever columns it was asked for.
 bool ToldDmon(std::string_view head);
 std::optional<Error> ReadDmon(std::string_view text, const std::string& path, Trace* trace);
+
+// What the kernel logs of errors of GPUs (Xid) and of programs that it ends for lack of memory.
+bool ToldKernelLog(std::string_view head);
+std::optional<Error> ReadKernelLog(std::string_view text, const std::string& path, Trace* trace);
 
 // `dcgmi dmon` tables and the Prometheus text of dcgm-exporter.
 bool ToldDcgm(std::string_view head);

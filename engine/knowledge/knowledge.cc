@@ -35,6 +35,20 @@ std::vector<std::string> Knowledge::LanguagesOf(std::string_view framework) cons
   return {};
 }
 
+const XidMeaning* Knowledge::FindXid(int code) const {
+  const auto found = std::find_if(xids_.begin(), xids_.end(),
+                                  [&](const XidMeaning& xid) { return xid.code == code; });
+  return found == xids_.end() ? nullptr : &*found;
+}
+
+std::size_t Knowledge::XidRank(int code) const {
+  const XidMeaning* const known = FindXid(code);
+  if (known != nullptr) return static_cast<std::size_t>(known - xids_.data());
+  const auto program = std::find_if(xids_.begin(), xids_.end(),
+                                    [](const XidMeaning& xid) { return xid.kind == "program"; });
+  return static_cast<std::size_t>(program - xids_.begin());
+}
+
 const CaptureHint* Knowledge::FindCaptureHint(std::string_view tag) const {
   const auto found = std::find_if(capture_hints_.begin(), capture_hints_.end(),
                                   [&](const CaptureHint& hint) { return hint.tag == tag; });

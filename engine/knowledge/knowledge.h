@@ -125,6 +125,13 @@ struct RunSign {
   NameRule rule;                       // its value: the kind, framework or language
 };
 
+// An error number of NVIDIA's driver (kb/xids.toml).
+struct XidMeaning {
+  int code = 0;
+  std::string kind;  // "memory", "board", "link", "driver", "program"
+  std::string says;  // a clause
+};
+
 // A name in which a model server writes how much a step works on (kb/runs.toml).
 struct StepSizePattern {
   std::string server;                 // all steps of one server are one loop
@@ -237,6 +244,12 @@ class Knowledge {
   double NumberOrZero(std::string_view name) const;
   const std::map<std::string, Threshold, std::less<>>& numbers() const { return numbers_; }
 
+  // What an error number of NVIDIA's driver means; nullptr for one that is not known.
+  const XidMeaning* FindXid(int code) const;
+  // The place of a number in the list of kb/xids.toml, where the worst is first; those that are not
+  // known come between what boards and what programs do wrong.
+  std::size_t XidRank(int code) const;
+
   const std::vector<CaptureHint>& capture_hints() const { return capture_hints_; }
   const CaptureHint* FindCaptureHint(std::string_view tag) const;
   // Rules that the site turned off, without those whose last day was before `day` ("2027-01-31";
@@ -269,6 +282,7 @@ class Knowledge {
   std::vector<EnvironmentSwitch> switches_;
   std::vector<RunSign> run_signs_;
   std::vector<StepSizePattern> step_sizes_;
+  std::vector<XidMeaning> xids_;
   std::vector<CaptureHint> capture_hints_;
   std::vector<SuppressedRule> switched_off_;  // also those whose last day is over
 };

@@ -9,6 +9,7 @@
 #include "engine/base/side_by_side.h"
 #include "engine/knowledge/embedded.h"
 #include "engine/knowledge/loader.h"
+#include "engine/knowledge/read_list.h"
 
 namespace advise {
 namespace {
@@ -83,6 +84,7 @@ void KnowledgeLoader::Read(const std::string& path, const Result<TomlNode>& pars
   if (path == "kb/families.toml") return ReadFamilies(reader, *parsed, "");
   if (path == "kb/operators.toml") return ReadOperators(reader, *parsed, "");
   if (path == "kb/runs.toml") return ReadRuns(reader, *parsed);
+  if (path == "kb/xids.toml") return ReadXids(reader, *parsed);
   errors_.push_back(
       {"nothing reads this file", path, "see docs/architecture.md for what kb/ holds"});
 }
@@ -287,6 +289,21 @@ void KnowledgeLoader::ReadCapture(TomlReader& reader, const TomlNode& root) {
     }
     knowledge_.capture_hints_.push_back(std::move(made));
   }
+}
+
+void KnowledgeLoader::ReadXids(TomlReader& reader, const TomlNode& root) {
+  reader.OnlyFields(root, {"xid"});
+  ForEachEntry(reader, root, "xid", [&](const TomlNode& entry) {
+    reader.OnlyFields(entry, {"code", "kind", "says", "source"});
+    XidMeaning xid;
+    xid.code = static_cast<int>(reader.Number(entry, "code"));
+    xid.kind = reader.Choice(entry, "kind", {"memory", "board", "link", "driver", "program"});
+    xid.says = reader.Text(entry, "says");
+    reader.Text(entry, "source");
+    if (knowledge_.FindXid(xid.code) != nullptr)
+      reader.Problem(entry, fmt::format("Xid {} is listed twice", xid.code));
+    knowledge_.xids_.push_back(std::move(xid));
+  });
 }
 
 void KnowledgeLoader::CheckSources() {

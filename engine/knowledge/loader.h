@@ -46,6 +46,7 @@ class KnowledgeLoader {
                              std::vector<NameFamily>* families);
   void ReadVariables(TomlReader& reader, const TomlNode& root, const std::string& site);
   void ReadRuns(TomlReader& reader, const TomlNode& root);
+  void ReadXids(TomlReader& reader, const TomlNode& root);
 
   Knowledge& knowledge_;
   std::vector<Error>& errors_;

@@ -11,6 +11,17 @@ namespace {
 
 std::string InPercent(double share) { return FormatQuantity(share, "share"); }
 
+// " The first token took 0.4 s in the median, a further one 30 ms."; "" where nothing says.
+std::string FirstTokenWords(const ServerLoad& server) {
+  if (server.first_token.median_s < 0) return "";
+  const auto time = [](double seconds) { return FormatQuantity(seconds * kNanosPerSecond, "time"); };
+  return fmt::format(" The first token took {} in the median{}.",
+                     time(server.first_token.median_s),
+                     server.token.median_s < 0
+                         ? ""
+                         : fmt::format(", each further one {}", time(server.token.median_s)));
+}
+
 }  // namespace
 
 std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy) {
@@ -38,13 +49,36 @@ std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, doubl
   return words + " A monitor cannot show why, or how well kernels use the GPU.";
 }
 
+std::string KernelLogSentence(const Monitor& monitor) {
+  const auto counted = [](std::size_t count, const char* one, const char* many) {
+    return fmt::format("{} {}", FormatQuantity(static_cast<double>(count), "count"),
+                       count == 1 ? one : many);
+  };
+  std::string words;
+  if (!monitor.errors.empty())
+    words = counted(monitor.errors.size(), "error of a GPU", "errors of GPUs");
+  if (!monitor.killed.empty()) {
+    words += words.empty() ? "" : " and ";
+    words += counted(monitor.killed.size(), "program that it ended", "programs that it ended") +
+             " for lack of memory";
+  }
+  return fmt::format("The kernel's log names {}. It does not show how well the GPUs work.", words);
+}
+
 std::string ServerSentence(const ServerLoad& server) {
-  if (server.lines == 0) {
+  if (server.lines == 0 && server.first_token.count <= 0) {
     return fmt::format("The log of {} holds no requests, so it cannot show how well it serves.",
                        server.server);
   }
   const auto count = [](double value) { return FormatQuantity(value, "count"); };
-  std::string words = fmt::format("According to its log, {} ", server.server);
+  std::string words = fmt::format("According to its {}, {} ",
+                                  server.load < 0 && server.requests >= 0 ? "metrics" : "log",
+                                  server.server);
+  if (server.lines == 0) {
+    return words + fmt::format("answered {} requests, and had none at the moment.{}",
+                               FormatQuantity(server.first_token.count, "count"),
+                               FirstTokenWords(server));
+  }
   if (server.load >= 0) {
     words += fmt::format("had requests for {} of {}", InPercent(server.load),
                          FormatQuantity(server.seconds * kNanosPerSecond, "time"));
@@ -61,7 +95,7 @@ std::string ServerSentence(const ServerLoad& server) {
   }
   if (server.kv_used >= 0)
     words += fmt::format(", with {} of the key-value cache in use", InPercent(server.kv_used));
-  return words + ". A log cannot show how well the GPU works.";
+  return words + "." + FirstTokenWords(server) + " That does not show how well the GPU works.";
 }
 
 }  // namespace advise

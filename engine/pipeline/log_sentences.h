@@ -13,6 +13,9 @@ namespace advise {
 // `busy`: the share of the time in which they did.
 std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy);
 
+// What the log of the kernel names, where no other log was given.
+std::string KernelLogSentence(const Monitor& monitor);
+
 // How much a server had to do, and how many requests waited.
 std::string ServerSentence(const ServerLoad& server);
 

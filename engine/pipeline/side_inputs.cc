@@ -114,15 +114,48 @@ void JoinNccl(NcclLog& from, NcclLog* to) {
   to->nodes = std::max(to->nodes, static_cast<int>(hosts.size()));
 }
 
+// One server is one job. Its log tells what happened when, its page of metrics how long requests
+// took; of what both say, the first one given counts.
+void JoinServer(ServerLog& side, ServerLog* to) {
+  if (side.empty()) return;
+  if (to->empty()) {
+    *to = std::move(side);
+    return;
+  }
+  if (side.server != to->server) return;
+  const auto add = [](const auto& more, auto* known) {
+    if (*known < 0) *known = more;
+  };
+  add(side.preemptions, &to->preemptions);
+  add(side.prefix_hits, &to->prefix_hits);
+  add(side.eager, &to->eager);
+  add(side.prefix_cache, &to->prefix_cache);
+  add(side.most_running, &to->most_running);
+  add(side.kv_tokens, &to->kv_tokens);
+  add(side.longest, &to->longest);
+  add(side.requests, &to->requests);
+  for (ServerLatency ServerLog::*latency :
+       {&ServerLog::queue, &ServerLog::first_token, &ServerLog::token}) {
+    if ((to->*latency).count <= 0) to->*latency = side.*latency;
+  }
+  if (to->samples.size() < side.samples.size()) {
+    to->samples = std::move(side.samples);
+    to->has_clock = side.has_clock;
+  }
+}
+
 // Adds what an input without a timeline says to a trace. `side` is left empty.
 void JoinSide(Trace& side, Trace* trace) {
   MoveAll(side.counters, &trace->counters);
   MoveAll(side.monitor.gpus, &trace->monitor.gpus);
+  MoveAll(side.monitor.errors, &trace->monitor.errors);
+  MoveAll(side.monitor.killed, &trace->monitor.killed);
+  trace->monitor.kernel_log = trace->monitor.kernel_log || side.monitor.kernel_log;
   trace->monitor.has_clock = trace->monitor.has_clock || side.monitor.has_clock;
   MoveAll(side.topology.matrices, &trace->topology.matrices);
   MoveAll(side.topology.ports, &trace->topology.ports);
   JoinNccl(side.nccl, &trace->nccl);
-  if (trace->server.empty()) trace->server = std::move(side.server);  // one server is one job
+  JoinServer(side.server, &trace->server);
   // Without a timeline the devices are those of the first input that names any.
   if (!trace->HasTimeline() && trace->devices.empty()) MoveAll(side.devices, &trace->devices);
   for (const Diagnostic& diagnostic : side.diagnostics.list()) {
@@ -184,6 +217,9 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
       part.topology = side.topology;
       part.nccl = side.nccl;
       part.server = side.server;
+      part.monitor.errors = side.monitor.errors;
+      part.monitor.killed = side.monitor.killed;
+      part.monitor.kernel_log = side.monitor.kernel_log;
       part.devices = side.devices;
       part.diagnostics = side.diagnostics;
       if (!guessed.empty()) {

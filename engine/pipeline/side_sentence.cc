@@ -92,6 +92,8 @@ std::string SideSentence(const Analysis& analysis) {
                        kernels, name, ShareText(top.weight), limit);
   }
   if (!analysis.server.empty()) return ServerSentence(analysis.server);
+  if (trace.monitor.gpus.empty() && trace.monitor.kernel_log)
+    return KernelLogSentence(trace.monitor);
   if (!trace.monitor.empty()) {
     const MonitorSummary& monitor = analysis.monitor;
     const double busy = monitor.Mean(&MonitoredUse::utilization);

@@ -194,9 +194,15 @@ bool IsMostlyTaken(const Finding& finding) {
   return finding.severity == Severity::kLow && 2 * finding.saving_share < finding.alone_share;
 }
 
+std::string StandingText(const Finding& finding) {
+  if (finding.tentative) return "tentative";
+  return finding.observed == Observed::kInferred ? "" : ObservedName(finding.observed);
+}
+
 std::string SeverityText(const Finding& finding) {
-  return fmt::format("{}{}, confidence {}", SeverityName(finding.severity),
-                     finding.tentative ? ", tentative" : "",
+  const std::string standing = StandingText(finding);
+  return fmt::format("{}{}{}, confidence {}", SeverityName(finding.severity),
+                     standing.empty() ? "" : ", ", standing,
                      FormatQuantity(finding.confidence, "share"));
 }
 
@@ -244,8 +250,9 @@ std::string SavingText(const Report& report, const Finding& finding) {
     }
     if (!alone.empty()) return nothing + alone;
     const std::string unprofiled = AloneUnprofiled(finding);
-    return unprofiled.empty() ? "saving unknown"
-                              : nothing + unprofiled + " of a run without the profiler by itself";
+    if (!unprofiled.empty())
+      return nothing + unprofiled + " of a run without the profiler by itself";
+    return report.window.Seconds() > 0 ? "saving unknown" : "saving unknown without a timeline";
   }
   std::string text =
       fmt::format("saves up to {} of {} ({})", SecondsText(finding.saving_s),

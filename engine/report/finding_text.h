@@ -32,7 +32,9 @@ std::string BasisText(const Finding& finding);
 std::string EffortWords(const std::string& effort);
 // A finding before this one that says this fix first; nullptr when there is none.
 const Finding* WithTheSameFix(const Report& report, const Finding& finding, const Fix& fix);
-// "critical, tentative, confidence 48 %".
+// "tentative"; "recorded" or "measured" of what promises nothing; "" of other findings.
+std::string StandingText(const Finding& finding);
+// "critical, tentative, confidence 48 %"; "medium, recorded, confidence 95 %".
 std::string SeverityText(const Finding& finding);
 
 // "0.90 s", "42.0 s", "830 µs": two numbers that are compared in one line get the same unit.

@@ -24,13 +24,15 @@ std::string Badge(const std::string& kind, const std::string& words) {
 
 std::string Meta(const Report& report, const Finding& finding) {
   std::string meta = Badge(SeverityName(finding.severity), SeverityName(finding.severity));
-  if (finding.tentative && finding.severity != Severity::kInfo) meta += Badge("plain", "tentative");
+  if (const std::string standing = StandingText(finding);
+      !standing.empty() && finding.severity != Severity::kInfo)
+    meta += Badge("plain", standing);
   if (finding.rule != nullptr && finding.rule->risk != Risk::kNothing)
     meta += Badge("plain", fmt::format("risk: {}", RiskName(finding.rule->risk)));
   if (finding.rule != nullptr && !finding.rule->effort.empty()) {
     meta += Badge("plain", "effort: " + EffortWords(finding.rule->effort));
   }
-  if (finding.AtStake() > 0) {
+  if (finding.AtStake() > 0 || finding.observed != Observed::kInferred) {
     meta += Badge("plain", "confidence " + FormatQuantity(finding.confidence, "share"));
   }
   const std::string where = WhereText(report, finding.where);

@@ -132,6 +132,7 @@ Json FindingObject(const Report& report, const Finding& finding) {
           {"title", JsonText(finding.rule == nullptr ? "" : finding.Title())},
           {"severity", SeverityName(finding.severity)},
           {"confidence", FiniteNumber(finding.confidence)},
+          {"observed", ObservedName(finding.observed)},
           {"confidence_from", JsonText(finding.confidence_from)},
           {"effort", JsonText(rule.effort)},
           {"tentative", finding.tentative},

@@ -99,6 +99,7 @@ Json BriefFinding(const Report& report, const Finding& finding, Detail detail) {
                {"tentative", finding.tentative},
                {"risk", RiskName(rule.risk)},
                {"saving", saving}};
+  if (finding.observed != Observed::kInferred) item["observed"] = ObservedName(finding.observed);
   const std::vector<Fix> fitting = FixesFor(report.run, finding.fixes);
   if (detail == Detail::kLine || fitting.empty()) return item;
   const Fix& best = fitting.front();

@@ -102,9 +102,10 @@ std::string FindingTable(const Report& report, const std::vector<const Finding*>
     std::string saving = NeedlessText(report, *finding);
     if (saving.empty()) saving = SavingAmount(*finding);
     if (saving.empty()) saving = "not known";
+    const std::string standing = StandingText(*finding);
     text += fmt::format(
         "| {} | {} | {} | {} | {} |\n", finding->rank, MarkdownText(Title(*finding)), saving,
-        std::string(SeverityName(finding->severity)) + (finding->tentative ? ", tentative" : ""),
+        std::string(SeverityName(finding->severity)) + (standing.empty() ? "" : ", ") + standing,
         finding->rule == nullptr ? "" : TableCode(finding->rule->id));
   }
   return text + "\n";
@@ -140,6 +141,8 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
                                  MarkdownText(SavingText(report, finding)));
   if (finding.AtStake() > 0) {
     text += "; confidence " + FormatQuantity(finding.confidence, "share");
+  } else if (finding.observed != Observed::kInferred) {
+    text += "; " + SeverityText(finding);
   }
   const std::string where = WhereText(report, finding.where);
   if (!where.empty()) text += "; " + MarkdownText(where);

@@ -159,6 +159,7 @@ Json ResultObject(const Report& report, const Finding& finding, std::size_t rule
                         {"saving_seconds", finding.saving_s},
                         {"saving_share", finding.saving_share},
                         {"confidence", finding.confidence},
+                        {"observed", ObservedName(finding.observed)},
                         {"tentative", finding.tentative},
                         {"where", SafeText(WhereText(report, finding.where))},
                         {"evidence", evidence}};

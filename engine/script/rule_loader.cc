@@ -57,7 +57,8 @@ class RuleReader {
          "priority",   "explains", "knowledge", "needs",    "optional",       "thresholds",
          "needs_loop", "loss",     "measure",   "evidence", "not_applicable", "references",
          "symptom",    "cause",    "fixes",     "risk",     "replaces",       "false_positives",
-         "applies",    "detect",   "saving",    "tests",    "topic",          "own_steps"});
+         "applies",    "detect",   "saving",    "tests",    "topic",          "own_steps",
+         "observed"});
     ReadIdentity();
     ReadTexts();
     ReadNames();
@@ -113,6 +114,11 @@ class RuleReader {
     rule_.effort = Choice("effort", {"flag", "code", "design"});
     ReadRisk();
     ReadTopic();
+    if (Has("observed")) {
+      rule_.observed = Choice("observed", {"measured", "recorded"}) == "recorded"
+                           ? Observed::kRecorded
+                           : Observed::kMeasured;
+    }
     rule_.own_steps = fields_.Flag(table_, "own_steps", false);
     const int by_kind = kind == "info" ? 10 : kind == "symptom" ? 30 : 60;
     const double priority = fields_.Number(table_, "priority", by_kind);

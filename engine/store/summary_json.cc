@@ -74,6 +74,13 @@ inline const auto& NamesOf(Severity /*any*/) {
                                                             {Severity::kCritical, "critical"}});
   return kNames;
 }
+inline const auto& NamesOf(Observed /*any*/) {
+  static constexpr auto kNames =
+      std::to_array<std::pair<Observed, std::string_view>>({{Observed::kInferred, "inferred"},
+                                                            {Observed::kMeasured, "measured"},
+                                                            {Observed::kRecorded, "recorded"}});
+  return kNames;
+}
 inline const auto& NamesOf(Outcome /*any*/) {
   static constexpr auto kNames = std::to_array<std::pair<Outcome, std::string_view>>(
       {{Outcome::kBroken, "broken"},
@@ -139,11 +146,11 @@ ADVISE_KEEP(Evidence, what, value, unit, threshold, start_ns, end_ns, table, row
 ADVISE_KEEP(Where, ranks, devices, steps, phase, figures)
 ADVISE_KEEP(StepPart, start, share)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
-ADVISE_KEEP(Finding, rank, severity, tentative, confidence, confidence_from, turn, saving_s,
-            saving_share, alone_share, unprofiled_share, unprofiled_alone_share, touched_share,
-            falls_short, comm_share, idle_share, batches_ready, step_parts, basis, bound_alone,
-            where, title, symptom, cause, fixes, evidence, explains, explained_by, makes_needless,
-            unlocks, next_bound, changes)
+ADVISE_KEEP(Finding, rank, severity, tentative, observed, confidence, confidence_from, turn,
+            saving_s, saving_share, alone_share, unprofiled_share, unprofiled_alone_share,
+            touched_share, falls_short, comm_share, idle_share, batches_ready, step_parts, basis,
+            bound_alone, where, title, symptom, cause, fixes, evidence, explains, explained_by,
+            makes_needless, unlocks, next_bound, changes)
 ADVISE_KEEP(ClaimResult, claimed, gain, saving)
 ADVISE_KEEP(RunInfo, kind, unit, units, framework, languages, maker)
 ADVISE_KEEP(EfficiencyInfo, measured_share, mfu, bandwidth, source)

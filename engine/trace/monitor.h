@@ -29,10 +29,20 @@ struct MonitoredGpu {
   }
 };
 
+// An error that the driver wrote into the log of the kernel.
+struct DriverError {
+  std::string gpu;  // its PCI address
+  int code = 0;     // Xid
+};
+
 struct Monitor {
   std::vector<MonitoredGpu> gpus;
   bool has_clock = false;  // time_s are real seconds
-  bool empty() const { return gpus.empty(); }
+  // Programs that the kernel ended because the host's memory was full.
+  std::vector<std::string> killed;
+  std::vector<DriverError> errors;
+  bool kernel_log = false;  // one was read
+  bool empty() const { return gpus.empty() && !kernel_log; }
 };
 
 }  // namespace advise

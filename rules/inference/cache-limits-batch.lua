@@ -7,6 +7,7 @@ return {
   kind      = "root",
   priority  = 50,
   effort    = "flag",
+  observed  = "measured",
   knowledge = { "K-N3", "K-K15" },
 
   needs      = { "server.lines" },

@@ -8,6 +8,7 @@ return {
   kind      = "root",
   priority  = 45,
   effort    = "flag",
+  observed  = "recorded",
   own_steps = true,
   knowledge = { "K-H6" },
 

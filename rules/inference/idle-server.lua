@@ -6,6 +6,7 @@ return {
   since     = "0.2",
   kind      = "info",
   effort    = "design",
+  observed  = "measured",
   knowledge = { "K-N6" },
 
   needs      = { "server.lines" },

@@ -8,6 +8,7 @@ return {
   explains  = { "inference/cache-limits-batch" },
   priority  = 60,
   effort    = "flag",
+  observed  = "recorded",
   knowledge = { "K-N3" },
 
   needs      = { "server.lines" },

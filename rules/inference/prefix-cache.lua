@@ -7,11 +7,12 @@ return {
   since     = "0.2",
   kind      = "info",
   effort    = "code",
+  observed  = "measured",
   knowledge = { "K-N6" },
 
   needs      = { "server.lines" },
-  optional   = { "server.prefix.hits", "server.prefix.on" },
-  thresholds = { "max_hits", "min_lines" },
+  optional   = { "server.prefix.hits", "server.prefix.on", "server.requests" },
+  thresholds = { "max_hits", "min_lines", "min_requests" },
 
   symptom = "{what:text}",
   cause   = "The server computes what a prompt shares with an earlier one only where both begin alike. A date, a user's name or an order that changes in front of it makes all of it new.",
@@ -30,7 +31,9 @@ return {
   end,
 
   detect = function(f, t)
-    if not at_least(f.server.lines, t.min_lines) then return nil end
+    -- A page of metrics counts all since the start of the server; a log has lines for a time.
+    local enough = f.server.requests and at_least(f.server.requests, t.min_requests)
+    if not enough and not at_least(f.server.lines, t.min_lines) then return nil end
     if f.server.prefix.on == false then return { what = "The server keeps no prefixes of prompts.", reason = "off" } end
     if not at_most(f.server.prefix.hits, t.max_hits) then return nil end
     return { what = in_words(f.server.prefix.hits, "pct") .. " of the tokens of prompts were in the key-value cache already." }
@@ -39,6 +42,8 @@ return {
   tests = {
     { name = "hardly any", edges = { ["server.prefix.hits"] = 0.1, ["server.lines"] = 6 },
       facts = { server = { lines = 60, prefix = { hits = 0.02, on = true } } }, expect = { what = "2 % of the tokens of prompts were in the key-value cache already." } },
+    { name = "a page of metrics", edges = { ["server.requests"] = 50 },
+      facts = { server = { lines = 1, requests = 500, prefix = { hits = 0.02, on = true } } }, expect = { what = "2 % of the tokens of prompts were in the key-value cache already." } },
     { name = "turned off", facts = { server = { lines = 60, prefix = { on = false } } }, expect = { reason = "off" } },
     { name = "near miss: a common system text", facts = { server = { lines = 60, prefix = { hits = 0.4 } } }, expect = "silent" },
     { name = "the log does not say", facts = { server = { lines = 60 } }, expect = "not_applicable" },

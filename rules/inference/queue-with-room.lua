@@ -8,6 +8,7 @@ return {
   kind      = "root",
   priority  = 55,
   effort    = "flag",
+  observed  = "measured",
   own_steps = true,
   knowledge = { "K-K15", "K-E1" },
 

@@ -8,6 +8,7 @@ return {
   kind      = "info",
   knowledge = { "K-O6", "K-O7", "K-G3", "K-G4" },
   effort    = "flag",
+  observed  = "measured",
 
   needs      = { "monitor.gpus", "monitor.utilization", "monitor.samples" },
   optional   = { "monitor.sm_active", "monitor.busy_power", "sample.window.sm_active" },

@@ -7,6 +7,7 @@ return {
   kind      = "root",
   explains  = { "monitor/busy-but-idle-inside" },
   effort    = "flag",
+  observed  = "measured",
   risk      = "hardware",
   knowledge = { "K-O6", "K-O7" },
 

@@ -8,6 +8,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-C1", "K-O6", "K-F1" },
   effort    = "flag",
+  observed  = "measured",
 
   needs      = { "monitor.gpus", "monitor.utilization", "monitor.below", "monitor.samples", "monitor.rows" },
   optional   = { "monitor.worst.gpu", "monitor.worst.utilization", "monitor.gpus_idle" },

@@ -8,14 +8,15 @@ return {
   kind      = "root",
   knowledge = { "K-O7" },
   effort    = "flag",
+  observed  = "recorded",
   risk      = "hardware",
   priority  = 90,
 
   needs      = { "monitor.gpus" },
-  optional   = { "monitor.errors.gpus", "monitor.errors.uncorrected", "monitor.errors.pending", "monitor.errors.failed" },
+  optional   = { "monitor.errors.gpus", "monitor.errors.uncorrected", "monitor.errors.pending", "monitor.errors.failed", "monitor.errors.remapped" },
   thresholds = { "min_errors" },
 
-  symptom = "{who:text}: {what:text}.",
+  symptom = "{who:text}: {what:text}.{rows:text}",
   cause   = "Memory cells are faulty. Until the board is reset, a faulty row stays in use; a board without spare rows must be replaced.",
   fixes   = {
     { action = "Read the errors and repairs of the board, and tell the administrators",
@@ -42,13 +43,19 @@ return {
     elseif errors.pending then
       what = "a repair of the memory waits for a reset"
     end
-    return what and { who = errors.gpus, what = what } or nil
+    local rows = errors.remapped or 0
+    if rows > 0 then rows = " Spare rows replace " .. in_words(rows, "count") .. " rows of its memory already." else rows = "" end
+    return what and { who = errors.gpus, what = what, rows = rows } or nil
   end,
 
   tests = {
     { name = "two errors", edges = { ["monitor.errors.uncorrected"] = 1 },
       facts = { monitor = { gpus = 4, errors = { gpus = "GPU 2", uncorrected = 2, pending = false, failed = false } } },
       expect = { who = "GPU 2", what = "2 memory errors could not be corrected" } },
+    { name = "rows were replaced before", facts = { monitor = { gpus = 4, errors = { gpus = "GPU 2", uncorrected = 2, pending = true, failed = false, remapped = 3 } } },
+      expect = { rows = " Spare rows replace 3 rows of its memory already." } },
+    { name = "near miss: rows that were replaced long ago", facts = { monitor = { gpus = 4, errors = { uncorrected = 0, pending = false, failed = false, remapped = 3 } } },
+      expect = "silent" },
     { name = "a repair waits", facts = { monitor = { gpus = 4, errors = { gpus = "GPU 2", uncorrected = 0, pending = true, failed = false } } },
       expect = { what = "a repair of the memory waits for a reset" } },
     { name = "no spare row is left", facts = { monitor = { gpus = 4, errors = { gpus = "GPU 2", uncorrected = 3, pending = true, failed = true } } },

@@ -8,6 +8,7 @@ return {
   kind      = "info",
   knowledge = { "K-C4", "K-O7" },
   effort    = "flag",
+  observed  = "measured",
 
   needs      = { "monitor.gpus", "monitor.memory.peak", "monitor.memory.capacity" },
   optional   = { "run.framework", "server.name" },

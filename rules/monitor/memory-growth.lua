@@ -8,6 +8,7 @@ return {
   kind      = "root",
   knowledge = { "K-C8", "K-O7" },
   effort    = "code",
+  observed  = "measured",
   risk      = "out-of-memory",
   priority  = 82,
 

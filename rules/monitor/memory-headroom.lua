@@ -7,6 +7,7 @@ return {
   kind      = "info",
   knowledge = { "K-K15", "K-O7", "K-N3" },
   effort    = "flag",
+  observed  = "measured",
 
   needs      = { "monitor.gpus", "monitor.memory.peak", "monitor.memory.capacity" },
   optional   = { "monitor.gpus_idle" },

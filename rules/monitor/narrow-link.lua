@@ -8,6 +8,7 @@ return {
   kind      = "root",
   knowledge = { "K-E1", "K-O7" },
   effort    = "flag",
+  observed  = "recorded",
   risk      = "hardware",
   priority  = 50,
 

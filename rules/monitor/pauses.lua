@@ -9,6 +9,7 @@ return {
   explains  = { "monitor/low-utilisation" },
   knowledge = { "K-C1", "K-F1" },
   effort    = "code",
+  observed  = "measured",
   priority  = 40,
 
   needs      = { "monitor.gpus", "monitor.pauses.count", "monitor.pauses.time", "monitor.pauses.longest", "monitor.pauses.share" },

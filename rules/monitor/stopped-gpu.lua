@@ -9,6 +9,7 @@ return {
   explains  = { "monitor/low-utilisation", "monitor/busy-but-idle-inside" },
   knowledge = { "K-O6", "K-O7", "K-I1" },
   effort    = "code",
+  observed  = "measured",
   risk      = "limit",
   priority  = 85,
 

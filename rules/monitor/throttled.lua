@@ -24,6 +24,7 @@ return {
   explains  = { "monitor/busy-but-idle-inside" },
   knowledge = { "K-O6", "K-O7" },
   effort    = "flag",
+  observed  = "recorded",
   risk      = "hardware",
 
   needs      = { "monitor.gpus" },

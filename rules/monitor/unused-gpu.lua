@@ -9,6 +9,7 @@ return {
   priority  = 30,
   knowledge = { "K-G1", "K-O7" },
   effort    = "flag",
+  observed  = "measured",
 
   needs      = { "monitor.gpus", "monitor.gpus_idle", "monitor.rows", "monitor.samples" },
   thresholds = { "min_memory", "min_samples" },

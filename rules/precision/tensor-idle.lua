@@ -7,6 +7,7 @@ return {
   since     = "0.1",
   kind      = "symptom",
   effort    = "flag",
+  observed  = "measured",
   knowledge = { "K-F4", "K-F7" },
 
   needs      = { "precision.matrix.share", "precision.tensor.active", "precision.tensor.active_from" },

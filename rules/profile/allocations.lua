@@ -7,6 +7,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-C4" },
   effort    = "code",
+  observed  = "measured",
 
   needs      = { "totals.launches", "totals.allocations", "totals.allocation_time", "totals.calls.time" },
   thresholds = { "min_count", "min_per_launch", "min_share" },

@@ -7,6 +7,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-B4" },
   effort    = "code",
+  observed  = "measured",
 
   needs      = { "totals.kernels.time", "totals.copies.count", "totals.copies.rows", "totals.host_copies" },
   thresholds = { "min_share" },

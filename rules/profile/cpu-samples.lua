@@ -8,6 +8,7 @@ return {
   priority  = 5,
   knowledge = { "K-A1" },
   effort    = "flag",
+  observed  = "measured",
 
   needs      = { "totals.stacks.samples", "totals.stacks.rows" },
   optional   = { "window.device_time" },

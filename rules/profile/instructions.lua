@@ -8,6 +8,7 @@ return {
   priority  = 5,
   knowledge = { "K-A7" },
   effort    = "code",
+  observed  = "measured",
 
   needs      = { "totals.instructions.samples", "totals.instructions.rows" },
   optional   = { "window.device_time" },

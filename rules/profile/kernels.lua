@@ -8,6 +8,7 @@ return {
   priority  = 5,
   knowledge = { "K-A7" },
   effort    = "flag",
+  observed  = "measured",
 
   needs      = { "totals.kernels.count", "totals.kernels.time", "totals.kernels.rows" },
   optional   = { "window.device_time" },

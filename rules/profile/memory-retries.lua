@@ -7,6 +7,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-C4" },
   effort    = "flag",
+  observed  = "recorded",
   risk      = "out-of-memory",
 
   needs      = { "allocator.given", "allocator.retries", "allocator.reserved.peak" },

@@ -8,6 +8,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-C4" },
   effort    = "flag",
+  observed  = "measured",
 
   needs      = { "allocator.given" },
   optional   = { "allocator.tensors.peak", "allocator.reserved.peak", "memory.reserved_peak", "memory.allocated_peak", "environment.allocator",

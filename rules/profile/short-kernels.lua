@@ -7,6 +7,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-B3", "K-H11" },
   effort    = "code",
+  observed  = "measured",
 
   needs      = { "totals.kernels.count", "totals.kernels.time", "totals.launches", "totals.launch_median" },
   thresholds = { "max_ratio", "min_count" },

@@ -7,6 +7,7 @@ return {
   kind      = "root",
   knowledge = { "K-J6", "K-J2" },
   effort    = "flag",
+  observed  = "recorded",
   risk      = "hardware",
 
   needs      = { "topology.port.count", "topology.port.down", "topology.port.slow", "topology.port.rows", "topology.infiniband" },

@@ -7,6 +7,7 @@ return {
   kind      = "root",
   knowledge = { "K-J6", "K-J1" },
   effort    = "flag",
+  observed  = "recorded",
 
   needs      = { "topology.gpus", "topology.nvlink.pairs", "topology.nvlink.missing", "topology.nvlink.rows" },
   thresholds = { "min_missing" },

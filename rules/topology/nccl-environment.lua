@@ -8,6 +8,7 @@ return {
   explains  = { "topology/nccl-transport" },
   knowledge = { "K-J4" },
   effort    = "flag",
+  observed  = "recorded",
 
   needs      = { "nccl.switch.count", "nccl.switch.rows" },
   optional   = { "comm.count", "run.devices", "nccl.ranks", "nccl.nodes" },

@@ -8,6 +8,7 @@ return {
   kind      = "root",
   knowledge = { "K-J4", "K-J1", "K-J2" },
   effort    = "flag",
+  observed  = "recorded",
 
   needs      = { "nccl.pair.count", "nccl.local.peer", "nccl.local.shared", "nccl.local.net", "nccl.remote.pairs", "nccl.remote.staged",
                  "nccl.remote.socket", "nccl.pair.rows" },

@@ -7,6 +7,7 @@ return {
   kind      = "symptom",
   knowledge = { "K-J4" },
   effort    = "flag",
+  observed  = "recorded",
   risk      = "limit",
 
   needs      = { "nccl.warnings" },

@@ -7,6 +7,7 @@ return {
   kind      = "root",
   knowledge = { "K-J6", "K-J2" },
   effort    = "flag",
+  observed  = "recorded",
 
   needs      = { "topology.gpus", "topology.nics", "topology.nic.far", "topology.nic.rows" },
   optional   = { "nccl.nodes" },

@@ -8,6 +8,7 @@ return {
   explains  = { "topology/nccl-transport" },
   knowledge = { "K-J6", "K-J1" },
   effort    = "flag",
+  observed  = "recorded",
 
   needs      = { "topology.p2p.known", "topology.p2p.bad", "topology.p2p.rows" },
   thresholds = { "min_bad" },

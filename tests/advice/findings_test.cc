@@ -84,6 +84,39 @@ TEST_CASE("doubt lowers confidence, not severity") {
   CHECK(findings[0].confidence < 0.8);
 }
 
+TEST_CASE("what a log records or measures is sure, also where the capture is not enough to judge") {
+  TraceBuilder once;
+  once.Launch("a", {0_us, 5_us}, {10_us, 100_us}).Launch("b", {400_us, 405_us}, {410_us, 500_us});
+  const Analysed run(once, kAuto);
+  REQUIRE_FALSE(run->support.verdict);
+  Verdicts verdicts;
+  const Knowledge& knowledge = ShippedKnowledge();
+  verdicts.Add({.id = "a/guess"});
+  verdicts.Add({.id = "a/measured"});
+  verdicts.Add({.id = "a/recorded"});
+  verdicts.Add({.id = "a/priced", .claims = {Percent(run, 20, 80)}, .confidence = 0.8});
+  verdicts.rule(1).observed = Observed::kMeasured;
+  verdicts.rule(2).observed = verdicts.rule(3).observed = Observed::kRecorded;
+  const auto findings = verdicts.Rank(run);
+  const Finding& guess = *Named(findings, "a/guess");
+  CHECK(guess.tentative);
+  CHECK(guess.confidence == Approx(knowledge.Number("ranking.unclaimed_confidence") *
+                                   knowledge.Number("ranking.tentative")));
+  const Finding& measured = *Named(findings, "a/measured");
+  CHECK_FALSE(measured.tentative);
+  CHECK(measured.confidence == Approx(knowledge.Number("ranking.measured_confidence")));
+  const Finding& recorded = *Named(findings, "a/recorded");
+  CHECK_FALSE(recorded.tentative);
+  CHECK(recorded.observed == Observed::kRecorded);
+  CHECK(recorded.confidence == Approx(knowledge.Number("ranking.written_confidence")));
+  CHECK(recorded.confidence_from == "the input records it; what a fix saves is unknown");
+  // What promises time is as sure as that promise.
+  const Finding& priced = *Named(findings, "a/priced");
+  CHECK(priced.tentative);
+  CHECK(priced.observed == Observed::kInferred);
+  CHECK(priced.confidence == Approx(0.8 * knowledge.Number("ranking.tentative")));
+}
+
 TEST_CASE("what may break is no remark, also when it costs no time yet") {
   const Analysed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;

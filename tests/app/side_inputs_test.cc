@@ -191,6 +191,66 @@ TEST_CASE("a server's log alone: its load, why requests wait, and what to do nex
   CHECK(Rules(ValidReport(folder, "eager.log")).count("inference/graphs-off") == 1);
 }
 
+// What a log records is sure, and what its repair saves is not known: all formats say both.
+TEST_CASE("a page of dcgm-exporter alone: an error of a board is no guess") {
+  const Folder folder;
+  folder.Write("metrics.txt",
+               "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",modelName=\"NVIDIA H100 80GB HBM3\"} 97\n"
+               "# TYPE DCGM_FI_DEV_XID_ERRORS gauge\n"
+               "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",modelName=\"NVIDIA H100 80GB HBM3\"} 79\n");
+  const Json report = ValidReport(folder, "metrics.txt");
+  REQUIRE(report["findings"].size() >= 1);
+  const Json& finding = report["findings"][0];
+  CHECK(finding["rule"] == "monitor/driver-errors");
+  CHECK(finding["severity"] == "medium");
+  CHECK(finding["observed"] == "recorded");
+  CHECK(finding["tentative"] == false);
+  CHECK(finding["confidence"] == Approx(0.95));
+  CHECK(finding["saving"]["basis"] == "unknown: there is no timeline of the run");
+  const std::string text = RunAdvise(folder, "metrics.txt").out;
+  CHECK_THAT(text, Contains("saving unknown without a timeline; medium, recorded, confidence 95 %"));
+  CHECK_THAT(text, Contains("The driver reported Xid 79 of GPU 0"));
+  const std::string html = RunAdvise(folder, "metrics.txt --format html").out;
+  CHECK_THAT(html, Contains("saving unknown without a timeline"));
+  CHECK_THAT(html, Contains(">recorded</span>") && Contains("confidence 95 %"));
+  CHECK_THAT(RunAdvise(folder, "metrics.txt --format markdown").out,
+             Contains("medium, recorded, confidence 95 %"));
+  CHECK_THAT(RunAdvise(folder, "metrics.txt --brief").out, Contains("\"observed\""));
+}
+
+TEST_CASE("the log of the kernel alone: errors of boards, of programs, and lack of memory") {
+  const Folder folder;
+  folder.Write("dmesg.txt",
+               "[Fri Aug 30 11:43:09 2024] NVRM: Xid (PCI:0000:cb:00): 79, pid=1, GPU has fallen\n"
+               "[Fri Aug 30 11:44:09 2024] NVRM: Xid (PCI:0000:3b:00): 31, pid=2, MMU Fault\n"
+               "[Fri Aug 30 11:45:09 2024] Out of memory: Killed process 42 (pt_data_worker) x\n");
+  const Json report = ValidReport(folder, "dmesg.txt");
+  CHECK(report["inputs"][0]["kind"] == "kernel-log");
+  CHECK(Rules(report) == std::set<std::string>{"monitor/driver-errors", "monitor/killed",
+                                               "monitor/program-errors"});
+  CHECK_THAT(report["verdict"].get<std::string>(),
+             Contains("2 errors of GPUs and 1 program that it ended for lack of memory"));
+}
+
+TEST_CASE("a page of a model server alone: how long requests wait and take") {
+  const Folder folder;
+  std::string page;
+  for (const char* name : {"request_queue_time_seconds", "time_to_first_token_seconds"}) {
+    const std::string sum = name[0] == 'r' ? "400" : "500";
+    page += std::string("vllm:") + name + "_bucket{le=\"2.5\"} 50\nvllm:" + name +
+            "_bucket{le=\"+Inf\"} 100\nvllm:" + name + "_count 100\nvllm:" + name + "_sum " +
+            sum + "\n";
+  }
+  folder.Write("metrics.txt", page + "vllm:num_requests_running 16\nvllm:num_requests_waiting 80\n"
+                                     "vllm:request_success_total 100\n");
+  const Json report = ValidReport(folder, "metrics.txt");
+  CHECK(report["inputs"][0]["kind"] == "server-page");
+  CHECK(report["run"]["framework"] == "vLLM");
+  CHECK(Rules(report).count("inference/queue-delays-first-token") == 1);
+  CHECK_THAT(report["verdict"].get<std::string>(),
+             Contains("According to its metrics, vLLM") && Contains("The first token took 2.50 s"));
+}
+
 #ifdef ADVISE_SIM_PROGRAM
 
 std::string Simulate(const Folder& folder, const std::string& scenario, const std::string& name) {

@@ -207,4 +207,43 @@ TEST_CASE("dcgm-exporter: labels, old and new names, counters are no levels") {
   CHECK(Values(trace, 0, "memory_used") == Numbers{40000 * kMiB});
 }
 
+TEST_CASE("dcgmi dmon: errors, links, and what holds the clocks back") {
+  const Trace trace = ImportedText(
+      "#Entity   GPUTL  XIDER  EDVTL  RRF  RRP  PCILW  PCIMW  DVCCTR  PVIOL     TVIOL\nID\n"
+      "GPU 0     99     0      0      0    0    16     16     0       1000      0\n"
+      "GPU 1     98     0      1      0    1    8      16     4       500       70\n"
+      "GPU 0     99     0      0      0    0    16     16     0       1000      0\n"
+      "GPU 1     98     94     1      0    1    8      16     104     900       70\n");
+  REQUIRE(trace.monitor.gpus.size() == 2);
+  CHECK(Values(trace, 1, "xid") == Numbers{0, 94});
+  CHECK(Values(trace, 1, "ecc_uncorrected") == Numbers{1, 1});
+  CHECK(Values(trace, 1, "remap_pending") == Numbers{1, 1});
+  CHECK(Values(trace, 1, "pcie_lanes") == Numbers{8, 8});
+  // Bits, and times that grow: 104 is heat (0x20, 0x40) and the board (0x8).
+  CHECK(Values(trace, 1, "throttle_power") == Numbers{1, 1});
+  CHECK(Values(trace, 1, "throttle_thermal") == Numbers{0, 1});
+  CHECK(Values(trace, 1, "throttle_hardware") == Numbers{0, 1});
+  CHECK(Values(trace, 0, "throttle_power") == Numbers{0, 0});
+}
+
+TEST_CASE("dcgm-exporter: counters of errors are read as they are, numbers of errors by label") {
+  const std::string page =
+      "# TYPE DCGM_FI_DEV_PCIE_REPLAY_COUNTER counter\n"
+      "DCGM_FI_DEV_PCIE_REPLAY_COUNTER{gpu=\"0\"} 120\n"
+      "# TYPE DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL counter\n"
+      "DCGM_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL{gpu=\"0\"} 2\n"
+      "# TYPE DCGM_FI_DEV_THERMAL_VIOLATION counter\nDCGM_FI_DEV_THERMAL_VIOLATION{gpu=\"0\"} 5\n"
+      "DCGM_EXP_XID_ERRORS_COUNT{gpu=\"0\",xid=\"79\",window_size_in_ms=\"300000\"} 1\n"
+      "DCGM_EXP_XID_ERRORS_COUNT{gpu=\"0\",xid=\"31\",window_size_in_ms=\"300000\"} 0\n";
+  const Trace trace = ImportedText(page);
+  CHECK(Values(trace, 0, "pcie_replays") == Numbers{120});
+  CHECK(Values(trace, 0, "nvlink_recoveries") == Numbers{2});
+  CHECK(Values(trace, 0, "xid") == Numbers{79});
+  CHECK(trace.monitor.gpus[0].Find("throttle_thermal") == nullptr);  // nothing to compare it with
+  std::string later = page;
+  const std::string heat = "THERMAL_VIOLATION{gpu=\"0\"} 5";
+  later.replace(later.find(heat), heat.size(), "THERMAL_VIOLATION{gpu=\"0\"} 9");
+  CHECK(Values(ImportedText(page + later), 0, "throttle_thermal") == Numbers{1});
+}
+
 }  // namespace

@@ -47,5 +47,43 @@ TEST_CASE("the generation of a link counts while the GPU is in use") {
   CHECK_FALSE(link({0, 0, 0}, {1, 1, 1}).link_known);
 }
 
+TEST_CASE("errors that the driver reports: the worst of boards, and those of programs") {
+  Monitor monitor;
+  monitor.gpus = {Board("0", {{"xid", "code", {}, {0, 31}}}),
+                  Board("1", {{"xid", "code", {}, {63, 63}}}),
+                  Board("2", {{"xid", "code", {}, {0, 0}}})};
+  monitor.errors = {{"0000:cb:00", 79}, {"0000:cb:00", 74}, {"0000:cc:00", 999}};
+  const MonitorHealth health = FindMonitorHealth(monitor, ShippedKnowledge());
+  CHECK(health.xids_known);
+  CHECK(health.of_board.code == 79);
+  CHECK(health.of_board.kind == "board");
+  CHECK(health.of_board.gpus == std::vector<std::string>{"0000:cb:00", "0000:cc:00", "1"});
+  CHECK(health.of_program.code == 31);
+  CHECK(health.of_program.gpus == std::vector<std::string>{"0"});
+  // A number that nobody knows is no fault of a program.
+  CHECK(HealthOf({Board("0", {{"xid", "code", {}, {999}}})}).of_board.code == 999);
+  CHECK(HealthOf({Board("0", {{"xid", "code", {}, {0}}})}).xids_known);
+  CHECK_FALSE(HealthOf({Board("0", {{"power", "W", {}, {300}}})}).xids_known);
+}
+
+TEST_CASE("repeated transfers count while the log is written") {
+  const auto links = [](std::vector<double> replays, bool has_clock) {
+    Monitor monitor;
+    monitor.has_clock = has_clock;
+    monitor.gpus = {Board("0", {{"pcie_replays", "count", {}, {5, 5, 5}}}),
+                    Board("1", {{"pcie_replays", "count", {}, std::move(replays)}})};
+    return FindMonitorHealth(monitor, ShippedKnowledge()).pcie;
+  };
+  const LinkErrors grown = links({120, 130, 150}, true);
+  CHECK(grown.label == "1");
+  CHECK(grown.count == 30);
+  CHECK(grown.per_minute == Approx(30 * 60 / 2.0));
+  CHECK(links({120, 130, 150}, false).per_minute == -1);
+  CHECK(links({120, 120, 120}, true).label.empty());
+  CHECK(links({120, 120, 120}, true).known);
+  CHECK(links({120, 2, 4}, true).count == 2);  // the driver was loaded again
+  CHECK_FALSE(links({120}, true).count > 0);
+}
+
 }  // namespace
 }  // namespace advise

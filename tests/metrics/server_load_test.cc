@@ -127,5 +127,16 @@ TEST_CASE("without times there is no load and no rate") {
   CHECK(LoadOf(ServerLog()).empty());
 }
 
+TEST_CASE("both parts of a step, without steps that waited for requests") {
+  const ServerLoad load = LoadOf(LogOf(40, [](int i, ServerSample* s) {
+    s->host_step_s = i % 10 == 5 ? 3.0 : 0.02;  // the step after one without requests
+    s->gpu_step_s = 0.012;
+    if (i % 10 == 4) s->running = 0;
+  }));
+  CHECK(load.host_step_s == Approx(0.02));
+  CHECK(load.gpu_step_s == Approx(0.012));
+  CHECK(LoadOf(LogOf(40, [](int, ServerSample*) {})).host_step_s == -1);
+}
+
 }  // namespace
 }  // namespace advise

@@ -1,11 +1,13 @@
 // Reads `dcgmi dmon` tables and the Prometheus text of dcgm-exporter.
 #include <algorithm>
-#include <cctype>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "engine/import/formats.h"
 #include "engine/import/monitors/monitor_log.h"
+#include "engine/import/prometheus.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
@@ -16,7 +18,7 @@ bool IsTableHeader(std::string_view line) { return line.starts_with("#Entity"); 
 // "DCGM_FI_DEV_GPU_UTIL{gpu="0",…} 97": the start of such a line, or of its description.
 bool IsExporterLine(std::string_view line) {
   if (line.starts_with("# HELP ") || line.starts_with("# TYPE ")) line.remove_prefix(7);
-  return line.starts_with("DCGM_FI_");
+  return line.starts_with("DCGM_FI_") || line.starts_with("DCGM_EXP_");
 }
 
 class DcgmReader {
@@ -64,76 +66,80 @@ class DcgmReader {
     log_.Name(gpu, "", "");
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const MonitorQuantity* quantity = DcgmQuantity(columns_[i]);
-      if (quantity != nullptr) log_.AddCell(gpu, *quantity, when, words[first + i], "");
+      if (quantity != nullptr) Take(gpu, *quantity, when, words[first + i]);
     }
     log_.AddRow();
   }
 
-  // `name="value", …` inside the braces.
-  static std::map<std::string, std::string> LabelsOf(std::string_view text) {
-    std::map<std::string, std::string> labels;
-    std::size_t at = 0;
-    while (at < text.size()) {
-      const std::size_t equals = text.find("=\"", at);
-      if (equals == std::string_view::npos) break;
-      std::string_view name = Trimmed(text.substr(at, equals - at));
-      if (name.starts_with(",")) name = Trimmed(name.substr(1));
-      std::size_t end = equals + 2;
-      std::string value;
-      for (; end < text.size() && text[end] != '"'; ++end) {
-        if (text[end] == '\\' && end + 1 < text.size()) ++end;
-        value += text[end];
-      }
-      labels[std::string(name)] = value;
-      at = end + 1;
+  // The flags of a number in which the driver packs why the clocks are low.
+  void AddReasons(const std::string& gpu, double when, std::string_view cell) {
+    const auto number = NumberOf(cell);
+    if (!number || IsBlankNumber(*number)) return log_.AddCell(gpu, kReasons, when, cell, "");
+    log_.AddReasons(gpu, when, WholeOf<std::uint64_t>(*number));
+  }
+
+  // Time that grew since the sample before: the clocks were low in between.
+  void AddViolation(const std::string& gpu, const MonitorQuantity& quantity, double when,
+                    std::string_view cell) {
+    const auto number = NumberOf(cell);
+    if (!number || IsBlankNumber(*number)) return log_.AddCell(gpu, quantity, when, cell, "");
+    const auto [last, first] = violations_.try_emplace({gpu, quantity.name}, *number);
+    if (!first) log_.Add(gpu, quantity, when, *number > last->second ? 1 : 0);
+    last->second = *number;
+  }
+
+  void Take(const std::string& gpu, const MonitorQuantity& quantity, double when,
+            std::string_view cell) {
+    if (quantity.unit == "reasons") return AddReasons(gpu, when, cell);
+    if (quantity.unit == "violation") {
+      return AddViolation(gpu, {quantity.name, "share", 1}, when, cell);
     }
-    return labels;
+    log_.AddCell(gpu, quantity, when, cell, "");
   }
 
   void ReadExporterLine(std::string_view line) {
-    const std::size_t open = line.find('{');
-    const std::size_t close = line.rfind('}');
-    if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
+    const auto read = PrometheusLineOf(line);
+    if (!read || read->labels.empty()) {
       Note(Level::kWarning, "lines that were cut short were skipped");
       return;
     }
-    const std::string name(line.substr(0, open));
-    const auto words = WordsOf(line.substr(close + 1));
-    if (words.empty()) {
-      Note(Level::kWarning, "lines that were cut short were skipped");
-      return;
-    }
+    const std::string& name = read->name;
     log_.AddRow();
-    const auto labels = LabelsOf(line.substr(open + 1, close - open - 1));
-    const auto label = [&](const char* key) {
-      const auto found = labels.find(key);
-      return found == labels.end() ? std::string() : found->second;
-    };
-    std::string gpu = label("gpu").empty() ? "0" : label("gpu");
-    if (!label("GPU_I_ID").empty()) gpu += " instance " + label("GPU_I_ID");
+    std::string gpu = read->Label("gpu").empty() ? "0" : read->Label("gpu");
+    if (!read->Label("GPU_I_ID").empty()) gpu += " instance " + read->Label("GPU_I_ID");
     // GPUs of several hosts carry the same numbers.
-    const std::string host = label("Hostname");
+    const std::string host = read->Label("Hostname");
     if (first_host_.empty()) trace_->host = first_host_ = host;
     if (!host.empty() && host != first_host_) {
       gpu = host + " " + gpu;
       trace_->host.clear();
     }
-    log_.Name(gpu, label("modelName"), label("UUID"));
-    const MonitorQuantity* quantity = DcgmQuantity(name);
-    // Byte rates are rates, whatever the exporter's list calls them.
-    const bool rate = quantity != nullptr && quantity->unit == "bytes_per_s";
-    if (quantity == nullptr || (counter_[name] && !rate)) return;
-    std::optional<double> clock;
-    if (words.size() > 1) {
-      if (const auto milliseconds = NumberOf(words[1])) clock = *milliseconds / 1000;
+    log_.Name(gpu, read->Label("modelName"), read->Label("UUID"));
+    const double when = log_.Moment(gpu + "/" + name, read->time_s);
+    // How often each code was seen in the last minutes; the code is a label.
+    if (name == "DCGM_EXP_XID_ERRORS_COUNT") {
+      if (NumberOf(read->value).value_or(0) > 0)
+        log_.AddCell(gpu, *DcgmQuantity("XIDER"), when, read->Label("xid"), "");
+      return;
     }
-    log_.AddCell(gpu, *quantity, log_.Moment(gpu + "/" + name, clock), words[0], "");
+    const MonitorQuantity* quantity = DcgmQuantity(name);
+    if (quantity == nullptr) return;
+    // Totals are no levels. Byte rates are rates, and counts are counts, whatever the exporter's
+    // list calls them.
+    const bool rate = quantity->unit == "bytes_per_s";
+    const bool count = quantity->unit == "count" || quantity->unit == "code" ||
+                       quantity->unit == "violation" || quantity->unit == "reasons";
+    if (counter_[name] && !rate && !count) return;
+    Take(gpu, *quantity, when, read->value);
   }
+
+  static constexpr MonitorQuantity kReasons{"throttle_hardware", "share", 1};
 
   Trace* trace_;
   MonitorLog log_;
   std::vector<std::string_view> columns_;
   std::map<std::string, bool> counter_;
+  std::map<std::pair<std::string, std::string_view>, double> violations_;  // what was seen last
   std::string first_host_;
 };
 

@@ -24,6 +24,7 @@ constexpr MonitorQuantity kMemoryTotal{"memory_total", "bytes", kMiB};
 constexpr MonitorQuantity kMemoryFree{"memory_free", "bytes", kMiB};
 constexpr MonitorQuantity kByPower{"throttle_power", "share", 1};
 constexpr MonitorQuantity kByHeat{"throttle_thermal", "share", 1};
+constexpr MonitorQuantity kByHardware{"throttle_hardware", "share", 1};
 
 constexpr auto kSmi = std::to_array<Entry>({
     {"utilization.gpu", kUtilization},
@@ -60,8 +61,8 @@ constexpr auto kSmi = std::to_array<Entry>({
     {"clocks_event_reasons.sw_thermal_slowdown", kByHeat},
     {"clocks_throttle_reasons.hw_thermal_slowdown", kByHeat},
     {"clocks_event_reasons.hw_thermal_slowdown", kByHeat},
-    {"clocks_throttle_reasons.hw_slowdown", {"throttle_hardware", "share", 1}},
-    {"clocks_event_reasons.hw_slowdown", {"throttle_hardware", "share", 1}},
+    {"clocks_throttle_reasons.hw_slowdown", kByHardware},
+    {"clocks_event_reasons.hw_slowdown", kByHardware},
 });
 
 constexpr auto kDmon = std::to_array<Entry>({
@@ -77,6 +78,15 @@ constexpr auto kDmon = std::to_array<Entry>({
     {"fb", kMemoryUsed},
     {"rxpci", {"pcie_rx", "bytes_per_s", 1e6}},
 });
+
+constexpr MonitorQuantity kUncorrected{"ecc_uncorrected", "count", 1};
+constexpr MonitorQuantity kXid{"xid", "code", 1};
+constexpr MonitorQuantity kPcieReplays{"pcie_replays", "count", 1};
+// Total times for which the clocks were kept low.
+constexpr MonitorQuantity kPowerTime{"throttle_power", "violation", 1};
+constexpr MonitorQuantity kHeatTime{"throttle_thermal", "violation", 1};
+// A number whose bits are reasons for low clocks.
+constexpr MonitorQuantity kReasons{"throttle_reasons", "reasons", 1};
 
 // Short names of `dcgmi dmon`, field numbers, and the names of the exporter, old and new.
 constexpr auto kDcgm = std::to_array<Entry>({
@@ -152,6 +162,64 @@ constexpr auto kDcgm = std::to_array<Entry>({
     {"fbusd", kMemoryUsed},
     {"252", kMemoryUsed},
     {"dcgm_fi_dev_fb_used", kMemoryUsed},
+    {"xider", kXid},
+    {"230", kXid},
+    {"dcgm_fi_dev_xid_errors", kXid},
+    {"edvtl", kUncorrected},
+    {"311", kUncorrected},
+    {"dcgm_fi_dev_ecc_dbe_vol_total", kUncorrected},
+    {"rppen", {"pages_pending", "count", 1}},
+    {"392", {"pages_pending", "count", 1}},
+    {"dcgm_fi_dev_retired_pending", {"pages_pending", "count", 1}},
+    {"urmps", {"rows_remapped", "count", 1}},
+    {"393", {"rows_remapped", "count", 1}},
+    {"dcgm_fi_dev_uncorrectable_remapped_rows", {"rows_remapped", "count", 1}},
+    {"rrf", {"remap_failed", "count", 1}},
+    {"395", {"remap_failed", "count", 1}},
+    {"dcgm_fi_dev_row_remap_failure", {"remap_failed", "count", 1}},
+    {"rrp", {"remap_pending", "count", 1}},
+    {"396", {"remap_pending", "count", 1}},
+    {"dcgm_fi_dev_row_remap_pending", {"remap_pending", "count", 1}},
+    {"202", kPcieReplays},
+    {"dcgm_fi_dev_pcie_replay_counter", kPcieReplays},
+    {"pcimg", {"pcie_generation_max", "count", 1}},
+    {"235", {"pcie_generation_max", "count", 1}},
+    {"dcgm_fi_dev_pcie_max_link_gen", {"pcie_generation_max", "count", 1}},
+    {"pcimw", {"pcie_lanes_max", "count", 1}},
+    {"236", {"pcie_lanes_max", "count", 1}},
+    {"dcgm_fi_dev_pcie_max_link_width", {"pcie_lanes_max", "count", 1}},
+    {"pcilg", {"pcie_generation", "count", 1}},
+    {"237", {"pcie_generation", "count", 1}},
+    {"dcgm_fi_dev_pcie_link_gen", {"pcie_generation", "count", 1}},
+    {"pcilw", {"pcie_lanes", "count", 1}},
+    {"238", {"pcie_lanes", "count", 1}},
+    {"dcgm_fi_dev_pcie_link_width", {"pcie_lanes", "count", 1}},
+    {"409", {"nvlink_flit_errors", "count", 1}},
+    {"dcgm_fi_dev_nvlink_crc_flit_error_count_total", {"nvlink_flit_errors", "count", 1}},
+    {"419", {"nvlink_data_errors", "count", 1}},
+    {"dcgm_fi_dev_nvlink_crc_data_error_count_total", {"nvlink_data_errors", "count", 1}},
+    {"429", {"nvlink_replays", "count", 1}},
+    {"dcgm_fi_dev_nvlink_replay_error_count_total", {"nvlink_replays", "count", 1}},
+    {"439", {"nvlink_recoveries", "count", 1}},
+    {"dcgm_fi_dev_nvlink_recovery_error_count_total", {"nvlink_recoveries", "count", 1}},
+    {"pviol", kPowerTime},
+    {"240", kPowerTime},
+    {"dcgm_fi_dev_power_violation", kPowerTime},
+    {"tviol", kHeatTime},
+    {"241", kHeatTime},
+    {"dcgm_fi_dev_thermal_violation", kHeatTime},
+    {"dvcctr", kReasons},
+    {"112", kReasons},
+    {"dcgm_fi_dev_clock_throttle_reasons", kReasons},
+    {"dcgm_fi_dev_clocks_event_reasons", kReasons},
+    {"smmax", {"sm_clock_max", "hz", 1e6}},
+    {"113", {"sm_clock_max", "hz", 1e6}},
+    {"dcgm_fi_dev_max_sm_clock", {"sm_clock_max", "hz", 1e6}},
+    {"eplmt", kPowerLimit},
+    {"164", kPowerLimit},
+    {"160", kPowerLimit},
+    {"251", kMemoryFree},
+    {"dcgm_fi_dev_fb_total", kMemoryTotal},
 });
 
 template <std::size_t N>
@@ -271,6 +339,16 @@ void MonitorLog::AddCell(const std::string& gpu, const MonitorQuantity& quantity
   } else {
     trace_->diagnostics.Add(Level::kWarning, "cells without a number were left out");
   }
+}
+
+void MonitorLog::AddReasons(const std::string& gpu, double time_s, std::uint64_t bits) {
+  constexpr std::uint64_t kPower = 0x4 | 0x80, kHardware = 0x8, kHeat = 0x20 | 0x40;
+  const auto add = [&](const MonitorQuantity& quantity, std::uint64_t of) {
+    Add(gpu, quantity, time_s, (bits & of) != 0 ? 1 : 0);
+  };
+  add(kByPower, kPower);
+  add(kByHeat, kHeat);
+  add(kByHardware, kHardware);
 }
 
 void MonitorLog::SkipRow() {

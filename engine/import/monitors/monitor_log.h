@@ -2,6 +2,7 @@
 // GPUs that they fill.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@ namespace advise {
 // A quantity under our name, in our unit. Share: 0 to 1.
 struct MonitorQuantity {
   std::string_view name;
-  std::string_view unit;
+  std::string_view unit;  // DCGM's "violation" and "reasons" are turned into shares by its reader
   double scale = 1;  // from what the tool prints without a unit to ours
 };
 
@@ -48,6 +49,8 @@ class MonitorLog {
                std::string_view cell, std::string_view unit);
   // Several values of one moment (flags of one kind in several columns): the largest is kept.
   void Add(const std::string& gpu, const MonitorQuantity& quantity, double time_s, double value);
+  // The driver's bits for what holds the clocks back.
+  void AddReasons(const std::string& gpu, double time_s, std::uint64_t bits);
   void AddRow() { ++rows_; }
   void SkipRow();  // one of another width than its header
 

@@ -219,7 +219,6 @@ class SmiReader {
 
   // Bits of the driver's mask of what holds the clocks back.
   void ReadMask(const std::string& gpu, double when, const std::string& cell) {
-    constexpr std::uint64_t kPower = 0x4 | 0x80, kHardware = 0x8, kHeat = 0x20 | 0x40;
     std::uint64_t mask = 0;
     const std::size_t start = cell.starts_with("0x") ? 2 : 0;
     const auto [stop, error] =
@@ -228,12 +227,7 @@ class SmiReader {
       if (!IsNoValue(cell)) Note(Level::kWarning, "cells without a number were left out");
       return;
     }
-    const auto add = [&](const char* field, std::uint64_t bits) {
-      log_.Add(gpu, *SmiQuantity(field), when, (mask & bits) != 0 ? 1 : 0);
-    };
-    add("clocks_throttle_reasons.sw_power_cap", kPower);
-    add("clocks_throttle_reasons.sw_thermal_slowdown", kHeat);
-    add("clocks_throttle_reasons.hw_slowdown", kHardware);
+    log_.AddReasons(gpu, when, mask);
   }
 
   Trace* trace_;

@@ -31,10 +31,45 @@ double GenerationInUse(const MonitoredGpu& gpu, double busy) {
   return in_use.empty() ? -1 : Median(in_use);
 }
 
+void AddXid(const std::string& gpu, int code, const Knowledge& knowledge, MonitorHealth* health) {
+  if (code <= 0) return;
+  const XidMeaning* const known = knowledge.FindXid(code);
+  DriverErrors& errors =
+      known != nullptr && known->kind == "program" ? health->of_program : health->of_board;
+  if (std::find(errors.gpus.begin(), errors.gpus.end(), gpu) == errors.gpus.end())
+    errors.gpus.push_back(gpu);
+  if (errors.code != 0 && knowledge.XidRank(code) >= knowledge.XidRank(errors.code)) return;
+  errors.code = code;
+  errors.kind = known == nullptr ? "" : known->kind;
+  errors.says = known == nullptr ? "" : known->says;
+}
+
+// How much counters of a GPU grew; a counter that starts again counts from there.
+void AddGrowth(const MonitoredGpu& gpu, std::initializer_list<const char*> counters, bool has_clock,
+               LinkErrors* errors) {
+  double grown = 0, seconds = 0;
+  for (const char* counter : counters) {
+    const MonitorSeries* series = gpu.Find(counter);
+    if (series == nullptr || series->value.size() < 2) continue;
+    errors->known = true;
+    for (std::size_t i = 1; i < series->value.size(); ++i)
+      grown += std::max(0.0, series->value[i] - series->value[i - 1]);
+    seconds = std::max(seconds, series->time_s.back() - series->time_s.front());
+  }
+  if (grown <= errors->count) return;
+  errors->label = gpu.label;
+  errors->count = grown;
+  errors->per_minute = has_clock && seconds > 0 ? grown * 60 / seconds : -1;
+}
+
 }  // namespace
 
 MonitorHealth FindMonitorHealth(const Monitor& monitor, const Knowledge& knowledge) {
   MonitorHealth health;
+  health.xids_known = monitor.kernel_log;
+  health.kills_known = monitor.kernel_log;
+  health.killed = monitor.killed;
+  for (const DriverError& error : monitor.errors) AddXid(error.gpu, error.code, knowledge, &health);
   for (const MonitoredGpu& gpu : monitor.gpus) {
     const double uncorrected = MostOf(gpu, "ecc_uncorrected");
     const double rows = MostOf(gpu, "remap_pending"), pages = MostOf(gpu, "pages_pending");
@@ -44,6 +79,14 @@ MonitorHealth FindMonitorHealth(const Monitor& monitor, const Knowledge& knowled
     health.uncorrected = std::max(health.uncorrected, uncorrected);
     health.pending = health.pending || rows > 0 || pages > 0;
     health.failed = health.failed || failed > 0;
+    health.rows_remapped = std::max(health.rows_remapped, MostOf(gpu, "rows_remapped"));
+    if (const MonitorSeries* xids = gpu.Find("xid")) {
+      health.xids_known = true;
+      for (const double code : xids->value)
+        AddXid(gpu.label, static_cast<int>(std::clamp(code, 0.0, 9999.0)), knowledge, &health);
+    }
+    AddGrowth(gpu, {"pcie_replays"}, monitor.has_clock, &health.pcie);
+    AddGrowth(gpu, {"nvlink_replays", "nvlink_recoveries"}, monitor.has_clock, &health.nvlink);
     const double now = GenerationInUse(gpu, knowledge.Number("monitor.busy"));
     const double possible = MostOf(gpu, "pcie_generation_max");
     if (now < 0 || possible < 0) continue;

@@ -10,6 +10,21 @@
 
 namespace advise {
 
+// Errors that the driver reported (Xid), of one sort.
+struct DriverErrors {
+  std::vector<std::string> gpus;  // labels, or PCI addresses where the log of the kernel tells
+  int code = 0;                   // the worst
+  std::string kind, says;         // of that one, as in kb/xids.toml; "" where it is not known
+};
+
+// Transfers that had to be repeated, of the GPU with most of them.
+struct LinkErrors {
+  bool known = false;  // several samples tell of them
+  std::string label;
+  double count = 0;        // while the log was written
+  double per_minute = -1;  // -1 without a clock
+};
+
 struct MonitorHealth {
   bool known = false;               // a log tells of errors or repairs
   std::vector<std::string> faulty;  // labels of GPUs of which one of these is told
@@ -20,6 +35,13 @@ struct MonitorHealth {
   bool link_known = false;
   std::string slow_link;
   double generation = 0, possible = 0;
+  bool xids_known = false;  // a log tells of errors that the driver reported
+  DriverErrors of_board;    // also of links and of the driver
+  DriverErrors of_program;
+  LinkErrors pcie, nvlink;
+  bool kills_known = false;         // the log of the kernel was given
+  std::vector<std::string> killed;  // programs that it ended because the host's memory was full
+  double rows_remapped = -1;        // in all its life, of the GPU with most; -1 unknown
 };
 
 // O(samples log samples).

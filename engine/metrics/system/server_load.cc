@@ -43,6 +43,10 @@ class LoadFinder {
     load_.prefix_cache = log_.prefix_cache;
     load_.eager = log_.eager;
     load_.preemptions = log_.preemptions;
+    load_.requests = log_.requests;
+    load_.queue = log_.queue;
+    load_.first_token = log_.first_token;
+    load_.token = log_.token;
     for (const ServerSample& sample : log_.samples) {
       engines_[sample.engine].push_back(&sample);
       if (HasRequests(sample)) busy_.push_back(&sample);
@@ -51,6 +55,7 @@ class LoadFinder {
     Times();
     Means();
     Holds();
+    Steps();
     return load_;
   }
 
@@ -131,6 +136,23 @@ class LoadFinder {
     load_.held_by_cache = by_cache.mean();
     load_.held_by_limit = by_limit.mean();
     load_.limit = ceiling;
+  }
+
+  // A step after one without requests waited for them.
+  void Steps() {
+    std::vector<double> host, gpu;
+    for (const auto& [engine, samples] : engines_) {
+      for (std::size_t i = 1; i < samples.size(); ++i) {
+        const ServerSample& s = *samples[i];
+        if (s.running <= 0 || samples[i - 1]->running <= 0) continue;
+        if (s.host_step_s <= 0 || s.gpu_step_s <= 0) continue;
+        host.push_back(s.host_step_s);
+        gpu.push_back(s.gpu_step_s);
+      }
+    }
+    if (host.empty()) return;
+    load_.host_step_s = Median(host);
+    load_.gpu_step_s = Median(gpu);
   }
 
   // -1 where the numbers that ran while others waited differ.

@@ -36,6 +36,10 @@ struct ServerLoad {
   int eager = -1;                            // 1: graphs were turned off
   double without_graph = -1;                 // lines of decoding that used no graph
   double prompt_rate = -1, token_rate = -1;  // tokens per second, of all engines
+  // Median time of steps with requests, on the host and on the GPU, of logs of single steps.
+  double host_step_s = -1, gpu_step_s = -1;
+  double requests = -1;  // answered since the server was started
+  ServerLatency queue, first_token, token;
   bool empty() const { return server.empty(); }
 };
 

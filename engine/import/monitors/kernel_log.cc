@@ -1,0 +1,93 @@
+// Reads what the kernel logs of GPUs and of memory that ran out (dmesg, journalctl -k,
+// /var/log/messages), with other lines in between:
+//
+//   [Fri Aug 30 11:43:09 2024] NVRM: Xid (PCI:0000:cb:00): 79, pid=4242, GPU has fallen off the
+//   bus. [ 5213.4] Out of memory: Killed process 4242 (python) total-vm:…
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "engine/import/formats.h"
+#include "engine/import/text_input.h"
+
+namespace advise {
+namespace {
+
+struct XidLine {
+  std::string gpu;  // its PCI address
+  std::string_view code;
+};
+
+// "NVRM: Xid (PCI:0000:cb:00): 13, …"; old drivers wrote no "PCI:".
+std::optional<XidLine> XidOf(std::string_view line) {
+  constexpr std::string_view kBegin = "NVRM: Xid (";
+  const std::size_t at = line.find(kBegin);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view rest = line.substr(at + kBegin.size());
+  if (rest.starts_with("PCI:")) rest.remove_prefix(4);
+  const std::size_t close = rest.find("): ");
+  if (close == std::string_view::npos) return std::nullopt;
+  const std::string_view address = rest.substr(0, close);
+  const bool is_address =
+      std::count(address.begin(), address.end(), ':') == 2 &&
+      std::all_of(address.begin(), address.end(), [](char c) {
+        return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':';
+      });
+  rest.remove_prefix(close + 3);
+  std::size_t digits = 0;
+  while (digits < rest.size() && IsDigit(rest[digits])) ++digits;
+  if (!is_address || digits == 0 || digits > 4) return std::nullopt;
+  return XidLine{std::string(address), rest.substr(0, digits)};
+}
+
+// "… Out of memory: Killed process 4242 (python) …", also of a control group: the program's name.
+std::optional<std::string_view> KilledOf(std::string_view line) {
+  std::string_view rest;
+  for (const std::string_view begin :
+       {"Out of memory: Killed process ", "Memory cgroup out of memory: Killed process ",
+        "Out of memory: Kill process "}) {
+    const std::size_t at = line.find(begin);
+    if (at != std::string_view::npos) rest = line.substr(at + begin.size());
+  }
+  if (rest.empty() || !IsDigit(rest[0])) return std::nullopt;
+  const std::size_t open = rest.find('('), close = rest.find(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+    return std::nullopt;
+  return rest.substr(open + 1, close - open - 1);
+}
+
+}  // namespace
+
+bool ToldKernelLog(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\n");
+  // Pages and code may quote such lines.
+  constexpr std::string_view kPages = "{#<|\"";
+  if (first == std::string_view::npos || kPages.find(head[first]) != std::string_view::npos)
+    return false;
+  const auto lines = LinesOf(head);
+  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    const bool stamped = line.starts_with("[") ||
+                         line.find(" kernel: ") != std::string_view::npos ||
+                         line.starts_with("NVRM: ");
+    return stamped && (XidOf(line).has_value() || KilledOf(line).has_value());
+  });
+}
+
+std::optional<Error> ReadKernelLog(std::string_view text, const std::string& path, Trace* trace) {
+  trace->producer = "the kernel";
+  Monitor& monitor = trace->monitor;
+  monitor.kernel_log = true;
+  for (const std::string_view line : LinesOf(text)) {
+    if (const auto xid = XidOf(line)) {
+      monitor.errors.push_back({xid->gpu, WholeOf<int>(NumberOf(xid->code).value_or(0))});
+    } else if (const auto killed = KilledOf(line)) {
+      monitor.killed.emplace_back(*killed);
+    }
+  }
+  const std::size_t found = monitor.errors.size() + monitor.killed.size();
+  if (found == 0) return Error{"the kernel's log holds no error of a GPU", path, "was it cut off?"};
+  trace->table_rows["rows"] = static_cast<std::int64_t>(found);
+  return std::nullopt;
+}
+
+}  // namespace advise
