@@ -29,12 +29,19 @@ std::shared_ptr<Remedy> AllBeside(const Analysis& a) {
   return remedy;
 }
 
-std::shared_ptr<Remedy> AllAtTwiceTheRate(const Analysis& a) {
+// Of the time of each collective, this part is left.
+std::shared_ptr<Remedy> AllFaster(const Analysis& a, double left) {
   auto remedy = std::make_shared<Remedy>();
   for (std::uint32_t op = 0; op < a.run.trace.ops.size(); ++op) {
-    if (a.run.IsComm(op)) remedy->scaled_ops.emplace_back(op, 0.5F);
+    if (a.run.IsComm(op)) remedy->scaled_ops.emplace_back(op, static_cast<float>(left));
   }
   return remedy;
+}
+
+std::shared_ptr<Remedy> AllAtTwiceTheRate(const Analysis& a) { return AllFaster(a, 0.5); }
+
+std::shared_ptr<Remedy> AllByPorts(const Analysis& a) {
+  return AllFaster(a, 1 - a.run.knowledge.Number("comm.port_gain"));
 }
 
 void DeclareComm(Catalog* catalog) {
@@ -94,6 +101,9 @@ void DeclareExposed(Catalog* catalog) {
           "All communication overlaps with compute, as far as there is compute.", AllBeside);
   all.Add("comm.twice.remedy", "remedy", "All communication runs at twice the rate.",
           AllAtTwiceTheRate);
+  all.Add("comm.port.remedy", "remedy",
+          "Communication that went over sockets runs at the rate of the network's ports.",
+          AllByPorts);
 }
 
 void DeclareAccumulation(Catalog* catalog) {

@@ -1,5 +1,5 @@
 -- Evaluation inside the training loop that leaves the GPU idle: small batches, metrics on the host, a loader without
--- workers.
+-- workers. Its ranges say what the stall is, so it comes before the regular distance between such steps.
 return {
   id        = "step/evaluation-stall",
   title     = "Keep the GPU busy during evaluation",
@@ -7,8 +7,8 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 48,
-  explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
+  priority  = 80,
+  explains  = { "step/periodic-stall", "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6" },
 
   needs_loop     = true,

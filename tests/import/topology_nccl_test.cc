@@ -173,6 +173,22 @@ TEST_CASE("NCCL log: sockets, and prefixes of launchers and clocks") {
   CHECK(trace.nccl.facts.size() == 2);
 }
 
+TEST_CASE("networks whose names hold blanks: Slingshot and EFA by libfabric") {
+  const Trace trace = ImportedText(
+      "NCCL version 2.21.5+cuda12.4\n"
+      "n1:10:11 [0] NCCL INFO Using network AWS Libfabric\n"
+      "n1:10:11 [0] NCCL INFO Channel 00/0 : 0[0] -> 4[0] [send] via NET/AWS "
+      "Libfabric/0/GDRDMA/Shared\n"
+      "n1:10:11 [0] NCCL INFO Channel 00/0 : 4[0] -> 0[0] [receive] via NET/AWS Libfabric/1 comm "
+      "0x9bb nRanks 8\n"
+      "n1:10:11 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC/read\n");
+  const auto& channels = trace.nccl.channels;
+  REQUIRE(channels.size() == 3);
+  CHECK(channels[0].transport == "P2P/IPC/read");
+  CHECK(channels[1].transport == "NET/AWS Libfabric/0/GDRDMA/Shared");
+  CHECK(channels[2].transport == "NET/AWS Libfabric/1");
+}
+
 TEST_CASE("a program that merely mentions NCCL is no log") {
   CHECK(Refused("we use NCCL INFO in our code\nand NCCL version too\n") ==
         "not an Nsight Systems SQLite export: a text file");

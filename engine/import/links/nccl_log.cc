@@ -103,6 +103,14 @@ bool IsTransport(std::string_view word) {
          word.starts_with("COLLNET/") || word == "P2P";
 }
 
+// The word at the start. Names of networks may hold blanks: "NET/AWS Libfabric/0/GDRDMA".
+std::string_view TransportAt(std::string_view text) {
+  std::size_t name_end = 0;
+  if (text.starts_with("NET/")) name_end = text.find('/', 4);
+  if (name_end == std::string_view::npos) name_end = 0;
+  return text.substr(0, text.find(' ', name_end));
+}
+
 double BytesOfType(int type) {
   static constexpr std::array<double, 12> kBytes = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return type >= 0 && type < static_cast<int>(kBytes.size())
@@ -193,7 +201,8 @@ class NcclLogReader {
 
   // "Channel 00/0 : 0[0] -> 1[1] [send] via P2P/CUMEM", "Ring 00 : 0[1a000] -> 1[3d000] via …".
   bool ReadChannel(std::string_view message, const std::string& host) {
-    if (message.find(" via ") == std::string_view::npos) return false;
+    const std::size_t via = message.find(" via ");
+    if (via == std::string_view::npos) return false;
     int channel = 0, part = 0, from = -1, to = -1;
     LogWords words(message);
     if (!words.Take("Channel ")) words.Text("Ring ");
@@ -203,11 +212,10 @@ class NcclLogReader {
     if (words.Take("[send] ") || words.Take("[receive] ")) {
     }
     words.Text("via ");
-    std::string_view transport;
-    words.Word(&transport);
+    const std::string_view transport = TransportAt(message.substr(via + 5));
     if (!words.ok() || !IsTransport(transport) || from < 0 || to < 0) return false;
     std::string kind(transport);
-    if (words.Take(" pointer")) kind += " pointer";
+    if (message.substr(via + 5 + transport.size()).starts_with(" pointer")) kind += " pointer";
     NcclChannel& pair = pairs_[{from, to, kind}];
     if (pair.channels++ == 0) {
       pair.from = from;
