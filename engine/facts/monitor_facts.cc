@@ -231,12 +231,13 @@ void DeclareReports(Catalog* catalog) {
     health.Add(name + ".says", "name", says,
                UnlessEmpty([which](const H& h) { return (h.*which).says; }, kNoLog, "monitor"));
   };
-  errors("monitor.xid.board", &H::of_board,
-         "GPUs of which the driver reported errors (Xid) that are not those of a program.",
-         "Number (Xid) of the worst of these errors; 0 for none.",
-         "What the worst of these errors is about: memory, board, link or driver; absent for a "
-         "number that is not known.",
-         "What the worst of these errors means.");
+  errors(
+      "monitor.xid.board", &H::of_board,
+      "GPUs of which the driver reported errors (Xid) that are not those of a program.",
+      "Number (Xid) of the worst error that is not one of a program; 0 for none.",
+      "What the worst error is about that is not one of a program: memory, board, link or driver; "
+      "absent for a number that is not known.",
+      "What the worst error means that is not one of a program.");
   errors("monitor.xid.program", &H::of_program,
          "GPUs of which the driver reported errors (Xid) of a program.",
          "Number (Xid) of the worst error of a program; 0 for none.",
@@ -261,13 +262,15 @@ void DeclareReports(Catalog* catalog) {
   link("monitor.replays.nvlink", &H::nvlink, "The GPU whose NVLinks repeat most transfers.",
        "Transfers over NVLink that this GPU repeated, and times that it set a link up again, while "
        "the log was written.",
-       "The same per minute.");
+       "Transfers over NVLink that this GPU repeated, and times that it set a link up again, per "
+       "minute.");
   health.Add("monitor.killed.count", "count",
              "Programs that the kernel ended because the host's memory was full.",
              If([](const H& h) { return h.kills_known; },
                 [](const H& h) { return h.killed.size(); }, kNoLog, "kernel-log"));
   health.Add(
-      "monitor.killed.name", "name", "The first of the programs that the kernel ended.",
+      "monitor.killed.name", "name",
+      "Name of the program that the kernel ended first because the host's memory was full.",
       UnlessEmpty([](const H& h) { return h.killed.empty() ? std::string() : h.killed.front(); },
                   kNoLog, "kernel-log"));
 }

@@ -19,8 +19,8 @@ return {
   symptom = "The driver reported Xid {code:num} of {who:text}: {what:text}.",
   cause   = "After such an error all further calls of the program fail. If it happens on one GPU only, and with programs that work elsewhere, the board may be at fault.",
   fixes   = {
-    { action = "Run a small case under compute-sanitizer: it names the kernel and the access", snippet = "compute-sanitizer --tool memcheck python train.py", language = "bash", ["for"] = { "nvidia" } },
-    { action = "Let each launch wait for its kernel while you search, so that the error names the line", snippet = "CUDA_LAUNCH_BLOCKING=1 python train.py", language = "bash", ["for"] = { "pytorch" } },
+    { action = "Run a small case under compute-sanitizer: it names the kernel and the access", snippet = "compute-sanitizer --tool memcheck COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Let each launch wait for its kernel while you search, so that the error names the line", snippet = "CUDA_LAUNCH_BLOCKING=1 COMMAND", language = "bash", ["for"] = { "pytorch" } },
     { action = "Run the same program on another GPU: if it works there, have the first one tested" },
   },
   false_positives = "A program that somebody stopped while the GPU worked (Xid 45).",
