@@ -208,11 +208,12 @@ TEST_CASE("a page of dcgm-exporter alone: an error of a board is no guess") {
   CHECK(finding["confidence"] == Approx(0.95));
   CHECK(finding["saving"]["basis"] == "unknown: there is no timeline of the run");
   const std::string text = RunAdvise(folder, "metrics.txt").out;
-  CHECK_THAT(text, Contains("saving unknown without a timeline; medium, recorded, confidence 95 %"));
+  CHECK_THAT(text,
+             Contains("saving unknown without a timeline; medium, recorded, confidence 95 %"));
   CHECK_THAT(text, Contains("The driver reported Xid 79 of GPU 0"));
   const std::string html = RunAdvise(folder, "metrics.txt --format html").out;
   CHECK_THAT(html, Contains("saving unknown without a timeline"));
-  CHECK_THAT(html, Contains(">recorded</span>") && Contains("confidence 95 %"));
+  CHECK_THAT(html, Contains(">recorded</span>") && Contains("confidence 95\u00a0%"));
   CHECK_THAT(RunAdvise(folder, "metrics.txt --format markdown").out,
              Contains("medium, recorded, confidence 95 %"));
   CHECK_THAT(RunAdvise(folder, "metrics.txt --brief").out, Contains("\"observed\""));
@@ -226,8 +227,8 @@ TEST_CASE("the log of the kernel alone: errors of boards, of programs, and lack 
                "[Fri Aug 30 11:45:09 2024] Out of memory: Killed process 42 (pt_data_worker) x\n");
   const Json report = ValidReport(folder, "dmesg.txt");
   CHECK(report["inputs"][0]["kind"] == "kernel-log");
-  CHECK(Rules(report) == std::set<std::string>{"monitor/driver-errors", "monitor/killed",
-                                               "monitor/program-errors"});
+  CHECK(Rules(report) ==
+        std::set<std::string>{"monitor/driver-errors", "monitor/killed", "monitor/program-errors"});
   CHECK_THAT(report["verdict"].get<std::string>(),
              Contains("2 errors of GPUs and 1 program that it ended for lack of memory"));
 }
@@ -238,11 +239,12 @@ TEST_CASE("a page of a model server alone: how long requests wait and take") {
   for (const char* name : {"request_queue_time_seconds", "time_to_first_token_seconds"}) {
     const std::string sum = name[0] == 'r' ? "400" : "500";
     page += std::string("vllm:") + name + "_bucket{le=\"2.5\"} 50\nvllm:" + name +
-            "_bucket{le=\"+Inf\"} 100\nvllm:" + name + "_count 100\nvllm:" + name + "_sum " +
-            sum + "\n";
+            "_bucket{le=\"+Inf\"} 100\nvllm:" + name + "_count 100\nvllm:" + name + "_sum " + sum +
+            "\n";
   }
-  folder.Write("metrics.txt", page + "vllm:num_requests_running 16\nvllm:num_requests_waiting 80\n"
-                                     "vllm:request_success_total 100\n");
+  folder.Write("metrics.txt", page +
+                                  "vllm:num_requests_running 16\nvllm:num_requests_waiting 80\n"
+                                  "vllm:request_success_total 100\n");
   const Json report = ValidReport(folder, "metrics.txt");
   CHECK(report["inputs"][0]["kind"] == "server-page");
   CHECK(report["run"]["framework"] == "vLLM");
