@@ -78,7 +78,10 @@ void Replay::AddCalls(const Run& run) {
       }
       covered = calls.end[c];
       HostCall call{};
-      call.start = std::max(calls.start[c], from_);
+      // Old traces count whole microseconds: a short call has no length, and the next one begins
+      // at the same time. Each comes behind the one before.
+      const Nanos behind = previous == kNone ? from_ : calls_[previous].end;
+      call.start = std::max(calls.start[c], behind);
       call.end = std::max(call.start + 1, std::min(calls.end[c], to_));
       call.row = c;
       call.thread = t;

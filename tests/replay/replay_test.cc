@@ -51,6 +51,18 @@ TEST_CASE("without a fix the replay gives the recorded window") {
   }
 }
 
+TEST_CASE("calls that a coarse clock gives no length keep their place") {
+  TraceBuilder story;
+  Repeat(100, 25_us, [&](int, Nanos at) {
+    story.Call("cudaStreamIsCapturing", {at, at}).Call("cudaGetDevice", {at, at});
+    story.Launch("tiny", {at, at + 3_us}, {at + 6_us, at + 11_us});
+    story.Call("cudaFuncGetAttributes", {at + 3_us, at + 3_us});
+    story.Launch("tiny", {at + 12_us, at + 12_us}, {at + 14_us, at + 19_us});
+  });
+  const Analysed run(story);
+  CHECK(run->replay().BaselineNs() == run.Window());
+}
+
 TEST_CASE("copies beside a host that is the limit win no more than one of them") {
   TraceBuilder story;  // the host computes for 20 ms a step; copying and computing take 19 ms
   Repeat(10, 20_ms, [&](int, Nanos at) {
