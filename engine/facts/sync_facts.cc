@@ -43,6 +43,10 @@ void DeclareSyncFacts(Catalog* catalog) {
   syncs.Add("sync.item.direction", "name",
             "Direction of the tiny copies that the host waits for: d2h, h2d or both.",
             &Syncs::item_direction);
+  syncs.Add("sync.item.sized", "count",
+            "Tiny copies that the host waits for beside a kernel whose result has a size that "
+            "depends on the data: they tell this size.",
+            &Syncs::item_sized);
   syncs.AddLoss("sync.forward", kOfGaps,
                 {"waits of the host (of sync.loop or sync.item) inside forward ranges",
                  "Idle and exposed time that waits inside forward ranges cause.",

@@ -1,5 +1,6 @@
 -- nonzero, masked selection and unique have results of unknown size: the host copies the size back and waits before it
--- can go on, each time.
+-- can go on, each time. A backward pass through an embedding has such kernels, too, and asks the host nothing: only reads
+-- beside them are of sizes.
 return {
   id        = "sync/data-dependent-shapes",
   title     = "Avoid results whose size depends on the data",
@@ -12,8 +13,8 @@ return {
   knowledge = { "K-A5", "K-C6" },
 
   needs_loop = true,
-  needs      = { "window.device_time", "family.nonzero.per_step", "sync.item.per_step", "sync.item.lost",
-                 "sync.item.remedy" },
+  needs      = { "window.device_time", "family.nonzero.per_step", "sync.item.count", "sync.item.sized",
+                 "sync.item.lost", "sync.item.remedy" },
   thresholds = { "min_share", "min_per_step", "min_part" },
 
   symptom = "The size of some results depends on the data (nonzero, masks): {count:count} operations {per:text}. Around the waits for these sizes, the GPU computes nothing for {share:pct} of the time.",
@@ -35,7 +36,7 @@ return {
   detect = function(f, t)
     local lost = share(f.sync.item.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) or not at_least(f.family.nonzero.per_step, t.min_per_step) then return nil end
-    if not at_least(share(f.family.nonzero.per_step, f.sync.item.per_step), t.min_part) then return nil end
+    if not at_least(share(f.sync.item.sized, f.sync.item.count), t.min_part) then return nil end
     return { share = lost, count = f.family.nonzero.per_step }
   end,
 
@@ -44,19 +45,19 @@ return {
 
   tests = {
     { name = "a boolean index in each layer",
-      edges = { ["family.nonzero.per_step"] = 12, ["sync.item.lost"] = 2e7 },
-      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 24 } }, sync = { item = { per_step = 24, lost = 2e8, remedy = true } } },
+      edges = { ["sync.item.sized"] = 120, ["sync.item.lost"] = 2e7 },
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 24 } }, sync = { item = { count = 240, sized = 240, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, count = 24 },
       saving = { claims = 2e8 } },
     { name = "one boolean index in most steps",
       edges = { ["family.nonzero.per_step"] = 1 },
-      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 1.2 } }, sync = { item = { per_step = 1.2, lost = 2e8, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 1.2 } }, sync = { item = { count = 12, sized = 12, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, count = 1.2 } },
     { name = "near miss: other read-backs",
-      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 2 } }, sync = { item = { per_step = 24, lost = 2e8, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 24 } }, sync = { item = { count = 240, sized = 0, lost = 2e8, remedy = true } } },
       expect = "silent" },
     { name = "near miss: waits that cost nothing",
-      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 24 } }, sync = { item = { per_step = 24, lost = 1e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 24 } }, sync = { item = { count = 240, sized = 240, lost = 1e6, remedy = true } } },
       expect = "silent" },
     { name = "none",
       facts = { window = { device_time = 1e9 }, family = { nonzero = { per_step = 0 } } },

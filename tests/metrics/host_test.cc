@@ -69,6 +69,21 @@ TEST_CASE("a launch waits when it returns with its kernel, not when it returns b
   CHECK(share(1_ns) == 0);
 }
 
+// Kernels of 20 to 100 us. A call that waits lasts as long as its kernel; a slow one 130 us.
+TEST_CASE("slow launches that take as long whatever their kernel takes do not wait for it") {
+  const auto share = [](bool waits) {
+    TraceBuilder story;
+    Repeat(20, 200_us, [&](int i, Nanos at) {
+      const Nanos ends = at + 30_us + i % 5 * 20_us;
+      const Nanos returns = waits ? ends + 3_us : at + 130_us;
+      story.Launch("kernel", {at, returns + i % 3 * 1_us}, {at + 10_us, ends});
+    });
+    return Analysed(story)->launches.waiting_share;
+  };
+  CHECK(share(true) == 1);
+  CHECK(share(false) == 0);
+}
+
 TEST_CASE("a short kernel that ends before its call returns does not count as waiting") {
   TraceBuilder story;
   Repeat(20, 200_us, [&](int, Nanos at) {
@@ -338,6 +353,27 @@ TEST_CASE("a checkpoint in the background waits for nothing") {
   const Nanos gain = run->replay().Gain(*checkpoints.remedy);
   CHECK(gain > 7 * 390_us);
   CHECK(gain < 10 * 420_us);
+}
+
+// In each step the GPU waits for 100 us in the optimizer; in the sixth for `long_one`.
+TEST_CASE("a pause in the optimizer of one step alone is not how weights are updated") {
+  const auto lost = [](Nanos long_one) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 12; ++i) {
+      const Nanos pause = i == 5 ? long_one : 100_us;
+      const Nanos end = at + 1_ms + pause;
+      story.Range("step " + std::to_string(i), {at, end});
+      story.Launch("a", {at, at + 5_us}, {at + 10_us, at + 500_us});
+      story.Range("optimizer_step", {at + 490_us, end - 10_us});
+      story.Launch("b", {at + 500_us + pause, at + 505_us + pause}, {at + 510_us + pause, end});
+      at = end;
+    }
+    const Analysed run(story, kAuto);
+    return (*run).stalls.phases.back().lost->Total();
+  };
+  CHECK(lost(20_ms) == lost(100_us));
+  CHECK(lost(300_us) > lost(100_us));
 }
 
 TEST_CASE("what happens in every fourth step happens a quarter of a time per step") {

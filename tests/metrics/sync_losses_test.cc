@@ -47,6 +47,23 @@ TEST_CASE("a read-back is one wait with its copy and the synchronization behind 
   CHECK(Analysed(up)->syncs.item.bytes == 24);
 }
 
+TEST_CASE("a read-back tells a size only beside a kernel whose result depends on the data") {
+  const auto sized = [](int between) {
+    TraceBuilder story;
+    story.Launch("DeviceReduceSingleTileKernel", {0, 5_us}, {10_us, 100_us})
+        .CopyFromGpu(8, MemoryKind::kPinned, {6_us, 8_us}, {101_us, 103_us})
+        .Sync({9_us, 105_us});
+    for (int n = 0; n < between; ++n)
+      story.Launch("a", {106_us + n * 2_us, 107_us + n * 2_us},
+                   {110_us + n * 3_us, 112_us + n * 3_us});
+    story.Launch("DeviceUniqueByKeySweepKernel", {120_us, 125_us}, {130_us, 300_us});
+    return Analysed(story)->syncs.item_sized;
+  };
+  CHECK(sized(0) == 1);
+  CHECK(sized(2) == 1);
+  CHECK(sized(5) == 0);
+}
+
 TEST_CASE("a wait for the read-back of the step before is not tied to the one before it") {
   TraceBuilder story;
   story.Launch("a", {0, 5_us}, {10_us, 100_us})

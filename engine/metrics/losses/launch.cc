@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/hash.h"
+#include "engine/metrics/losses/awaited_kernels.h"
 #include "engine/metrics/losses/behind_launches.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
@@ -358,16 +359,16 @@ class LaunchFinder {
   // Launching calls that return only after the end of their kernel, as with CUDA_LAUNCH_BLOCKING=1.
   void Waits() {
     LossBuilder loss(basis_);
+    const std::vector<std::uint8_t> may_wait = ThreadsThatAwaitKernels(basis_);
     Nanos ran = 0;     // kernels whose launches tell, and
     Nanos waited = 0;  // those of them whose launches wait
     std::vector<Nanos> waiting(trace_.threads.size(), 0);  // less those that do not wait
     const auto longer = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t call = trace_.ops.call[op];
-      if (trace_.ops.kind[op] != OpKind::kKernel || call == kNone ||
-          run_.ClassOfCall(call) != CallClass::kLaunch || !basis_.InWindow(trace_.ops.start[op]))
-        continue;
-      const bool waits = trace_.calls.end[call] >= trace_.ops.end[op];
+      if (!IsLaunchOfKernel(basis_, op)) continue;
+      const bool waits =
+          may_wait[trace_.calls.thread[call]] != 0 && trace_.calls.end[call] >= trace_.ops.end[op];
       if (waits) loss.remedy().unblocked_calls.push_back(call);
       // A short kernel may end before its launching call returns, above all when calls are slow:
       // only longer ones tell, and the longer the more.

@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/stalls.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -45,12 +46,15 @@ class StallFinder {
     LossBuilder loss(basis_);
     if (!basis_.idle.pieces.Any(phase)) return loss.Build();
     std::set<std::pair<std::uint32_t, Nanos>> ranges;  // process, start
+    const Single single = phase == Phase::kOptimizer ? SingleStep(phase) : Single{};
     for (const GapPiece piece : basis_.idle.pieces) {
       if (!basis_.InLoop(piece.start) || piece.phase != phase) continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       if (ranges.insert(RangeAt(phase, thread, piece.start)).second) loss.Count(piece.start, 0, 0);
-      loss.AddSpan(piece.device, piece.start, piece.end);
-      loss.CutHost(thread, piece.start, piece.end);
+      const bool alone = single.step != kNone && basis_.run.steps.At(piece.start) == single.step;
+      const Nanos end = alone ? std::min(piece.end, piece.start + single.usual) : piece.end;
+      loss.AddSpan(piece.device, piece.start, end);
+      loss.CutHost(thread, piece.start, end);
     }
     if (phase == Phase::kCheckpoint || phase == Phase::kLogging) AddWaits(phase, &loss);
     if (phase == Phase::kCheckpoint) AddDownloads(&loss);
@@ -67,6 +71,34 @@ class StallFinder {
         std::upper_bound(ranges.begin(), ranges.end(), time,
                          [](Nanos t, const Interval& range) { return t < range.start; });
     return {process, after == ranges.begin() ? time : std::prev(after)->start};
+  }
+
+  // A step in which the GPU is idle in the phase for longer than in all others together, and the
+  // longest that it is so at once in these. What one step has alone is not how the phase is done.
+  struct Single {
+    std::uint32_t step = kNone;
+    Nanos usual = 0;
+  };
+  Single SingleStep(Phase phase) const {
+    std::map<std::uint32_t, Nanos> idle;
+    const auto for_each = [&](auto visit) {
+      for (const GapPiece piece : basis_.idle.pieces) {
+        if (!basis_.InLoop(piece.start) || piece.phase != phase) continue;
+        const std::uint32_t step = basis_.run.steps.At(piece.start);
+        if (step != kNone) visit(step, piece.Length());
+      }
+    };
+    Nanos all = 0;
+    for_each([&](std::uint32_t step, Nanos length) { idle[step] += length, all += length; });
+    Single single;
+    for (const auto& [step, time] : idle) {
+      if (2 * time > all) single.step = step;
+    }
+    for_each([&](std::uint32_t step, Nanos length) {
+      if (step != single.step) single.usual = std::max(single.usual, length);
+    });
+    if (single.usual == 0) single.step = kNone;  // only this step has the phase
+    return single;
   }
 
   void AddWaits(Phase phase, LossBuilder* loss) const {

@@ -6,6 +6,7 @@
 
 #include "engine/metrics/losses/directives.h"
 #include "engine/metrics/losses/mpi_waits.h"
+#include "engine/metrics/losses/sized_reads.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/room.h"
 
@@ -144,6 +145,7 @@ class SyncFinder {
     LossBuilder loss(basis_);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     std::vector<double> sizes;
+    std::vector<std::uint32_t> tiny;
     bool up = false;
     bool down = false;
     std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy;
@@ -156,6 +158,7 @@ class SyncFinder {
       if (IsForAnswer(sync == sync_of_copy.end() ? call : sync->second)) continue;
       const auto bytes = static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
       sizes.push_back(bytes);
+      tiny.push_back(op);
       (trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice ? up : down) =
           true;
       loss.Count(trace_.ops.start[op], bytes, trace_.ops.end[op] - trace_.ops.start[op]);
@@ -172,6 +175,7 @@ class SyncFinder {
     result_.item = loss.Build();
     result_.item_code_ns = LongCodeBehind(blamed).ns;
     result_.item_median_bytes = Median(sizes);
+    result_.item_sized = CountSizedReads(basis_, tiny);
     result_.item_direction = up && down ? "both ways" : up ? "host to device" : "device to host";
 
     LossBuilder forward(basis_);

@@ -27,6 +27,7 @@ struct Syncs {
   double item_code_ns = 0;     // what of the idle time of `item` is long stretches of host code
   double item_median_bytes = 0;
   std::string item_direction;
+  std::int64_t item_sized = 0;  // of them, reads of the size of a result
   double default_share = 0;  // of the compute time
   std::size_t other_streams = 0;
   std::size_t chain_streams = 0;
