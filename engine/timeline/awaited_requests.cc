@@ -35,6 +35,29 @@ class StepRanges {
   std::vector<Nanos> ends_;    // the latest of this one and all before it
 };
 
+// In how many steps a thread sends or receives. What a program sends before, after or once in its
+// loop are no answers to requests: logs, downloads.
+class MessagesOfSteps {
+ public:
+  explicit MessagesOfSteps(const std::vector<Step>& steps) : all_(steps) {}
+
+  // Calls come in time order.
+  void Add(const Interval& call) {
+    while (next_ < all_.size() && all_[next_].end <= call.start) ++next_;
+    if (next_ == all_.size() || call.start < all_[next_].start) return;
+    if (next_ == last_) return;
+    last_ = next_;
+    ++steps_;
+  }
+  std::size_t steps() const { return steps_; }
+
+ private:
+  const std::vector<Step>& all_;
+  std::size_t next_ = 0;
+  std::size_t last_ = static_cast<std::size_t>(-1);
+  std::size_t steps_ = 0;
+};
+
 }  // namespace
 
 void Awaited::FindRequests() {
@@ -102,22 +125,18 @@ void Awaited::FindInput() {
   const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
   const double rare = run_.knowledge.Number("input.rare");
   const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
-  // What a program sends before or after its loop are no answers to requests: logs, downloads.
-  const std::vector<Step>& steps = run_.steps.all;
-  const Interval loop = run_.steps.known() ? Interval{steps.front().start, steps.back().end}
-                                           : Interval{run_.window.start, run_.window.end};
+  const double usual = run_.knowledge.Number("replay.hand_over.usual");
   for (const std::uint32_t t : run_.launching_threads) {
     if (!run_.mpi_of_thread[t].empty()) continue;  // MPI waits for its messages in the same way
     std::vector<Interval> received;
     std::vector<Interval> as_long_as_people;
-    std::size_t messages = 0;
+    MessagesOfSteps messages(run_.steps.all);
     const IntervalSet calls = RemoteCalls(t, least);
     const RowRange rows = run_.os_of_thread[t];
     for (std::uint32_t i = rows.first; i < rows.last; ++i) {
       const Interval wait{os.start[i], os.end[i]};
       if (!calls.empty() && calls.OverlapWith(wait.start, wait.end) == wait.Length()) continue;
-      const bool in_loop = wait.start >= loop.start && wait.end <= loop.end;
-      if (in_loop && run_.names.Os(os.name[i]) == OsClass::kNetwork) ++messages;
+      if (run_.names.Os(os.name[i]) == OsClass::kNetwork) messages.Add(wait);
       if (wait.Length() < silent_least_ || !is_event_loop(os.name[i])) continue;
       if (wait.Length() >= as_people) as_long_as_people.push_back(wait);
       if (i + 1 == rows.last) continue;
@@ -127,7 +146,9 @@ void Awaited::FindInput() {
       if (follows && (next == OsClass::kNetwork || next == OsClass::kFileIo))
         received.push_back(wait);
     }
-    const bool talks = messages >= std::max(least, steps.size());
+    const bool talks =
+        messages.steps() >= least &&
+        static_cast<double>(messages.steps()) >= usual * static_cast<double>(run_.steps.all.size());
     if ((received.size() >= least || talks) && !SaysTraining()) {
       serves_ = true;
       input_[t] = IntervalSet::Of(std::move(received));

@@ -90,6 +90,22 @@ TEST_CASE("a rhythm among many slow steps of a long run is found, too") {
   CHECK(rhythm.steps.size() == kSteps / 4);
 }
 
+TEST_CASE("two far slower steps do not hide the turn in which most of the time is lost") {
+  // Every eighth step, others out of turn, and two that lose twenty times as much.
+  std::vector<SlowStep> slow;
+  constexpr std::size_t kSteps = 400;
+  for (std::size_t n = 0; n < kSteps; ++n) {
+    if (n == 99 || n == 299) {
+      slow.push_back({n, 4_ms});
+    } else if (n % 8 == 5 || n % 23 == 3) {
+      slow.push_back({n, 200_us});
+    }
+  }
+  const Rhythm rhythm = FindRhythm(slow, 0, kSteps, ShippedKnowledge());
+  CHECK(rhythm.every == 8);
+  CHECK(rhythm.steps.size() == kSteps / 8);
+}
+
 TEST_CASE("slow steps of which a part happens to keep a turn are no rhythm") {
   // Of the turn 8, 17, 26, 35, 44 four are among them.
   const Analysed run(Steps(45,

@@ -187,6 +187,13 @@ TEST_CASE("what a program sends beside its loop answers no requests") {
   }
 }
 
+TEST_CASE("many messages in one step of a loop answer no requests") {
+  TraceBuilder story = Passes("forward", 20, 2_ms, [](TraceBuilder*, int, Interval) {});
+  story.Thread("main");
+  for (int n = 0; n < 40; ++n) story.OsCall("send", {n * 40_us + 20_us, n * 40_us + 30_us});
+  CHECK_FALSE(Analysed(story)->kind.serves);
+}
+
 TEST_CASE("a remote call in each step is no wait for requests, and no wait for data") {
   const Nanos calls = 19 * (2_ms - 30_us);
   const Analysed engine(WithRemoteCall("forward", "execute_model"));

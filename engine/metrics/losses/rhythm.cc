@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "engine/base/median.h"
 
@@ -13,6 +14,12 @@ std::vector<std::size_t> Apart(const std::vector<SlowStep>& slow) {
   std::vector<std::size_t> apart;
   for (std::size_t i = 1; i < slow.size(); ++i) apart.push_back(slow[i].step - slow[i - 1].step);
   return apart;
+}
+
+Nanos LostIn(const std::vector<SlowStep>& slow) {
+  return std::accumulate(slow.begin(), slow.end(), Nanos{0}, [](Nanos lost, const SlowStep& one) {
+    return lost + std::max<Nanos>(0, one.beyond);
+  });
 }
 
 class RhythmFinder {
@@ -44,14 +51,21 @@ class RhythmFinder {
     // A single one that loses far more is no proof of the turn of the others.
     const std::vector<SlowStep> alike = with(0, single_factor_ * middle);
     const std::vector<SlowStep> all = alike.size() + 1 == slow.size() ? alike : slow;
+    std::vector<SlowStep> kept;
     for (const std::vector<SlowStep>& some :
-         {alike, with(largest / single_factor_, largest), all, InTurn(slow)}) {
-      Rhythm rhythm{DistanceOf(some), {}};
-      if (rhythm.every == 0) continue;
-      for (const SlowStep& one : some) rhythm.steps.push_back(one.step);
-      return rhythm;
+         {alike, with(largest / single_factor_, largest), all}) {
+      if (DistanceOf(some) == 0) continue;
+      kept = some;
+      break;
     }
-    return {};
+    // A few may be evenly apart while most of the time is lost in the turn of others.
+    if (2 * LostIn(kept) < LostIn(slow)) {
+      std::vector<SlowStep> turn = InTurn(slow);
+      if (DistanceOf(turn) > 0 && LostIn(turn) > LostIn(kept)) kept = std::move(turn);
+    }
+    Rhythm rhythm{DistanceOf(kept), {}};
+    for (const SlowStep& one : kept) rhythm.steps.push_back(one.step);
+    return rhythm;
   }
 
  private:

@@ -20,8 +20,8 @@ struct Rhythm {
 };
 
 // `slow`: ascending, of the steps from `first` on and before `end`. Single ones that lose far more
-// or far less than the others, or come out of turn, do not break a rhythm. O(n), and at most a
-// thousand times that where distances tell nothing.
+// or far less than the others, or come out of turn, do not break a rhythm. Of two, the one in which
+// more time is lost. O(n), and at most a thousand times that where distances tell little.
 Rhythm FindRhythm(const std::vector<SlowStep>& slow, std::size_t first, std::size_t end,
                   const Knowledge& knowledge);
 
