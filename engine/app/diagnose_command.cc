@@ -80,7 +80,7 @@ class DiagnoseCommand : public Command {
            "advise run.sqlite --format html -o run.html\n"
            "advise run.sqlite --format json -o run.json\n"
            "advise run.sqlite --baseline run.json --fail-on high\n"
-           "advise run.sqlite --baseline run.json --fail-on high --fail-on slower:5%";
+           "advise run.sqlite --baseline run.json --fail-on high --fail-on slower:3%";
   }
 
   void AddOptions(CLI::App& app) override {
@@ -106,10 +106,11 @@ class DiagnoseCommand : public Command {
     AddSiteOptions(app, run_.diagnose);
     AddListOption(app, "--fail-on", fail_on_, "LEVEL",
                   "exit with 1 when a finding is at least info, low, medium, high, critical; "
-                  "slower:5%: when a step takes so much longer than in the baseline; repeatable")
+                  "slower:3%: when a step takes so much longer than in the baseline; repeatable")
         ->check(Conditions());
     app.add_option("--baseline", baseline_,
-                   "exit with 1 only for findings that this JSON report does not have")
+                   "exit with 1 only for findings that this JSON report does not have, and when a "
+                   "step takes clearly longer than in it; --fail-on slower:3% sets that limit")
         ->type_name("FILE.json");
   }
 
@@ -142,7 +143,7 @@ class DiagnoseCommand : public Command {
     const Report& report = (*diagnosis)->report;
     const auto written = WriteOutput(Render(report), run_.output, run_.diagnose.reports);
     if (!written) return Complain(written.error(), kWrongUsage);
-    return Judge(report, baseline);
+    return Judge(**diagnosis, baseline);
   }
 
  private:
@@ -163,7 +164,8 @@ class DiagnoseCommand : public Command {
   }
 
   // A rule that failed is reported even when others fired: its silence means nothing.
-  int Judge(const Report& report, const Baseline& baseline) const {
+  int Judge(const Diagnosis& diagnosis, const Baseline& baseline) const {
+    const Report& report = diagnosis.report;
     std::vector<Error> broken;
     for (const Verdict& verdict : report.verdicts) {
       if (verdict.outcome != Outcome::kBroken || verdict.rule == nullptr) continue;
@@ -185,17 +187,26 @@ class DiagnoseCommand : public Command {
           rules.size() == 1 ? "" : "s", SeverityName(level_), fmt::join(rules, ", "));
       met.push_back({what, baseline_.empty() ? "--fail-on" : "--baseline", ""});
     }
-    if (slower_) {
+    if (!baseline_.empty()) {
+      const double limit = slower_.value_or(diagnosis.session.knowledge->Number("compare.slower"));
       const auto slower = SlowerBy(report, baseline, baseline_);
-      if (!slower) return Complain(slower.error(), kUnreadableInput);
-      if (*slower > *slower_) {
+      if (!slower && slower_) return Complain(slower.error(), kUnreadableInput);
+      if (!slower) Complain(NotJudged(slower.error()), kAnalysed);
+      if (slower && *slower > limit) {
         met.push_back(
             {fmt::format("a {} takes {} longer than in the baseline, more than {}", baseline.unit,
-                         FormatQuantity(*slower, "share"), FormatQuantity(*slower_, "share")),
-             "--fail-on", ""});
+                         FormatQuantity(*slower, "share"), FormatQuantity(limit, "share")),
+             slower_ ? "--fail-on" : "--baseline",
+             slower_ ? "" : "another limit: --fail-on slower:PERCENT%"});
       }
     }
     return met.empty() ? kAnalysed : Complain(met, kConditionMet);
+  }
+
+  // Nobody asked for the time by name: the findings are judged all the same.
+  static Error NotJudged(Error reason) {
+    reason.what = "whether the run became slower was not judged: " + reason.what;
+    return reason;
   }
 
   RunOptions run_;

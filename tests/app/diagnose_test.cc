@@ -115,6 +115,36 @@ TEST_CASE("--fail-on and --baseline decide on the exit status") {
   CHECK(RunAdvise(folder, TraceOf(kHealthy) + " --fail-on low").status == 0);
 }
 
+TEST_CASE("a baseline fails a run whose steps became longer, without another option") {
+  const Folder folder;
+  const std::string run = TraceOf(kFaulty) + " --baseline base.json";
+  REQUIRE(RunAdvise(folder, TraceOf(kFaulty) + " --format json -o base.json").status == 0);
+  const Json whole = Json::parse(ReadAll(folder / "base.json"));
+  const auto faster_by = [&](double share) {
+    Json base = whole;
+    base["window"]["seconds"] = base["window"]["seconds"].get<double>() / (1 + share);
+    folder.Write("base.json", base.dump());
+  };
+  faster_by(0.04);
+  CHECK(RunAdvise(folder, run).status == 0);
+  faster_by(0.07);
+  const Ran slower = RunAdvise(folder, run);
+  CHECK(slower.status == 1);
+  CHECK_THAT(slower.err, Contains("--baseline: a step takes 7 % longer than in the baseline"));
+  CHECK(RunAdvise(folder, run + " --fail-on critical").status == 1);
+  CHECK(RunAdvise(folder, run + " --fail-on slower:8%").status == 0);
+  CHECK(RunAdvise(folder, run + " --set compare.slower=0.08").status == 0);
+  faster_by(-0.5);
+  CHECK(RunAdvise(folder, run).status == 0);
+  // Where the times cannot be held against each other, the findings are judged, and that is said.
+  Json base = whole;
+  base["devices"][0]["name"] = "another";
+  folder.Write("base.json", base.dump());
+  const Ran other = RunAdvise(folder, run);
+  CHECK(other.status == 0);
+  CHECK_THAT(other.err, Contains("slower was not judged: the baseline ran on other GPUs"));
+}
+
 TEST_CASE("with a baseline, --fail-on slower looks at the time of a step") {
   const Folder folder;
   const std::string slow = TraceOf(kFaulty);
