@@ -103,7 +103,8 @@ void Replay::PaceArrivals(const Run& run) {
   for (const HostCall& call : calls_) {
     if (call.arrival != kNone && !call.blocked) by_thread[call.thread].push_back(call.arrival);
   }
-  for (auto& [thread, list] : by_thread) {
+  for (auto& of_thread : by_thread) {
+    std::vector<std::uint32_t>& list = of_thread.second;
     std::sort(list.begin(), list.end(),
               [&](auto a, auto b) { return arrivals_[a] < arrivals_[b]; });
     const auto steps_between = [&](std::size_t i) {

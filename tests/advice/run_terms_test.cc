@@ -21,8 +21,9 @@ TEST_CASE("terms of NVIDIA become those of AMD") {
 
 TEST_CASE("names and other words stay as they are") {
   const auto amd = [](const std::string& prose) { return InTermsOf("amd", prose); };
-  for (const char* same : {"CUDA_LAUNCH_BLOCKING is set", "torch.cuda.CUDAGraph", "SMT is off",
-                           "warping", "NCCL_DEBUG is INFO", "at::native::SMs_kernel"}) {
+  for (const char* same :
+       {"CUDA_LAUNCH_BLOCKING is set", "torch.cuda.CUDAGraph", "SMT is off", "warping",
+        "NCCL_DEBUG is INFO", "at::native::SMs_kernel", "read SMs.n"}) {
     CHECK(amd(same) == same);
   }
   CHECK(InTermsOf("nvidia", "108 SMs") == "108 SMs");

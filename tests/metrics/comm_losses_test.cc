@@ -145,6 +145,26 @@ TEST_CASE("kernels beside collectives take longer than alone: the excess is cont
   CHECK(run->contention.loss.remedy->scaled_ops[0].second == Approx(100.0 / 150));
 }
 
+TEST_CASE("one straggler among the kernels that run alone says nothing of the rest") {
+  // A hundred launches of 100 us alone, of which two take as long as the ten beside a collective.
+  TraceBuilder story;
+  Nanos at = 2_ms;
+  Nanos call = 0;
+  for (int i = 0; i < 110; ++i) {
+    const bool beside = i % 11 == 10;
+    const Nanos length = beside || i == 4 || i == 70 ? 150_us : 100_us;
+    story.OnStream(7).Launch("work", {call, call + 2_us}, {at, at + length});
+    if (beside)
+      story.OnStream(20).Launch(kAllReduce, {call + 3_us, call + 5_us}, {at, at + length});
+    at += length;
+    call += 10_us;
+  }
+  const Contention found = Analysed(story)->contention;
+  CHECK(found.compared == 10);
+  CHECK(found.loss.count == 10);
+  CHECK(found.loss.lost->Total() == 10 * 50_us);
+}
+
 // Eight launches of 100 us alone; eight of `length`, a collective beside the first 60 us of each.
 Contention BesidePart(Nanos length) {
   TraceBuilder story;

@@ -38,6 +38,7 @@ TEST_CASE("a kernel family counts its kernels and loses their time") {
   CHECK(gemv.loss.count == 10);
   CHECK(gemv.loss.per_step == 1);
   CHECK(gemv.loss.lost->Total() == 1_ms);
+  CHECK(gemv.loss.time_ns == 1e6);
   CHECK(gemv.loss.remedy->scaled_ops.size() == 10);
   CHECK(gemv.halved->scaled_ops.front().second == 0.5F);
   CHECK(Family(run, "upsample").loss.count == 0);

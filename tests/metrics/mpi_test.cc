@@ -42,6 +42,18 @@ TEST_CASE("what a wait takes beyond the needs of its messages is a late rank") {
   CHECK(mpi.count == 3);
 }
 
+TEST_CASE("each gap in which a rank is late is one event, with all that it waited") {
+  TraceBuilder story;
+  for (int i = 0; i < 3; ++i) ExchangeAt(story, i * 5_ms, 5'000'000, 3998_us);
+  story.Launch("next", {15000_us, 15005_us}, {15010_us, 16000_us});
+  const Analysed run(story);
+  CHECK(run->mpi.late.count == 3);
+  CHECK(run->mpi.late.time_ns == 3 * (3998e3 - 1025e3));
+  CHECK(run->mpi.late.lost->Total() == 3 * (3998_us - 1025_us));
+  CHECK(run->mpi.transfer.count == 3);
+  CHECK(run->mpi.transfer.time_ns == 3 * 1027e3);
+}
+
 TEST_CASE("near miss: a wait that ends when its messages can be there is nobody's fault") {
   TraceBuilder story;
   ExchangeAt(story, 0, 5'000'000, 998_us);

@@ -59,6 +59,23 @@ TEST_CASE("peer access: what is not OK, but not whether NVLink serves it") {
   CHECK(paths.p2p_bad[0].label == "CNS");
 }
 
+TEST_CASE("peer access: every pair that lacks it, in both directions") {
+  Trace trace;
+  trace.topology.matrices.push_back(
+      Links({"GPU0", "GPU1", "GPU2"}, {{"X", "NS", "OK"}, {"NS", "X", "OK"}, {"OK", "TNS", "X"}}));
+  trace.topology.matrices[0].kind = "p2p_read";
+  std::string bad;
+  for (const auto& pair : FindPaths(trace).p2p_bad)
+    bad += pair.a + " " + pair.b + " " + pair.label + "; ";
+  CHECK(bad == "GPU0 GPU1 NS; GPU1 GPU0 NS; GPU2 GPU1 TNS; ");
+}
+
+TEST_CASE("NVLink of one link is NVLink") {
+  Trace trace;
+  trace.topology.matrices.push_back(Links({"GPU0", "GPU1"}, {{"X", "NV1"}, {"NV1", "X"}}));
+  CHECK(FindPaths(trace).nvlink_pairs == 1);
+}
+
 TEST_CASE("ports: down, and slower than their neighbours of the same kind") {
   Trace trace;
   trace.topology.ports = {{"mlx5_0", 1, "Active", "LinkUp", 400, "InfiniBand"},

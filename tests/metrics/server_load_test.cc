@@ -69,6 +69,17 @@ TEST_CASE("requests wait for a place although the cache has room") {
   CHECK(LoadOf(set).held_by_limit == 0);
 }
 
+TEST_CASE("one request that waits for a place is held, too") {
+  const ServerLoad load = LoadOf(LogOf(20, [](int, ServerSample* s) {
+    s->running = 64;
+    s->waiting = 1;
+    s->kv_used = 0.6;
+  }));
+  CHECK(load.held_by_limit == 1);
+  CHECK(load.limit == 64);
+  CHECK(load.queued == 1);
+}
+
 TEST_CASE("requests that are let in one after the other are held by no limit") {
   const ServerLoad load = LoadOf(LogOf(20, [](int i, ServerSample* s) {
     s->running = 10 * (i + 1);  // prompts are still being read

@@ -128,6 +128,8 @@ TEST_CASE("a stream that computes could take an upload while the host waits for 
   CHECK(run->idle.late_copies.size() == kFrames - 1);
   CHECK(static_cast<double>(run->syncs.loop.lost->Total()) > 0.9 * 300'000 * (kFrames - 1));
   CHECK(run->copies.repeated.count == 0);  // each frame is new
+  const Analysed two(story.Twice());  // of two processes, whose copies lie between each other's
+  CHECK(two->syncs.loop.lost->Total() == 2 * run->syncs.loop.lost->Total());
 }
 
 TEST_CASE("of late uploads that each block the host, the wait before the first is to blame") {

@@ -154,6 +154,22 @@ TEST_CASE("kernels of the default stream that could run beside others are found"
   CHECK(run->syncs.default_stream.lost->Total() <= 900_us);
 }
 
+TEST_CASE("the streams that the default stream holds are counted without it") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 10; ++i, at += 140_us) {
+    for (const std::int64_t stream : {8, 9}) {
+      const Nanos from = at + 10_us + (stream - 8) * 60_us;
+      story.OnStream(stream).Launch("a", {at, at + 4_us}, {from, from + 30_us}, {.blocks = 10});
+      story.OnDefaultStream().Launch("b", {at + 5_us, at + 9_us}, {from + 30_us, from + 60_us},
+                                     {.blocks = 10});
+    }
+  }
+  const Analysed run(story);
+  CHECK(run->syncs.other_streams == 2);
+  CHECK(run->syncs.default_share == Approx(0.5));
+}
+
 // Two streams whose kernels begin as the other's end, as they were launched long before.
 TraceBuilder InTurn(bool asked) {
   TraceBuilder story;

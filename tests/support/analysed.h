@@ -37,6 +37,9 @@ inline const Knowledge& ShippedKnowledge() {
 // The window that the program chooses by itself.
 constexpr auto kAuto = WindowRequest::Mode::kAuto;
 
+// Asked about every story that is analyzed, where a test program says so: what must hold for all.
+inline void (*each_story)(const TraceBuilder&, const AnalysisOptions&, const Analysis&) = nullptr;
+
 class Analysed {
  public:
   // By default the window spans all GPU work, so that a story's numbers can be added up by hand.
@@ -45,6 +48,7 @@ class Analysed {
     AnalysisOptions options;
     options.window.mode = mode;
     analysis_ = std::make_unique<Analysis>(*trace_, ShippedKnowledge(), options);
+    if (each_story != nullptr) each_story(story, options, *analysis_);
   }
   const Analysis* operator->() const { return analysis_.get(); }
   const Analysis& operator*() const { return *analysis_; }

@@ -36,6 +36,47 @@ inline TraceBuilder& TraceBuilder::SwapDevices(std::uint32_t a, std::uint32_t b)
   return *this;
 }
 
+inline TraceBuilder& TraceBuilder::Twice() {
+  const auto twice = [](auto* list, auto change) {
+    const std::size_t count = list->size();
+    for (std::size_t i = 0; i < count; ++i) {
+      list->push_back((*list)[i]);
+      change(&list->back());
+    }
+  };
+  const auto processes = static_cast<std::uint32_t>(processes_.size());
+  const auto threads = static_cast<std::uint32_t>(threads_.size());
+  const auto streams = static_cast<std::uint32_t>(streams_.size());
+  const auto devices = static_cast<std::uint32_t>(devices_.size());
+  const auto calls = static_cast<std::uint32_t>(calls_.size());
+  const auto on_host = [&](auto* row) { row->thread += threads; };
+  twice(&processes_, [&](auto* process) {
+    if (process->second >= 0) process->second += static_cast<int>(processes);
+  });
+  twice(&threads_, [&](auto* thread) { thread->first += processes; });
+  twice(&streams_, [&](auto* stream) {
+    std::get<0>(*stream) += processes;
+    std::get<1>(*stream) += devices;
+  });
+  twice(&devices_, [&](auto* device) {
+    device->cuda_ordinal += devices;
+    device->ordinal += devices;
+    device->report_id += devices;
+  });
+  twice(&calls_, on_host);
+  twice(&ops_, [&](OpRow* op) {
+    op->device += devices;
+    if (op->stream != kNone) op->stream += streams;
+    if (op->call != kNone) op->call += calls;
+  });
+  twice(&ranges_, on_host);
+  twice(&os_calls_, on_host);
+  twice(&overheads_, on_host);
+  twice(&samples_, on_host);
+  twice(&mpi_, on_host);
+  return *this;
+}
+
 template <typename Row>
 std::vector<std::uint32_t> TraceBuilder::ByThread(const std::vector<Row>& rows) {
   std::vector<std::uint32_t> order(rows.size());

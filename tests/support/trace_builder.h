@@ -180,6 +180,7 @@ class TraceBuilder {
   TraceBuilder& Stretch(Nanos factor);                          // every time and duration
   TraceBuilder& Shift(Nanos by);                                // every time
   TraceBuilder& SwapDevices(std::uint32_t a, std::uint32_t b);  // numbers only
+  TraceBuilder& Twice();  // the same by other processes on as many devices more, at the same time
   TraceBuilder& WithoutRanges() {
     ranges_.clear();
     return *this;

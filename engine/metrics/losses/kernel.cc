@@ -225,6 +225,7 @@ class KernelFinder {
     LossBuilder layout(basis_);
     LossBuilder cast(basis_);
     LossBuilder waiting(basis_);
+    std::vector<Nanos> waited_on(trace_.devices.size());
     const ShapeSet waits = Named({"wait"});
     const ShapeSet moves = run_.names.Shapes(
         [](const KernelClass& c) { return c.name == "transpose" || c.Has("layout"); });
@@ -234,7 +235,9 @@ class KernelFinder {
       if (In(waits, op)) {
         Count(op, &waiting);
         waiting.remedy().scaled_ops.emplace_back(op, 0.0F);
-        waiting.remedy().reach_ns += trace_.ops.end[op] - trace_.ops.start[op];
+        Nanos& waited = waited_on[trace_.ops.device[op]];
+        waited += trace_.ops.end[op] - trace_.ops.start[op];
+        waiting.remedy().reach_ns = std::max(waiting.remedy().reach_ns, waited);
       } else if (In(moves, op)) {
         Count(op, &layout);
         layout.remedy().scaled_ops.emplace_back(op, 0.0F);

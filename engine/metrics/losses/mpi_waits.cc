@@ -154,7 +154,6 @@ class MpiFinder {
 
   // ---- idle time inside calls
   void DivideGaps() {
-    std::uint32_t last_gap = kNone;
     for (const GapPiece piece : basis_.idle.pieces) {
       const bool moves = piece.activity == Activity::kMpi;
       const bool files =
@@ -170,8 +169,7 @@ class MpiFinder {
       for (; at != last && *at < piece.end; ++at) {
         const auto row = static_cast<std::uint32_t>(at - mpi_.start.begin());
         if (UsesFiles(mpi_.kind[row]) == moves || mpi_.kind[row] == MpiKind::kOther) continue;
-        Divide(row, piece, last_gap != piece.gap);
-        last_gap = piece.gap;
+        Divide(row, piece);
       }
     }
   }
@@ -197,30 +195,33 @@ class MpiFinder {
   }
 
   // The part of the piece inside the call: first it waits, then its messages travel.
-  void Divide(std::uint32_t row, const GapPiece& piece, bool new_gap) {
+  void Divide(std::uint32_t row, const GapPiece& piece) {
     const Nanos start = std::max(piece.start, mpi_.start[row]);
     const Nanos end = std::min(piece.end, mpi_.end[row]);
     if (end <= start) return;
     const std::uint32_t thread = mpi_.thread[row];
     idle_[mpi_.name[row]] += static_cast<double>(end - start);
     if (UsesFiles(mpi_.kind[row])) {
-      Lose(&file_, thread, piece.device, start, end, new_gap);
+      Lose(&file_, thread, piece, {start, end});
       return;
     }
     const Nanos arrived = std::clamp(mpi_.end[row] - needed_[row], start, end);
     LossBuilder* waits = mpi_.kind[row] == MpiKind::kCollective ? &uneven_ : &late_;
-    Lose(waits, thread, piece.device, start, arrived, new_gap);
+    Lose(waits, thread, piece, {start, arrived});
     const auto spare = static_cast<Nanos>(spare_[row] * static_cast<double>(end - arrived));
-    Lose(&small_, thread, piece.device, arrived, arrived + spare, new_gap);
-    Lose(&transfer_, thread, piece.device, arrived, end, new_gap);
+    Lose(&small_, thread, piece, {arrived, arrived + spare});
+    Lose(&transfer_, thread, piece, {arrived, end});
   }
 
-  static void Lose(LossBuilder* loss, std::uint32_t thread, std::uint32_t device, Nanos start,
-                   Nanos end, bool new_gap) {
-    if (end <= start) return;
-    if (new_gap || loss->count() == 0) loss->Count(start, 0, end - start);
-    loss->AddSpan(device, start, end);
-    loss->CutHost(thread, start, end);
+  // What one gap loses in several calls is one event.
+  void Lose(LossBuilder* loss, std::uint32_t thread, const GapPiece& piece, Interval when) {
+    if (when.end <= when.start) return;
+    const auto [counted, first] = last_gap_.try_emplace(loss, piece.gap);
+    if (first || counted->second != piece.gap) loss->Count(when.start, 0, 0);
+    counted->second = piece.gap;
+    loss->AddToCounted(0, when.Length());
+    loss->AddSpan(piece.device, when.start, when.end);
+    loss->CutHost(thread, when.start, when.end);
   }
 
   // ---- what functions there are
@@ -306,7 +307,8 @@ class MpiFinder {
   StagedCopies staged_;
   std::vector<double> spare_;  // by row: the share of its messages that need not travel alone
   LossBuilder late_, uneven_, transfer_, small_, file_;
-  std::unordered_map<StringId, double> idle_;  // by function
+  std::map<const LossBuilder*, std::uint32_t> last_gap_;  // that counted
+  std::unordered_map<StringId, double> idle_;             // by function
   Mpi result_;
 };
 

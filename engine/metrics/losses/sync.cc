@@ -21,7 +21,10 @@ class SyncFinder {
         trace_(basis.run.trace),
         copies_(copies),
         phases_(phases),
-        room_(basis.run) {}
+        room_(basis.run) {
+    for (const LateCopy& late : basis.idle.late_copies)
+      late_copies_[{late.blocked_by, late.op}] = &late;
+  }
 
   Syncs Find() {
     Loops();
@@ -74,13 +77,11 @@ class SyncFinder {
   }
 
   // The streams take turns, and the next one is free: what this call waits for could be read while
-  // that one computes. O(log n).
+  // that one computes. Other processes may launch in between. O(log n).
   bool HoldsBackOtherStream(std::uint32_t call, std::uint32_t op) const {
-    const std::vector<LateCopy>& late = basis_.idle.late_copies;
-    const auto at = std::lower_bound(late.begin(), late.end(), op,
-                                     [](const LateCopy& l, std::uint32_t o) { return l.op < o; });
-    return at != late.end() && at->blocked_by == call && at->stream_computes &&
-           trace_.ops.stream[at->op] != trace_.ops.stream[op];
+    const auto at = late_copies_.lower_bound({call, op});
+    return at != late_copies_.end() && at->first.first == call && at->second->stream_computes &&
+           trace_.ops.stream[at->second->op] != trace_.ops.stream[op];
   }
 
   void Loops() {
@@ -369,6 +370,7 @@ class SyncFinder {
   const Copies& copies_;
   const Phases& phases_;
   Room room_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const LateCopy*> late_copies_;  // (call, op)
   std::vector<std::uint8_t> forward_calls_;
   Syncs result_;
 };

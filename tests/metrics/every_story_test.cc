@@ -1,0 +1,109 @@
+// What holds for every loss of every story that these tests tell.
+#include <algorithm>
+
+#include "tests/metrics/all_losses.h"
+#include "tests/metrics/loss_words.h"
+
+namespace advise {
+namespace {
+
+bool Has(std::vector<std::uint32_t> rows, std::size_t count) {
+  std::sort(rows.begin(), rows.end());
+  return rows.empty() || rows.back() < count;
+}
+
+// Time that is not made of things that could be counted.
+bool IsCounted(const std::string& name) {
+  for (const char* time : {"launches.bound", "launches.graph", "launches.framework",
+                           "host_code.time", "start_up.loss"}) {
+    if (name == time) return false;
+  }
+  return true;
+}
+
+// What is counted in steps, which all processes share.
+bool CountsSteps(const std::string& name) {
+  return name.starts_with("step_stats.") || name == "graphs.misses";
+}
+
+void CheckSound(const Analysis& run) {
+  const OpTable& ops = run.run.trace.ops;
+  const CallTable& calls = run.run.trace.calls;
+  const Window& window = run.run.window;
+  for (const auto& [name, loss] : AllLosses(run)) {
+    INFO(name << ": " << Told(*loss));
+    bool sound = loss->count >= 0 && loss->bytes >= 0 && loss->time_ns >= 0 &&
+                 loss->per_step <= static_cast<double>(loss->count);
+    // What never happens has no size, costs nothing and changes nothing.
+    if (loss->count == 0 && IsCounted(name))
+      sound = sound && loss->bytes == 0 && loss->time_ns == 0 && loss->lost->Total() == 0;
+    for (const IntervalSet& when : loss->lost->by_device)
+      sound = sound && when.Clip(window.start, window.end).Total() == when.Total();
+    const Remedy& remedy = *loss->remedy;
+    for (const auto* list : {&remedy.scaled_ops, &remedy.lighter_ops}) {
+      for (const auto& [op, factor] : *list)
+        sound = sound && op < ops.size() && factor >= 0 && factor <= 1;
+    }
+    sound = sound && Has(remedy.unblocked_calls, calls.size()) &&
+            Has(remedy.vanished_calls, calls.size()) && Has(remedy.detached_ops, ops.size()) &&
+            Has(remedy.freed_ops, ops.size());
+    CHECK(sound);
+  }
+}
+
+// The same program once more, on other GPUs and at the same time, loses on each what one loses.
+void CheckTwice(TraceBuilder story, const AnalysisOptions& options, const Analysis& once) {
+  const Trace trace = story.Twice().Build();
+  const Analysis twice(trace, ShippedKnowledge(), options);
+  const auto one = AllLosses(once);
+  // How long a launch takes is measured where enough launches find the GPU idle.
+  const bool few_launches = static_cast<double>(once.launches.count) <
+                            2 * ShippedKnowledge().Number("launch.latency_count");
+  const auto two = AllLosses(twice);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const std::string& name = one[i].first;
+    if (name == "turns.waiting") continue;  // of one process
+    if (name.starts_with("launches.") && few_launches) continue;
+    const Loss& alone = *one[i].second;
+    const Loss& both = *two[i].second;
+    INFO(name << ": " << Told(alone) << "; twice: " << Told(both));
+    const int times = CountsSteps(name) ? 1 : 2;
+    CHECK(both.count == times * alone.count);
+    CHECK(both.bytes == times * alone.bytes);
+    CHECK(both.time_ns == Approx((name == "graphs.misses" ? 2 : times) * alone.time_ns));
+    // Of some it is the mean of a device.
+    CHECK((both.per_step == Approx(alone.per_step) || both.per_step == Approx(2 * alone.per_step)));
+    const std::size_t devices = alone.lost->by_device.size();
+    for (std::size_t d = 0; d < devices; ++d) {
+      const Nanos lost = alone.lost->by_device[d].Total();
+      CHECK(both.lost->by_device[d].Total() == lost);
+      CHECK(both.lost->by_device[d + devices].Total() == lost);
+    }
+    const Remedy& fix = *alone.remedy;
+    const Remedy& fixes = *both.remedy;
+    CHECK(fixes.reach_ns == fix.reach_ns);
+    CHECK(fixes.floor_ns == fix.floor_ns);
+    // The first device speaks for slow steps, and one device is late.
+    if (CountsSteps(name) || name == "comm.late") continue;
+    CHECK(fixes.scaled_ops.size() == 2 * fix.scaled_ops.size());
+    CHECK(fixes.unblocked_calls.size() == 2 * fix.unblocked_calls.size());
+    CHECK(fixes.vanished_calls.size() == 2 * fix.vanished_calls.size());
+    CHECK(fixes.detached_ops.size() == 2 * fix.detached_ops.size());
+    CHECK(fixes.freed_ops.size() == 2 * fix.freed_ops.size());
+  }
+}
+
+void CheckStory(const TraceBuilder& story, const AnalysisOptions& options, const Analysis& run) {
+  CheckSound(run);
+  CheckTwice(story, options, run);
+}
+
+const bool kAsked = [] {
+  each_story = CheckStory;
+  return true;
+}();
+
+TEST_CASE("every story of these tests is checked") { CHECK(kAsked); }
+
+}  // namespace
+}  // namespace advise
