@@ -255,6 +255,76 @@ void CheckStatement(const std::string& sql) {
   CHECK(sql.find('\n') == std::string::npos);
 }
 
+TEST_CASE("a finding says what its fix changes") {
+  TraceBuilder story = HalfIdleSteps();
+  story.CopyToGpu(1_MiB, MemoryKind::kPinned, {20'000_us, 20'005_us}, {20'010_us, 20'100_us});
+  const Analysed run(story, kAuto);
+  const auto kernel = std::uint32_t{0};
+  const auto copy = static_cast<std::uint32_t>(run.trace().ops.size() - 1);
+  const auto changes = [&](const std::function<void(Remedy*)>& change) {
+    auto remedy = std::make_shared<Remedy>();
+    change(remedy.get());
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/fix", .claims = {Percent(run, 0, 40)}, .remedy = remedy});
+    const Finding finding = verdicts.Rank(run).at(0);
+    std::string text;
+    for (const std::string& word : finding.changes) text += word + " ";
+    return text;
+  };
+  CHECK(changes([&](Remedy* r) { r->vanished_calls = {0}; }) == "launches ");
+  CHECK(changes([&](Remedy* r) { r->unblocked_calls = {0}; }) == "waits ");
+  CHECK(changes([&](Remedy* r) { r->scaled_ops = {{kernel, 0.5F}}; }) == "kernels ");
+  CHECK(changes([&](Remedy* r) { r->lighter_ops = {{kernel, 0.5F}}; }) == "kernels ");
+  CHECK(changes([&](Remedy* r) { r->scaled_ops = {{copy, 0.5F}}; }) == "copies ");
+  CHECK(changes([&](Remedy* r) { r->detached_ops = {copy}; }) == "copies ");
+  CHECK(changes([&](Remedy* r) { r->freed_ops = {copy}; }) == "copies ");
+  CHECK(changes([&](Remedy* r) {
+          r->host_cuts.push_back({0, IntervalSet::Of({{0_us, 10_us}})});
+          r->data_ready = true;
+        }) == "host-code data ");
+  CHECK(changes([&](Remedy* r) {
+          r->scaled_ops = {{kernel, 0.5F}, {copy, 0.5F}};
+          r->vanished_calls = {0};
+        }) == "launches kernels copies ");
+}
+
+TEST_CASE("a finding says which part of what it claims is idle") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  const auto idle = [&](std::vector<Interval> claim) {
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/claim", .claims = {std::move(claim)}});
+    const Finding finding = verdicts.Rank(run).at(0);
+    CHECK(finding.comm_share == 0);
+    return finding.idle_share;
+  };
+  std::vector<Interval> gaps, kernels, both;
+  for (Nanos step = 1; step < 90; ++step) {
+    const Nanos at = step * 200_us;
+    kernels.push_back({at + 10_us, at + 110_us});
+    gaps.push_back({at + 110_us, at + 210_us});
+    both.push_back({at + 60_us, at + 210_us});
+  }
+  CHECK(idle(gaps) == 1);
+  CHECK(idle(kernels) == 0);
+  CHECK(idle(both) == Approx(2.0 / 3));
+}
+
+TEST_CASE("what limits the run after a fix is said where the fix saves something") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  const auto bound = [&](std::shared_ptr<Remedy> remedy) {
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/fix", .claims = {Percent(run, 0, 50)}, .remedy = std::move(remedy)});
+    return verdicts.Rank(run).at(0).bound_alone;
+  };
+  auto faster = std::make_shared<Remedy>();
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    faster->scaled_ops.emplace_back(op, 0.5F);
+  CHECK(bound(faster).empty());  // the host launches a kernel each 200 us, however short it is
+  auto gone = std::make_shared<Remedy>();
+  gone->vanished_calls = run.Calls("cudaLaunchKernel");
+  CHECK(bound(gone) == "the GPU's own work");
+}
+
 TEST_CASE("evidence names its table and can be checked with one statement") {
   TraceBuilder story = HalfIdleSteps();
   for (int i = 0; i < 100; ++i) {

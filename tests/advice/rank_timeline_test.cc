@@ -190,25 +190,6 @@ TEST_CASE("clocks that differ draw the same picture") {
   }
 }
 
-TEST_CASE("a rank whose capture began later is drawn in the step of the others") {
-  std::vector<RankSummary> ranks = OneLongStep().Tell();
-  const auto whole = RankTimeline(Cluster(ranks, ShippedKnowledge()), Finding());
-  RankSummary& late = ranks[1];
-  late.steps.erase(late.steps.begin(), late.steps.begin() + 2);
-  const auto cut = [](auto* column) { column->erase(column->begin(), column->begin() + 2); };
-  RankCollectives& list = late.collectives;
-  cut(&list.start), cut(&list.end), cut(&list.exposed), cut(&list.kind), cut(&list.phase);
-  cut(&list.lane), cut(&list.group), cut(&list.bytes), cut(&list.peer);
-  const auto timeline = RankTimeline(Cluster(ranks, ShippedKnowledge()), Finding());
-  REQUIRE(whole);
-  REQUIRE(timeline);
-  CHECK(timeline->excerpt.start == whole->excerpt.start);
-  for (std::size_t r = 0; r < 4; ++r) {
-    CHECK(timeline->excerpt.rows[r].name == whole->excerpt.rows[r].name);
-    CHECK(timeline->excerpt.rows[r].events.size() == whole->excerpt.rows[r].events.size());
-  }
-}
-
 TEST_CASE("evidence chooses the step, and is marked on the common clock") {
   JobStory story = OneLongStep();
   story.clock_offset = {0, 5_ms, 0, 0};

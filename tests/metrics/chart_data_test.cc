@@ -65,6 +65,21 @@ TraceBuilder SixSteps() {
   return story;
 }
 
+TEST_CASE("steps of the warm-up and steady ones share no point") {
+  std::vector<Step> steps(10);
+  for (Nanos i = 0; i < 10; ++i) {
+    steps[static_cast<std::size_t>(i)].start = i * 10;
+    steps[static_cast<std::size_t>(i)].end = i * 10 + 10;
+  }
+  steps[7].end = 90;
+  std::string told;
+  for (const StepPoint& point : GroupSteps(steps, 3, {7}, 5)) {
+    told += std::to_string(point.first) + "+" + std::to_string(point.count) +
+            (point.warmup ? "w" : "") + (point.outlier ? "!" : "") + " ";
+  }
+  CHECK(told == "0+2w 2+1w 3+2 5+2 7+2! 9+1 ");
+}
+
 TEST_CASE("step points give each step, or the median and the longest of a group") {
   const Analysed run(SixSteps());
   REQUIRE(run->run.steps.all.size() == 6);

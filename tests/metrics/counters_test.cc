@@ -38,6 +38,7 @@ struct Case {
 TEST_CASE("names: casts, blanks, parameters and unnamed scopes make no difference") {
   CHECK(PlainKernelName("void f<(int)4, at::A<float> >(int, T2)") ==
         PlainKernelName("void f<4, at::A<float>>(int)"));
+  CHECK(PlainKernelName("void operator>>(float*, int)") == "operator>>");
   CHECK(PlainKernelName("void (anonymous namespace)::g<float>(float*)") ==
         PlainKernelName("g<float>"));
   CHECK(PlainKernelName("volta_sgemm_128x64_nn") == "volta_sgemm_128x64_nn");

@@ -26,6 +26,12 @@ bool CountsSteps(const std::string& name) {
   return name.starts_with("step_stats.") || name == "graphs.misses";
 }
 
+// Copies and what is set; all else has no size.
+bool HasBytes(const std::string& name) {
+  return name.starts_with("copies.") || name.starts_with("moves.") || name == "syncs.item" ||
+         name == "syncs.memset" || name == "mpi.staged";
+}
+
 void CheckSound(const Analysis& run) {
   const OpTable& ops = run.run.trace.ops;
   const CallTable& calls = run.run.trace.calls;
@@ -37,6 +43,9 @@ void CheckSound(const Analysis& run) {
     // What never happens has no size, costs nothing and changes nothing.
     if (loss->count == 0 && IsCounted(name))
       sound = sound && loss->bytes == 0 && loss->time_ns == 0 && loss->lost->Total() == 0;
+    if (!HasBytes(name)) sound = sound && loss->bytes == 0;
+    if (name.starts_with("stalls."))
+      sound = sound && loss->time_ns == 0;  // gaps, whoever fills them
     for (const IntervalSet& when : loss->lost->by_device)
       sound = sound && when.Clip(window.start, window.end).Total() == when.Total();
     const Remedy& remedy = *loss->remedy;

@@ -105,6 +105,15 @@ TEST_CASE("inside an operator that autograd records, nothing is without a backwa
   CHECK(t.Find().loss.count == 0);
 }
 
+TEST_CASE("the first operator that autograd records has the number zero") {
+  Training t;
+  t.Product(0, 128);
+  t.Product(1, 128);
+  t.Backward();
+  t.Backward();
+  CHECK(t.Find().loss.count == 0);
+}
+
 TEST_CASE("inference has no backward passes to miss") {
   Training t;
   for (int i = 0; i < 8; ++i) t.Product(-1, 128);

@@ -32,6 +32,22 @@ TEST_CASE("loading on the launching thread is its own loading") {
   CHECK(run->input.loss.lost->Total() > 9 * 350_us);
 }
 
+// The name that PyTorch gives its loader says whether worker processes load.
+TEST_CASE("the loader's own name tells whether it has workers") {
+  const auto loader = [](std::initializer_list<const char*> names) {
+    TraceBuilder story = Starved([&](TraceBuilder* told, int, Nanos at) {
+      for (const char* name : names) told->Range(name, {at + 610_us, at + 990_us});
+    });
+    return std::string(Analysed(story, kAuto)->input.loader);
+  };
+  const char* own = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+  const char* workers = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  CHECK(loader({own}) == "own");
+  CHECK(loader({workers}) == "workers");
+  CHECK(loader({own, workers}).empty());
+  CHECK(loader({"load_batch"}).empty());
+}
+
 TEST_CASE("a step that waits for its data while its GPU waits for another one is affected") {
   const auto affected = [](Nanos load) {
     const Analysed run(Starved([load](TraceBuilder* story, int, Nanos at) {

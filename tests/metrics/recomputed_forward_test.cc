@@ -61,6 +61,19 @@ TEST_CASE("operators of the forward pass run again inside the backward pass") {
   CHECK(found.bytes == 2 * 1024 * 256 * 4);  // of two operators
 }
 
+TEST_CASE("operators that follow each other at once are all computed again") {
+  Checkpointed c;
+  c.story.operators = {{kNode, {0, 500_us}, -1, 0, {}},
+                       {"aten::linear", {10_us, 60_us}, 1, 0, {}},
+                       {"aten::gelu", {60_us, 110_us}, 2, 0, {}}};
+  c.story.story.Launch("one", {20_us, 30_us}, {40_us, 140_us});
+  c.story.story.Launch("two", {70_us, 80_us}, {140_us, 240_us});
+  const RecomputedForward& found = c.Find();
+  CHECK(found.loss.count == 1);
+  CHECK(c.IsGone(found, "one"));
+  CHECK(found.loss.remedy->scaled_ops.size() == 2);
+}
+
 TEST_CASE("gradients of gradients have numbers, too, but nothing that programs call") {
   Checkpointed c;
   c.Forward("forward");

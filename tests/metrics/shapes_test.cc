@@ -254,6 +254,34 @@ TEST_CASE("why a product may stay below its roof follows from its tiles and its 
   CHECK(reason({128, 1, 512}, {128, 512, 1024}) == "few-uses");
 }
 
+TEST_CASE("where options of a convolution are unknown, the next operator shows its result") {
+  const auto flops = [](std::vector<std::int64_t> next) {
+    SizedStory s;
+    s.story.Launch(kMatrixBf16, {12_us, 14_us}, {100_us, 600_us})
+        .Launch(kElementwise, {22_us, 24_us}, {600_us, 700_us});
+    s.Operator("aten::cudnn_convolution", {10_us, 18_us}, {{8, 64, 56, 56}, {128, 64, 3, 3}})
+        .Operator("aten::relu_", {21_us, 25_us}, {next});
+    for (const ShapeRow& row : s.Analyse().shapes.rows) {
+      if (row.op == "aten::cudnn_convolution") return row.flops;
+    }
+    return 0.0;
+  };
+  // Of stride 2: 28 x 28 points of 128 channels, each of 64 x 3 x 3 products.
+  CHECK(flops({8, 128, 28, 28}) == 2.0 * 8 * 128 * 28 * 28 * 64 * 9);
+  CHECK(flops({8, 64, 128, 28}) == 0);  // of another one
+  CHECK(flops({4, 128, 28, 28}) == 0);
+}
+
+TEST_CASE("the longest kernel of an operator tells its type") {
+  SizedStory s;
+  s.story.Launch(kMatrixTf32, {12_us, 14_us}, {100_us, 2000_us})
+      .Launch(kElementwise, {15_us, 17_us}, {2000_us, 2100_us});
+  s.Operator("aten::mm", {10_us, 18_us}, {{4096, 4096}, {4096, 4096}}, ElementType::kFloat32);
+  const ShapeRows& shapes = s.Analyse().shapes;
+  REQUIRE(shapes.rows.size() == 1);
+  CHECK(shapes.rows[0].kernel == kMatrixTf32);
+}
+
 TEST_CASE("without sizes nothing is estimated") {
   SizedStory s;
   s.story.Launch(kMatrixBf16, {12_us, 14_us}, {100_us, 600_us});

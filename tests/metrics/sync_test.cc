@@ -187,6 +187,7 @@ TEST_CASE("streams are tied by events where somebody waits for one, and otherwis
   const Analysed tied(InTurn(true));
   CHECK(tied->syncs.event_chain.count == 10);
   CHECK(tied->syncs.chain_streams == 2);
+  CHECK(tied->syncs.default_share == 0);
   const Analysed free(InTurn(false));
   CHECK(free->syncs.event_chain.count == 0);
   CHECK(free->syncs.event_chain.lost->Total() == 0);

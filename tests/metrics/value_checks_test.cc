@@ -61,6 +61,18 @@ TEST_CASE("a mask of what is not a number is no check") {
   CHECK(checks.loss.lost->Total() == 0);
 }
 
+TEST_CASE("a test inside an operator is none of what comes behind that operator") {
+  OperatorStory s;
+  s.story.Launch("forward", {0_us, 5_us}, {10_us, 20_us});
+  s.operators.push_back({"aten::nanmean", {100_us, 140_us}});
+  s.operators.push_back({"aten::isnan", {110_us, 138_us}});
+  s.story.Launch("elementwise", {115_us, 120_us}, {125_us, 135_us});
+  s.operators.push_back({"aten::any", {141_us, 160_us}});
+  s.story.Launch("reduce", {145_us, 150_us}, {155_us, 165_us});
+  s.story.Launch("update", {400_us, 405_us}, {410_us, 420_us});
+  CHECK(s.Analyse().value_checks.loss.count == 0);
+}
+
 // In anomaly mode an operator begins with a stack trace; otherwise it may be anything.
 TEST_CASE("stack traces belong to the checks of anomaly mode alone") {
   for (const char* reduction : {"aten::_is_any_true", "aten::any"}) {
