@@ -180,6 +180,21 @@ TEST_CASE("correlation ids that lie far apart still join") {
   }
 }
 
+TEST_CASE("a call without a thread is dropped, and its work stays") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("thread.sqlite"), Schema::k3_25);
+  builder.Add(CallRow{.start = 1, .end = 2, .correlation = 1})
+      .Add(CallRow{.start = 11, .end = 12, .correlation = 2})
+      .Add(KernelRow{.start = 5, .end = 8, .correlation = 1})
+      .Add(KernelRow{.start = 15, .end = 18, .correlation = 2})
+      .Sql("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = NULL WHERE start = 1");
+  const Trace trace = Read(builder);
+  CHECK(trace.calls.start == std::vector<Nanos>{11});
+  CHECK(trace.ops.call == std::vector<std::uint32_t>{kNone, 0});
+  REQUIRE(trace.diagnostics.list().size() == 1);
+  CHECK(trace.diagnostics.list()[0].text == "calls without a thread were dropped");
+}
+
 TEST_CASE("version suffixes of calls are removed, failures are marked, not-ready is none") {
   const TempDir dir;
   NsysBuilder builder(dir.File("calls.sqlite"), Schema::k3_25);

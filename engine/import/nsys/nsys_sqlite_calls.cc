@@ -1,7 +1,7 @@
 // CUDA calls on host threads, waits, and recorded events.
 //
 //   CUPTI_ACTIVITY_KIND_RUNTIME          runtime and driver calls → calls
-//     start, end, globalTid, correlationId, returnValue
+//     start, end, globalTid (a call without one is dropped), correlationId, returnValue
 //     nameId → name, without version suffix: cudaLaunchKernel_v7000, cuMemcpyAsync_v2_ptsz
 //   CUPTI_ACTIVITY_KIND_SYNCHRONIZATION  host-visible waits → syncs
 //     syncType is not read: its numbers changed twice; the joined call's name says what it is
@@ -31,6 +31,7 @@ CallRows ReadCalls(Reader& reader) {
     Nanos start = 0;
     Nanos end = 0;
     if (!scan.Span(0, start, end)) return;
+    if (scan.IsNull(2)) return scan.Drop("calls without a thread were dropped");
     const std::int64_t result = scan.Int(5);
     calls.start.push_back(start);
     calls.end.push_back(end);
