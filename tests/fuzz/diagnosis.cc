@@ -1,5 +1,7 @@
 // The whole way from an odd report to every form of the answer: nothing stops the program, and what
 // it prints is fit to be printed.
+#include <numeric>
+
 #include "engine/pipeline/diagnose.h"
 #include "engine/report/html.h"
 #include "engine/report/json.h"
@@ -53,9 +55,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (text.find("nan") == 0 || text.find(" nan ") != std::string::npos) {
     fuzz::Broken("the report holds no nan");
   }
-  (void)RenderJson(saved->report, {.facts = true});
-  (void)RenderMarkdown(saved->report, {});
-  (void)RenderHtml(saved->report, {});
-  (void)RenderSarif(saved->report);
+  // One more form for each input: laying out all of them takes half of the time.
+  switch (std::accumulate(data, data + size, 0U) % 4) {
+    case 0:
+      (void)RenderJson(saved->report, {.facts = true});
+      break;
+    case 1:
+      (void)RenderMarkdown(saved->report, {});
+      break;
+    case 2:
+      (void)RenderHtml(saved->report, {});
+      break;
+    default:
+      (void)RenderSarif(saved->report);
+  }
   return 0;
 }

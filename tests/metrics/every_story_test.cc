@@ -102,9 +102,31 @@ void CheckTwice(TraceBuilder story, const AnalysisOptions& options, const Analys
   }
 }
 
+// The same at another time, or on another GPU beside one that does nothing, loses the same.
+void CheckSame(const TraceBuilder& story, const AnalysisOptions& options, const Analysis& as) {
+  const Trace trace = story.Build();
+  const Analysis told(trace, ShippedKnowledge(), options);
+  const auto one = AllLosses(as);
+  const auto other = AllLosses(told);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    INFO(one[i].first);
+    const Loss& a = *one[i].second;
+    const Loss& b = *other[i].second;
+    CHECK(Told(a) == Told(b));
+    CHECK(Changes(a) == Changes(b));
+    CHECK(a.per_step == b.per_step);
+    CHECK(a.remedy->reach_ns == b.remedy->reach_ns);
+    CHECK(a.remedy->floor_ns == b.remedy->floor_ns);
+  }
+}
+
 void CheckStory(const TraceBuilder& story, const AnalysisOptions& options, const Analysis& run) {
   CheckSound(run);
   CheckTwice(story, options, run);
+  CheckSame(TraceBuilder(story).Shift(7_ms), options, run);
+  // Of several GPUs the first may speak for all.
+  if (run.run.trace.devices.size() == 1)
+    CheckSame(TraceBuilder(story).OnDevice(1).SwapDevices(0, 1), options, run);
 }
 
 const bool kAsked = [] {

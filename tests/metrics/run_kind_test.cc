@@ -114,6 +114,10 @@ TEST_CASE("who waits for messages more briefly than people take serves other pro
   CHECK(server.Idle(IdleCause::kNoWorkQueued) >= 10 * 29_ms);
   CHECK(server->kind.serves);
   CHECK(server->kind.unit == "request");
+  CHECK(server->serving.load > 0);
+  // A GPU of the machine that it does not use has no part in it.
+  const Analysed beside(Served(30_ms, false).OnDevice(1), kAuto);
+  CHECK(beside->serving.load == server->serving.load);
   CHECK_FALSE(Analysed(Served(600_ms, false), kAuto)->kind.serves);
   // Training that gets its data from another program answers nobody.
   CHECK_FALSE(Analysed(Served(30_ms, false, kFlashBackward), kAuto)->kind.serves);

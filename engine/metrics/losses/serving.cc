@@ -150,7 +150,9 @@ class ServingFinder {
 
   void Divide() {
     Part no_request(basis_), scheduler(basis_), tokenizer(basis_), sampling(basis_), launch(basis_);
+    const std::vector<std::uint32_t>& used = run_.active_devices;
     for (const GapPiece piece : basis_.idle.pieces) {
+      if (!std::binary_search(used.begin(), used.end(), piece.device)) continue;  // serves nobody
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       const auto open = open_.find(thread);
       if (piece.cause == IdleCause::kNoWorkQueued && basis_.idle.serves) {
