@@ -19,12 +19,14 @@ TraceBuilder Uneven() {
   return story;
 }
 
-// Numbers of the run that tell no single device from another.
+// Numbers of the run that tell no single device from another, and count none that does nothing.
 void CheckSameNumbers(const Facts& a, const Facts& b, double factor) {
   for (const FactInfo& info : FactList(ShippedKnowledge())) {
     const Fact* before = a.Find(info.name);
     const Fact* after = b.Find(info.name);
-    if (before == nullptr || after == nullptr || info.name == "rank.late.device") continue;
+    if (before == nullptr || after == nullptr || info.name == "rank.late.device" ||
+        info.name == "run.devices_listed" || info.name == "rank.idle.devices")
+      continue;
     INFO(info.name);
     REQUIRE(before->value.index() == after->value.index());
     const bool is_time = info.unit == "ns";
@@ -59,6 +61,14 @@ TEST_CASE("moving all times changes no number of the run") {
   const Analysed run(Uneven(), kAuto);
   const Analysed later(Uneven().Shift(123'456_us), kAuto);
   CheckSameNumbers(*FactsOf(run), *FactsOf(later), 1);
+}
+
+TEST_CASE("a GPU of the machine that nobody uses changes no number of the run") {
+  for (const std::uint32_t devices : {1U, 2U}) {
+    const Analysed run(TrainingRun(devices), kAuto);
+    const Analysed beside(TrainingRun(devices).OnDevice(devices), kAuto);
+    CheckSameNumbers(*FactsOf(run), *FactsOf(beside), 1);
+  }
 }
 
 TEST_CASE("without ranges the budget and the waits of a run are what they were") {

@@ -180,6 +180,23 @@ TEST_CASE("correlation ids that lie far apart still join") {
   }
 }
 
+TEST_CASE("calls of the system and ranges without a thread are dropped, too") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("threads.sqlite"), Schema::k3_25);
+  builder.Text(10, "read")
+      .Sql(
+          "INSERT INTO OSRT_API (start, \"end\", nameId, globalTid) VALUES (1, 2, 10, NULL), "
+          "(3, 4, 10, 281479271743844)")
+      .Sql(
+          "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid) VALUES "
+          "(1, 9, 59, 'lost', NULL), (2, 8, 59, 'step', 281479271743844)");
+  const Trace trace = Read(builder);
+  CHECK(trace.os_calls.start == std::vector<Nanos>{3});
+  REQUIRE(trace.ranges.size() == 1);
+  CHECK(trace.strings[trace.ranges.name[0]] == "step");
+  CHECK(trace.diagnostics.list().size() == 2);
+}
+
 TEST_CASE("a call without a thread is dropped, and its work stays") {
   const TempDir dir;
   NsysBuilder builder(dir.File("thread.sqlite"), Schema::k3_25);

@@ -85,6 +85,7 @@ OsCallRows ReadOsCalls(Reader& reader) {
     Nanos start = 0;
     Nanos end = 0;
     if (!scan.Span(0, start, end)) return;
+    if (scan.IsNull(2)) return scan.Drop("calls without a thread were dropped");
     calls.start.push_back(start);
     calls.end.push_back(end);
     calls.thread.push_back(ThreadNumber(scan, 2, rows.threads));

@@ -161,6 +161,10 @@ RangeRows ReadRanges(Reader& reader) {
         if (scan.IsNull(kEnd) ? !scan.Instant(kStart, start) : !scan.Span(kStart, start, end)) {
           break;
         }
+        if (scan.IsNull(kThread)) {
+          scan.Drop("ranges without a thread were dropped");
+          break;
+        }
         ranges.start.push_back(start);
         ranges.end.push_back(end);
         ranges.thread.push_back(ThreadNumber(scan, kThread, rows.threads));
