@@ -1,7 +1,8 @@
 // The whole way from a report to every form of the answer, for seconds: smoke_diagnosis FOLDER
-// SECONDS. Without the sanitizers it takes a tenth of the time, so that far more reports are tried:
-// most of what is promised is seen without them. Each input is a list of changes to a simulated
-// report; the first ones, which are written into the folder, are drawn by a fixed number.
+// SECONDS SEEDS. Without the sanitizers it takes a tenth of the time, so that far more reports are
+// tried: most of what is promised is seen without them. SEEDS holds what the tests of import read,
+// of every kind. Reports of Nsight Systems are lists of changes to a simulated one; the first of
+// these lists are drawn by a fixed number, and written into FOLDER.
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -13,6 +14,11 @@
 #undef LLVMFuzzerTestOneInput
 
 namespace {
+
+int FuzzDiagnosisOfFiles(const std::uint8_t* data, std::size_t size) {
+  DiagnoseContent(advise::fuzz::TextOf(data, size), std::accumulate(data, data + size, 0U));
+  return 0;
+}
 
 void WriteSeeds(const std::string& folder) {
   std::filesystem::create_directories(folder);
@@ -27,12 +33,13 @@ void WriteSeeds(const std::string& folder) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::fprintf(stderr, "usage: smoke_diagnosis FOLDER SECONDS\n");
+  if (count != 4) {
+    std::fprintf(stderr, "usage: smoke_diagnosis FOLDER SECONDS SEEDS\n");
     return 2;
   }
   const std::string folder = arguments[1];
   WriteSeeds(folder);
-  return advise::fuzz::Smoke({{"diagnosis", FuzzDiagnosis, 400, {folder}}},
+  return advise::fuzz::Smoke({{"diagnosis", FuzzDiagnosis, 400, {folder}},
+                              {"diagnosis-of-files", FuzzDiagnosisOfFiles, 20000, {arguments[3]}}},
                              std::atof(arguments[2]));
 }
