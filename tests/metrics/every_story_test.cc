@@ -91,7 +91,7 @@ void CheckTwice(TraceBuilder story, const AnalysisOptions& options, const Analys
     const Remedy& fix = *alone.remedy;
     const Remedy& fixes = *both.remedy;
     CHECK(fixes.reach_ns == fix.reach_ns);
-    CHECK(fixes.floor_ns == fix.floor_ns);
+    if (name != "input.loss") CHECK(fixes.floor_ns == fix.floor_ns);  // loaders share the cores
     // The first device speaks for slow steps, and one device is late.
     if (CountsSteps(name) || name == "comm.late") continue;
     CHECK(fixes.scaled_ops.size() == 2 * fix.scaled_ops.size());

@@ -90,6 +90,27 @@ TEST_CASE("short neighbours become one event that says how many it stands for") 
   CHECK(stream->events[0].end == 498_us);
 }
 
+TEST_CASE("what stands for several copies has their bytes, and is none of them") {
+  TraceBuilder story;
+  for (Nanos i = 0; i < 3; ++i) {
+    story.CopyToGpu(100 + i, MemoryKind::kPinned, {i * 10_us, i * 10_us + 1_us},
+                    {i * 10_us + 2_us, i * 10_us + 8_us});
+  }
+  const Analysed run(story);
+  const Excerpt whole = Cut(run, 0, 100_us);
+  REQUIRE(Row(whole, "GPU 0, stream 7") != nullptr);
+  CHECK(Row(whole, "GPU 0, stream 7")->events[0].detail == "pinned to device memory");
+  ExcerptOptions options;
+  options.merge_below = 7_us;
+  const Excerpt excerpt = Cut(run, 0, 100_us, options);
+  const ExcerptEvent& all = Row(excerpt, "GPU 0, stream 7")->events.at(0);
+  CHECK(all.count == 3);
+  CHECK(all.bytes == 303);
+  CHECK(all.detail.empty());
+  CHECK(all.call == kNone);
+  CHECK(all.op == kNone);
+}
+
 TEST_CASE("above the limit the shortest events go, and are counted") {
   const Analysed run(Story());
   const std::size_t all = [&] {

@@ -123,6 +123,30 @@ TEST_CASE("waiting for workers: how many there are, how busy, and what they read
   CHECK(cut >= 9 * 900_us);  // the whole of each loading range
 }
 
+TEST_CASE("threads that compute and upload batches are no faster than so many of them") {
+  // Its thread computes each batch for 1.9 ms and uploads it; the main thread waits for that.
+  const auto story = [](int feeders) {
+    TraceBuilder told;
+    told.Cores(3);
+    Repeat(10, 2_ms, [&](int i, Nanos at) {
+      told.Thread("main").Range("step " + std::to_string(i), {at, at + 1990_us});
+      told.OnStream(7).Launch("work", {at, at + 5_us}, {at + 10_us, at + 610_us});
+      told.Range("load_batch", {at + 620_us, at + 1980_us});
+      for (int f = 0; f < feeders; ++f) {
+        told.Thread("feeder " + std::to_string(f)).OnStream(8 + f);
+        told.CopyToGpu(8_MiB, MemoryKind::kPinned, {at + 1900_us, at + 1904_us},
+                       {at + 1905_us, at + 1975_us});
+      }
+    });
+    return Analysed(told);
+  };
+  // Nothing says when they rest: two workers on three cores share all of their time.
+  const Analysed one = story(1);
+  CHECK(one->input.loss.remedy->floor_ns == one.Window() / 2);
+  const Analysed two = story(2);
+  CHECK(two->input.loss.remedy->floor_ns == two.Window());
+}
+
 TEST_CASE("a thread that names its loading loads in the background") {
   TraceBuilder story;
   Repeat(10, 2_ms, [&](int i, Nanos at) {

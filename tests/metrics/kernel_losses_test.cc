@@ -39,6 +39,20 @@ TEST_CASE("changes of layout vanish, kernels that wait vanish as far as the GPU'
   CHECK(run->kernels.layout.remedy->reach_ns == 0);
 }
 
+TEST_CASE("changes of type go but for the part that programs need") {
+  const Analysed run(BackToBack({{"triton_poi_fused__to_copy_1", 40_us}, {"work", 50_us}}));
+  CHECK(Told(run->kernels.cast) == "1 times, 0 bytes, 40000 ns in all, 40000 ns lost");
+  CHECK(Changes(run->kernels.cast) == "scales 0 to 0.25");
+  CHECK(run->kernels.layout.count == 0);
+}
+
+TEST_CASE("products in bfloat16 that use no tensor cores are told from those that do") {
+  const Analysed run(BackToBack(
+      {{"gemmSN_NN_kernel<__nv_bfloat16, float>", 40_us}, {kMatrixBf16, 30_us}, {"work", 50_us}}));
+  CHECK(run->number_formats.bf16.count == 1);
+  CHECK(run->number_formats.bf16.lost->Total() == 40_us);
+}
+
 TEST_CASE("products in FP32 get as much faster as tensor cores are, within what is reached") {
   const std::vector<std::pair<std::string, Nanos>> kernels = {
       {kMatrixFp32, 30_us}, {"ampere_sgemm_64x32_nn", 50_us}, {kMatrixBf16, 10_us}, {"x", 5_us}};

@@ -32,6 +32,13 @@ TEST_CASE("boards with errors or repairs are named, sound ones are not") {
   CHECK_FALSE(HealthOf({Board("0", {{"utilization", "share", {}, {1}}})}).known);
 }
 
+TEST_CASE("a single failed repair makes a board faulty") {
+  const MonitorHealth health = HealthOf({Board("0", {{"remap_failed", "count", {}, {0, 1}}})});
+  CHECK(health.failed);
+  CHECK_FALSE(health.pending);
+  CHECK(health.faulty == std::vector<std::string>{"0"});
+}
+
 TEST_CASE("the generation of a link counts while the GPU is in use") {
   const auto link = [](std::vector<double> busy, std::vector<double> now) {
     return HealthOf({Board("0", {{"utilization", "share", {}, std::move(busy)},
