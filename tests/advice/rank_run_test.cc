@@ -401,6 +401,38 @@ TEST_CASE("ranks that plan two fixes in another order do not win less by them") 
   CHECK(findings[1].saving_share == Approx(0.1).epsilon(0.01));
 }
 
+TEST_CASE("what has batches ready on one rank has them ready where only the effect was seen") {
+  // Each rank waits 50 us of its 150 us step for data; only on rank 0 it is seen why.
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (RankSummary& rank : ranks) {
+    for (std::size_t s = 0; s < kSteps; ++s) {
+      RankStep& step = rank.steps[s];
+      step.start = static_cast<Nanos>(s) * 150_us;
+      step.end = step.start + 150_us;
+      step.time.idle = 50_us;
+      step.time.causes[static_cast<std::size_t>(IdleCause::kDataLoading)] = 50_us;
+    }
+    rank.window_end = kSteps * 150_us;
+  }
+  const Cluster cluster(ranks, ShippedKnowledge());
+  RuleInfo workers = Rule("input/workers");
+  workers.explains = {"input/waits"};
+  RuleInfo waits = Rule("input/waits");
+  waits.kind = RuleKind::kSymptom;
+  const auto share = [&](bool ready, const RuleInfo& other) {
+    Finding cause = Saves(workers, 1.0 / 3, 0);
+    Finding effect = Saves(other, 1.0 / 3, 0);
+    cause.idle_share = effect.idle_share = 1;
+    cause.batches_ready = effect.batches_ready = ready;
+    return ShareOf(RankRun({}, {{{cause}, {0}}, {{effect}, {1}}}, cluster, ShippedKnowledge()),
+                   "input/workers");
+  };
+  CHECK(share(true, waits) == Approx(1.0 / 3).margin(1e-3));
+  CHECK(share(false, waits) < 0.01);
+  const RuleInfo unrelated = Rule("host/other");
+  CHECK(share(true, unrelated) < 0.01);
+}
+
 TEST_CASE("ranks that wait for their data beside the collectives would wait for it without them") {
   // In each step of 150 us rank 0 waits 50 us for its data. Rank 1 waits so long for rank 0, and
   // its launching thread meanwhile for data, too.

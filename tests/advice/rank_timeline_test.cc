@@ -136,6 +136,16 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the first step is shown where the ranks wait most in it") {
+  JobStory story;
+  story.extra_compute.assign(4, {});
+  story.extra_compute[2].assign(10, 0);
+  story.extra_compute[2][0] = 6_ms;
+  const auto timeline = RankTimeline(Cluster(story.Tell(), ShippedKnowledge()), Finding());
+  REQUIRE(timeline);
+  CHECK_THAT(timeline->note, Contains("Step 0 of 10"));
+}
+
 TEST_CASE("of very many collectives in a step the longest are shown, in order of time") {
   std::vector<RankSummary> ranks = OneLongStep().Tell();
   for (RankSummary& rank : ranks) {
