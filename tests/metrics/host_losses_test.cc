@@ -1,4 +1,6 @@
 // Calls and pauses of the host that cost the GPU time: all that is lost, and what the fix changes.
+#include <array>
+
 #include "engine/metrics/losses/host.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"
@@ -241,6 +243,29 @@ TEST_CASE("what fills an emptied cache again goes with it, and no more than was 
         "unblocks 1 2 3 4 5 6 7 8 9 10 11 12, cuts 102000 ns");  // 6 of 8 us, 6 of 9 us
   CHECK(run->host.free_bursts.lost->Total() >= 102_us);
   CHECK(run->host.alloc.count == 14);
+}
+
+TEST_CASE("idle time in the ranges of each phase is that phase's, by range") {
+  constexpr std::array<const char*, 5> kRanges = {"save_checkpoint", "evaluate", "gc.collect",
+                                                  "log_metrics", "optimizer"};
+  for (std::size_t phase = 0; phase < kRanges.size(); ++phase) {
+    INFO(kRanges[phase]);
+    TraceBuilder story;
+    Repeat(10, 1_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 950_us});
+      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+      story.Range(kRanges[phase], {at + 300_us, at + 700_us});
+    });
+    const Analysed run(story);
+    for (std::size_t other = 0; other < kRanges.size(); ++other) {
+      const Loss& loss = run->stalls.phases[other];
+      CHECK(loss.count == (other == phase ? 9 : 0));
+      CHECK(loss.lost->Total() == (other == phase ? 9 * 400_us : 0));
+      Nanos cut = 0;
+      for (const auto& [thread, when] : CutsByThread(loss.remedy->host_cuts)) cut += when.Total();
+      CHECK(cut == loss.lost->Total());
+    }
+  }
 }
 
 }  // namespace

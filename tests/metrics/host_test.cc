@@ -1,7 +1,5 @@
 // What the host does while the GPU waits: launches that wait, frees, sleep, copies that take turns,
 // and steps that drift.
-#include <array>
-
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
 
@@ -164,29 +162,6 @@ TEST_CASE("sleeping in a gap costs the gap's time") {
   const Analysed run(story);
   CHECK(run->stalls.sleep.count == 9);  // nothing ends the gap after the last kernel
   CHECK(run->stalls.sleep.lost->Total() == 9 * 400_us);
-}
-
-TEST_CASE("idle time in the ranges of each phase is that phase's, by range") {
-  constexpr std::array<const char*, 5> kRanges = {"save_checkpoint", "evaluate", "gc.collect",
-                                                  "log_metrics", "optimizer"};
-  for (std::size_t phase = 0; phase < kRanges.size(); ++phase) {
-    INFO(kRanges[phase]);
-    TraceBuilder story;
-    Repeat(10, 1_ms, [&](int i, Nanos at) {
-      story.Range("step " + std::to_string(i), {at, at + 950_us});
-      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
-      story.Range(kRanges[phase], {at + 300_us, at + 700_us});
-    });
-    const Analysed run(story);
-    for (std::size_t other = 0; other < kRanges.size(); ++other) {
-      const Loss& loss = run->stalls.phases[other];
-      CHECK(loss.count == (other == phase ? 9 : 0));
-      CHECK(loss.lost->Total() == (other == phase ? 9 * 400_us : 0));
-      Nanos cut = 0;
-      for (const auto& [thread, when] : CutsByThread(loss.remedy->host_cuts)) cut += when.Total();
-      CHECK(cut == loss.lost->Total());
-    }
-  }
 }
 
 // Nine gaps of 400 us in a range of this name; calls of MPI inside are counted elsewhere.
