@@ -3,6 +3,7 @@
 
 #include "tests/metrics/all_losses.h"
 #include "tests/metrics/loss_words.h"
+#include "tests/support/operator_story.h"
 
 namespace advise {
 namespace {
@@ -61,9 +62,7 @@ void CheckSound(const Analysis& run) {
 }
 
 // The same program once more, on other GPUs and at the same time, loses on each what one loses.
-void CheckTwice(TraceBuilder story, const AnalysisOptions& options, const Analysis& once) {
-  const Trace trace = story.Twice().Build();
-  const Analysis twice(trace, ShippedKnowledge(), options);
+void CheckTwice(const Analysis& once, const Analysis& twice) {
   const auto one = AllLosses(once);
   // How long a launch takes is measured where enough launches find the GPU idle.
   const bool few_launches = static_cast<double>(once.launches.count) <
@@ -122,15 +121,25 @@ void CheckSame(const TraceBuilder& story, const AnalysisOptions& options, const 
 
 void CheckStory(const TraceBuilder& story, const AnalysisOptions& options, const Analysis& run) {
   CheckSound(run);
-  CheckTwice(story, options, run);
+  const Trace both = TraceBuilder(story).Twice().Build();
+  CheckTwice(run, Analysis(both, ShippedKnowledge(), options));
   CheckSame(TraceBuilder(story).Shift(7_ms), options, run);
   // Of several GPUs the first may speak for all.
   if (run.run.trace.devices.size() == 1)
     CheckSame(TraceBuilder(story).OnDevice(1).SwapDevices(0, 1), options, run);
 }
 
+void CheckOperatorStory(const OperatorStory& story, const Analysis& run) {
+  CheckSound(run);
+  OperatorStory::each = nullptr;
+  OperatorStory both = story.Twice();
+  CheckTwice(run, both.Analyse());
+  OperatorStory::each = CheckOperatorStory;
+}
+
 const bool kAsked = [] {
   each_story = CheckStory;
+  OperatorStory::each = CheckOperatorStory;
   return true;
 }();
 

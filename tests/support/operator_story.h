@@ -26,6 +26,28 @@ class OperatorStory {
 
   bool with_inputs = false;  // sizes of operators are recorded
 
+  // Asked about every such story that is analyzed, where a test program says so.
+  inline static void (*each)(const OperatorStory&, const Analysis&) = nullptr;
+
+  // The same by other processes on as many devices more, at the same time.
+  OperatorStory Twice() const {
+    OperatorStory twice;
+    const auto threads = static_cast<std::uint32_t>(story.Build().threads.size());
+    twice.story = story;
+    twice.story.Twice();
+    twice.with_inputs = with_inputs;
+    const auto copy = [&](const std::vector<Span>& spans, std::vector<Span>* both) {
+      *both = spans;
+      for (Span span : spans) {
+        span.thread += threads;
+        both->push_back(std::move(span));
+      }
+    };
+    copy(operators, &twice.operators);
+    copy(frames, &twice.frames);
+    return twice;
+  }
+
   // Analyses the whole trace.
   Analysis& Analyse() {
     trace_ = std::make_unique<Trace>(story.Build());
@@ -47,6 +69,7 @@ class OperatorStory {
     AnalysisOptions options;
     options.window.mode = WindowRequest::Mode::kAll;
     analysis_ = std::make_unique<Analysis>(*trace_, ShippedKnowledge(), options);
+    if (each != nullptr) each(*this, *analysis_);
     return *analysis_;
   }
   const Trace& trace() const { return *trace_; }
