@@ -57,6 +57,10 @@ TEST_CASE("a table of which few rows are looked up is cleared and updated as a w
   CHECK(dense.loss.count == 1);
   CHECK(dense.rows == 2e6);
   CHECK(dense.lookups == 8192);
+  Nanos cut = 0;
+  for (const auto& [thread, when] : CutsByThread(dense.loss.remedy->host_cuts)) cut += when.Total();
+  CHECK(cut > 50_us);  // of the 100 us in which the host launches the backward pass
+  CHECK(cut < 100_us);
   CHECK(LeftOf(s, dense, "fill") == 0);
   CHECK(LeftOf(s, dense, "scatter") == 0);
   CHECK(LeftOf(s, dense, "sort") == 1);               // what a sparse gradient needs as well

@@ -45,6 +45,8 @@ TEST_CASE("an excerpt holds what overlaps it, whole, by lane") {
   CHECK(stream->events[0].start == 8_us);  // begins before the excerpt
   CHECK(stream->events[1].name == "b");
   CHECK(stream->events[1].end == 80_us);
+  CHECK(stream->events[1].depth == 0);  // behind the other, not beside it
+  CHECK(stream->depth == 1);
   const ExcerptRow* ranges = Row(excerpt, "main: ranges");
   REQUIRE(ranges != nullptr);
   REQUIRE(ranges->events.size() == 2);

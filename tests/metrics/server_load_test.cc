@@ -126,6 +126,14 @@ TEST_CASE("several engines: rates are summed, load is their mean") {
   CHECK(load.token_rate == 800);
 }
 
+TEST_CASE("the share of lines in which no graph ran, of those that tell") {
+  const ServerLoad load = LoadOf(LogOf(20, [](int i, ServerSample* s) {
+    if (i < 16) s->graph = i < 4 ? 0 : 1;
+  }));
+  CHECK(load.without_graph == Approx(0.25));
+  CHECK(LoadOf(LogOf(20, [](int, ServerSample*) {})).without_graph == -1);
+}
+
 TEST_CASE("without times there is no load and no rate") {
   ServerLog log = LogOf(20, [](int, ServerSample* s) { s->time_s = -1; });
   log.has_clock = false;
