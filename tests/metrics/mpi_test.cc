@@ -39,6 +39,7 @@ TEST_CASE("what a wait takes beyond the needs of its messages is a late rank") {
   REQUIRE(mpi.functions.size() == 3);
   CHECK(mpi.functions[0].name == "MPI_Waitall");
   CHECK(mpi.functions[0].idle_ns == Approx(3998_us));
+  CHECK(mpi.functions[0].time_ns == 3998e3);
   CHECK(mpi.count == 3);
 }
 
