@@ -37,16 +37,16 @@ void ClaimPhase::AddIdle(const Analysis& analysis) {
 
 void ClaimPhase::AddWork(const Analysis& analysis) {
   const OpTable& ops = analysis.run.trace.ops;
-  std::array<std::vector<Interval>, kCount> found;
+  std::array<IntervalCollector, kCount> found;
   for (std::uint32_t d = 0; d < of_device_.size(); ++d) {
     for (const std::uint32_t op : analysis.run.ops_of_device[d]) {
       const Phase phase = analysis.phases.OfOp(analysis.run, op);
       if (phase == Phase::kUnnamed) continue;
-      found[static_cast<std::size_t>(phase)].push_back({ops.start[op], ops.end[op]});
+      found[static_cast<std::size_t>(phase)].Add(ops.start[op], ops.end[op]);
     }
     for (std::size_t phase = 1; phase < kCount; ++phase) {
       IntervalSet& all = of_device_[d][phase];
-      all = all.Union(IntervalSet::Of(std::exchange(found[phase], {})));
+      all = all.Union(std::exchange(found[phase], {}).Build());
     }
   }
 }

@@ -8,11 +8,13 @@ namespace advise {
 
 Nanos LengthShared(const IntervalSet& a, const IntervalSet& b) {
   Nanos shared = 0;
-  auto x = a.intervals().begin();
-  auto y = b.intervals().begin();
-  while (x != a.intervals().end() && y != b.intervals().end()) {
-    shared += std::max<Nanos>(0, std::min(x->end, y->end) - std::max(x->start, y->start));
-    (x->end < y->end) ? ++x : ++y;
+  const IntervalList& x = a.intervals();
+  const IntervalList& y = b.intervals();
+  for (std::size_t i = 0, k = 0; i < x.size() && k < y.size();) {
+    const Interval one = x[i];
+    const Interval other = y[k];
+    shared += std::max<Nanos>(0, std::min(one.end, other.end) - std::max(one.start, other.start));
+    ++(one.end < other.end ? i : k);
   }
   return shared;
 }
@@ -67,11 +69,13 @@ std::vector<IntervalSet> Subtract(const std::vector<IntervalSet>& a,
 
 IntervalSet Trim(const IntervalSet& set, double part) {
   if (part >= 1) return set;
-  std::vector<Interval> trimmed = set.intervals();
-  for (Interval& i : trimmed) {
-    i.end = i.start + static_cast<Nanos>(std::llround(static_cast<double>(i.Length()) * part));
+  IntervalSet trimmed;
+  trimmed.Reserve(set.intervals().size());
+  for (const Interval& i : set.intervals()) {
+    const double length = static_cast<double>(i.Length()) * part;
+    trimmed.Append(i.start, i.start + static_cast<Nanos>(std::llround(length)));
   }
-  return IntervalSet::Of(std::move(trimmed));
+  return trimmed;
 }
 
 }  // namespace advise

@@ -48,7 +48,6 @@ class TraceFixes : public FixList {
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
         without_profiler_(analysis),
-        phases_(analysis),
         unlinked_(ShareWithoutCall(analysis.run.trace.ops)),
         specific_(analysis.times.size()),
         taken_(analysis.times.size()),
@@ -82,6 +81,7 @@ class TraceFixes : public FixList {
  private:
   const Claim& ClaimOf(const Candidate& candidate) const { return claims_[candidate.id]; }
   const Replay& replay() const { return analysis_.replay(); }
+  const ClaimPhase& Phases() const { return phases_ ? *phases_ : phases_.emplace(analysis_); }
 
   // What the fix alone would win: by replay where the rule says what the fix changes, else a part
   // of its claim.
@@ -373,7 +373,7 @@ class TraceFixes : public FixList {
       }
       finding->step_parts = StepParts(of_steps, verdict.saving.claims->Total());
       const Phase phase =
-          phases_.Of(verdict.saving.claims->by_device, knowledge().Number("ranking.phase_share"));
+          Phases().Of(verdict.saving.claims->by_device, knowledge().Number("ranking.phase_share"));
       if (phase != Phase::kUnnamed) finding->where.phase = PhaseName(phase);
     }
     auto& steps = finding->where.steps;
@@ -405,8 +405,8 @@ class TraceFixes : public FixList {
 
   const Analysis& analysis_;
   advise::Unprofiled without_profiler_;
-  std::map<std::size_t, Nanos> asked_;  // what candidates would win as the next, without it
-  const ClaimPhase phases_;
+  std::map<std::size_t, Nanos> asked_;        // what candidates would win as the next, without it
+  mutable std::optional<ClaimPhase> phases_;  // once a finding has been described
   const double unlinked_;              // the share of the GPU work whose launching call is missing
   std::vector<Claim> claims_;          // by candidate
   Remedy made_specific_;               // by the candidates that are more specific

@@ -125,6 +125,7 @@ class DiagnoseCommand : public Command {
           kWrongUsage);
     }
     if (render_.brief) run_.output.format = "json";
+    run_.diagnose.all_facts = render_.facts;
     Baseline baseline;
     if (!baseline_.empty()) {
       auto read = ReadBaseline(baseline_);

@@ -61,7 +61,7 @@ class LatenessFinder {
     }
     for (auto& list : waits_) {
       const IntervalSet once = IntervalSet::Of(std::move(list));
-      list = once.intervals();
+      list.assign(once.intervals().begin(), once.intervals().end());
     }
   }
 

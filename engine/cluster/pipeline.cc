@@ -77,7 +77,10 @@ class PipelineFinder {
         }
       }
     }
-    for (auto& list : waits_) list = IntervalSet::Of(std::move(list)).intervals();
+    for (auto& list : waits_) {
+      const IntervalSet once = IntervalSet::Of(std::move(list));
+      list.assign(once.intervals().begin(), once.intervals().end());
+    }
   }
 
   void Wait(std::uint32_t rank, Interval wait) {

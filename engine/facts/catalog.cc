@@ -63,8 +63,9 @@ std::vector<FactInfo> FactList(const Knowledge& knowledge) {
   return all;
 }
 
-std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks) {
-  return facts::Evaluate(analysis.run.knowledge, {&analysis, ranks});
+std::unique_ptr<Facts> MakeFacts(const Analysis& analysis, const Cluster& ranks,
+                                 const FactNames* asked) {
+  return facts::Evaluate(analysis.run.knowledge, {&analysis, ranks, asked});
 }
 
 std::unique_ptr<Facts> MakeRunFacts(const Cluster& cluster, const Knowledge& knowledge) {

@@ -1,5 +1,7 @@
 #include "engine/facts/declare.h"
 
+#include <algorithm>
+
 #include "engine/facts/of_ranks.h"
 
 namespace advise::facts {
@@ -46,6 +48,12 @@ const Absent* Subject::WhyAbsent(const Known& known) const {
     if (!requirement.holds(known)) return &requirement.otherwise;
   }
   return nullptr;
+}
+
+bool Subject::IsAsked(const Known& known) const {
+  return known.asked == nullptr ||
+         std::any_of(list_.begin(), list_.end(),
+                     [&](const FactInfo& info) { return known.asked->contains(info.name); });
 }
 
 void Subject::SetAbsent(const Absent& absent, FactMap* facts) const {

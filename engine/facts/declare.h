@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "engine/cluster/cluster.h"
+#include "engine/facts/catalog.h"
 #include "engine/facts/facts.h"
 #include "engine/metrics/analysis.h"
 
@@ -38,7 +39,19 @@ using FactMap = std::map<std::string, Fact, std::less<>>;
 struct Known {
   const Analysis* report;  // nullptr: several
   const Cluster& ranks;
+  const FactNames* asked =
+      nullptr;  // what nobody asks for may stay away; nullptr: all are asked for
 };
+
+// A part of the analysis; computed now, if it was not yet.
+template <typename T>
+const T& Computed(const T& part) {
+  return part;
+}
+template <typename T>
+const T& Computed(const Lazy<T>& part) {
+  return part.Get();
+}
 
 // What a getter returns, as the value of a fact.
 template <typename T>
@@ -154,6 +167,7 @@ class Subject {
   };
   const Absent* WhyAbsent(const Known& known) const;  // nullptr: they are there
   void SetAbsent(const Absent& absent, FactMap* facts) const;
+  bool IsAsked(const Known& known) const;  // for any of the facts
 
   std::vector<FactInfo> list_;
   std::vector<Requirement> requirements_;
@@ -165,7 +179,8 @@ class Subject {
 template <typename From, typename Source>
 class SubjectFrom : public Subject {
  public:
-  using T = std::remove_cvref_t<std::invoke_result_t<Source, const From&>>;
+  using Given = std::remove_cvref_t<std::invoke_result_t<Source, const From&>>;
+  using T = std::remove_cvref_t<decltype(Computed(std::declval<const Given&>()))>;
 
   explicit SubjectFrom(Source source) : source_(std::move(source)) {}
 
@@ -260,8 +275,9 @@ class SubjectFrom : public Subject {
       Compare(known.ranks, facts);
     } else if (const Absent* absent = WhyAbsent(known)) {
       SetAbsent(*absent, facts);
-    } else {
-      Read(std::invoke(source_, *from), from, facts);  // a result lives as long as the call
+    } else if (std::is_same_v<Given, T> || IsAsked(known)) {
+      Read(Computed(std::invoke(source_, *from)), from,
+           facts);  // a result lives as long as the call
     }
   }
 

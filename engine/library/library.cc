@@ -112,6 +112,7 @@ int DiagnoseRun(advise_run& run) {
     return Reject(run, ADVISE_WRONG_USAGE, {"no report was added", "", "see: advise_add()"});
   }
   DiagnoseOptions files = run.options;
+  files.all_facts = run.form.facts;
   auto reports = ExpandReports(files.reports);
   if (!reports) return Reject(run, ADVISE_UNREADABLE, reports.error());
   files.reports = std::move(*reports);

@@ -116,18 +116,23 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   });
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));
+  counters = FindCounters(shared, hardware);
+  if (!trace.HasTimeline() && counters.time_ns > 0) {
+    // Savings of counted kernels are shares of the time that was counted.
+    run.window = {"all", 0, static_cast<Nanos>(std::llround(counters.time_ns))};
+  }
+  support = JudgeSupport(shared);
+  kind = FindRunKind(shared, support);
   // Subjects do not know each other. The longest first, so that all threads end together.
-  const std::vector<std::function<void()>> subjects = {
+  std::vector<std::function<void()>> subjects = {
+      [&] {
+        step_stats = FindStepStats(shared, phases);
+        step_stats.stall_may_wait = StallsMayWait(step_stats, kind, trace);
+        if (!options.few_facts) host_code.Get();
+      },
       [&] {
         copies = FindCopies(shared, phases, hardware.host_link_bytes_per_s);
         syncs = FindSyncs(shared, copies, phases);
-      },
-      [&] {
-        const std::vector<std::uint32_t> like = ComputeKernels(shared);
-        kernel_trains = FindKernelTrains(shared, like);
-        kernel_variation = FindKernelVariation(shared, like);
-        block_shapes = FindBlockShapes(shared, like);
-        number_formats = FindNumberFormats(shared, like, hardware.fp64_ratio);
       },
       [&] {
         kernels = FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});
@@ -136,7 +141,6 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         std::vector<IntervalSet> copying;
         for (const DeviceTime& time : times) copying.push_back(time.copy_exposed);
         stalls = FindStalls(shared, phases, FollowHosts(run, copying, hand_overs));
-        moves = FindMoves(shared);
         mpi = FindMpi(shared);
         graphs = FindGraphs(shared);
       },
@@ -144,36 +148,37 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         launches = FindLaunches(shared);
         single_operations = FindSingleOperations(shared);
       },
-      [&] { families = FindFamilies(shared); },
       [&] { work = FindWork(shared, phases); },
       [&] { origins = FindOrigins(shared); },
       [&] { comm = FindComm(shared, phases); },
       [&] {
         accumulation = FindAccumulation(shared, phases);
-        replication = FindReplication(shared);
-        turns = FindTurns(shared);
         unseen = FindUnseenWork(shared);
-        contention = FindContention(shared);
       },
       [&] { host = FindHost(shared); },
-      [&] { host_code = FindHostCode(shared); },
       [&] {
         loading_beside_comm = LoadingBesideCommunication(shared, hand_overs);
         input = FindInput(shared, loading_beside_comm);
       },
-      [&] { step_stats = FindStepStats(shared, phases); },
       [&] { FindOfOperators(); },
       [&] { FindOfSizes(); },
       [&] { samples = FindSamples(shared); },
       [&] { profiler_cost = CostOfProfiler(run); },
       [&] { shapes = FindShapes(shared, hardware); },
   };
-  SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });
-  counters = FindCounters(shared, hardware);
-  if (!trace.HasTimeline() && counters.time_ns > 0) {
-    // Savings of counted kernels are shares of the time that was counted.
-    run.window = {"all", 0, static_cast<Nanos>(std::llround(counters.time_ns))};
+  if (!options.few_facts) {
+    const auto ahead = [&](const auto& part) { subjects.push_back([&part] { part.Get(); }); };
+    ahead(kernel_variation);
+    ahead(kernel_trains);
+    ahead(block_shapes);
+    ahead(number_formats);
+    ahead(families);
+    ahead(moves);
+    ahead(replication);
+    ahead(turns);
+    ahead(contention);
   }
+  SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);
   monitor = SummariseMonitor(trace, knowledge);
   monitor_patterns = FindMonitorPatterns(trace.monitor, knowledge);
@@ -181,10 +186,6 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   server = SummariseServer(trace.server, knowledge);
   totals = SumProfile(trace, knowledge);
   paths = FindPaths(trace);
-  support = JudgeSupport(shared);
-  kind = FindRunKind(shared, support);
-  step_stats.stall_may_wait = StallsMayWait(step_stats, kind, trace);
-  if (step_stats.stall_may_wait) host_code = FindHostCode(shared, step_stats.stall.lost->by_device);
   if (AreBatches(copies, kind, input)) copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);
@@ -206,6 +207,10 @@ void Analysis::FindOfSizes() {
   recomputed = FindRecomputedTokens(shared, sized, hardware);
   forward_only = FindForwardOnly(shared, sized, phases);
   recomputed_forward = FindRecomputedForward(shared, sized);
+}
+
+std::vector<IntervalSet> Analysis::WaitsThatLookLikeCode() const {
+  return step_stats.stall_may_wait ? step_stats.stall.lost->by_device : std::vector<IntervalSet>();
 }
 
 const Replay& Analysis::replay() const {

@@ -11,6 +11,7 @@
 #include "engine/metrics/kernels/operators.h"
 #include "engine/metrics/kernels/samples.h"
 #include "engine/metrics/kernels/shapes.h"
+#include "engine/metrics/lazy.h"
 #include "engine/metrics/losses/accumulation.h"
 #include "engine/metrics/losses/algorithm_trials.h"
 #include "engine/metrics/losses/block_shapes.h"
@@ -65,8 +66,9 @@ namespace advise {
 
 struct AnalysisOptions {
   WindowRequest window;
-  std::string gpu;  // the user's word for the device when the report does not say
-  int jobs = 2;     // threads; the same results for any number
+  std::string gpu;         // the user's word for the device when the report does not say
+  int jobs = 2;            // threads; the same results for any number
+  bool few_facts = false;  // most are not asked for: nothing is computed ahead that may wait
 };
 
 // What is known of the first device; 0 unknown. What the trace records wins over the knowledge
@@ -115,19 +117,12 @@ struct Analysis {
   Kernels kernels;
   Input input;
   Host host;
-  HostCode host_code;
   StepStats step_stats;
   Comm comm;
   Operators operators;
   Samples samples;
-  Families families;
   ShapeRows shapes;  // empty unless sizes of operators were recorded
-  KernelTrains kernel_trains;
-  KernelVariation kernel_variation;
-  BlockShapes block_shapes;
-  NumberFormats number_formats;
   Graphs graphs;
-  Moves moves;
   Mpi mpi;  // empty unless calls of MPI were recorded
   Stalls stalls;
   Counters counters;  // empty unless a kernel profiler's output was given
@@ -142,10 +137,7 @@ struct Analysis {
   Work work;
   Origins origins;
   Accumulation accumulation;
-  Replication replication;
-  Turns turns;
   UnseenWork unseen;
-  Contention contention;
   AlgorithmTrials algorithm_trials;
   ValueChecks value_checks;
   DenseGradients dense_gradients;  // empty unless sizes of operators were recorded
@@ -160,10 +152,28 @@ struct Analysis {
   ProfilerCost profiler_cost;  // nothing unless PyTorch's profiler recorded the run
   EngineSteps engine_steps;    // empty unless ranges say what steps of a model server work on
 
+  // What only facts of their own are read from: computed for the rules that ask.
+  Lazy<HostCode> host_code{[this] { return FindHostCode(basis(), WaitsThatLookLikeCode()); }};
+  Lazy<KernelTrains> kernel_trains{
+      [this] { return FindKernelTrains(basis(), ComputeKernels(basis())); }};
+  Lazy<KernelVariation> kernel_variation{
+      [this] { return FindKernelVariation(basis(), ComputeKernels(basis())); }};
+  Lazy<BlockShapes> block_shapes{
+      [this] { return FindBlockShapes(basis(), ComputeKernels(basis())); }};
+  Lazy<NumberFormats> number_formats{
+      [this] { return FindNumberFormats(basis(), ComputeKernels(basis()), hardware.fp64_ratio); }};
+  Lazy<Families> families{[this] { return FindFamilies(basis()); }};
+  Lazy<Moves> moves{[this] { return FindMoves(basis()); }};
+  Lazy<Replication> replication{[this] { return FindReplication(basis()); }};
+  Lazy<Turns> turns{[this] { return FindTurns(basis()); }};
+  Lazy<Contention> contention{[this] { return FindContention(basis()); }};
+
  private:
   // Subjects of framework operators, and those that mostly ask for sizes.
   void FindOfOperators();
   void FindOfSizes();
+  // By device; empty where pauses of code are code.
+  std::vector<IntervalSet> WaitsThatLookLikeCode() const;
 
   mutable std::unique_ptr<Replay> replay_;
 };

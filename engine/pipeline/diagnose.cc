@@ -50,19 +50,32 @@ void Say(const DiagnoseOptions& options, const std::string& stage) {
   if (options.progress) options.progress(stage);
 }
 
+// Whether facts may be missing that no chosen rule reads.
+bool AsksFewFacts(const DiagnoseOptions& options) {
+  return !options.only.empty() && !options.all_facts;
+}
+
+std::unique_ptr<Facts> FactsFor(const Session& session, const DiagnoseOptions& options,
+                                const Analysis& analysis, const Cluster& ranks) {
+  if (!AsksFewFacts(options)) return MakeFacts(analysis, ranks);
+  const FactNames asked = FactsReadBy(session, options);
+  return MakeFacts(analysis, ranks, &asked);
+}
+
 // One rank by itself: its facts, what rules say of them, and what each fix would win by replay.
 Judgment JudgeRank(const Session& session, const DiagnoseOptions& options,
                    const Analysis& analysis) {
   const Knowledge& knowledge = *session.knowledge;
-  // Ranking asks the replay, which nothing needs before.
-  std::future<void> replay = std::async(std::launch::async, [&] { analysis.replay(); });
+  // Ranking asks the replay, which nothing needs before; of a few rules perhaps none makes it ask.
+  std::future<void> replay;
+  if (options.only.empty()) replay = std::async(std::launch::async, [&] { analysis.replay(); });
   Judgment judged{Cluster(SummarizeRanks(analysis), knowledge), nullptr, {}, {}, {}};
-  judged.facts = MakeFacts(analysis, judged.ranks);
+  judged.facts = FactsFor(session, options, analysis, judged.ranks);
   Say(options, "judging");
   judged.verdicts = RunRules(session, options, Asked::kAll, *judged.facts,
                              DayOf(analysis.run.trace.utc_origin_ns));
   Say(options, "ranking");
-  replay.get();
+  if (replay.valid()) replay.get();
   judged.findings = Rank(judged.verdicts, analysis, knowledge, &judged.claim_results);
   // What is left of an export without its kernels: nothing shows what they did.
   if (analysis.kind.kind == KindOfRun::kNoGpu && !analysis.run.active_devices.empty())
@@ -149,7 +162,7 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   const Knowledge& knowledge = *session.knowledge;
   const Result<WindowRequest> window = ParseWindow(options.window);
   if (!window) return tl::unexpected(window.error());
-  const AnalysisOptions how{*window, options.gpu, options.jobs};
+  const AnalysisOptions how{*window, options.gpu, options.jobs, AsksFewFacts(options)};
 
   const std::vector<RankPlace> places =
       options.ranks_apart ? RanksOf(trace, knowledge) : std::vector<RankPlace>();
@@ -164,7 +177,7 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   }
   const bool apart = together.has_value();
   Judgment judged = apart ? std::move(*together) : JudgeRank(session, options, analysis);
-  if (apart) judged.facts = MakeFacts(analysis, judged.ranks);
+  if (apart) judged.facts = FactsFor(session, options, analysis, judged.ranks);
 
   Report report = ReportOfTrace(analysis, session.facts, *judged.facts, inputs);
   report.verdicts = std::move(judged.verdicts);

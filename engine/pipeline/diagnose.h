@@ -25,6 +25,7 @@ struct DiagnoseOptions {
   std::vector<std::string> only;     // rule ids or areas; empty: all
   std::vector<std::string> skip;     // rule ids or areas
   std::string why;                   // the rule that is asked for: every part keeps its verdict
+  bool all_facts = false;            // with `only`: those that no such rule reads, too
   std::vector<std::string> rule_dirs;     // site rules
   bool no_site = false;                   // no rules and settings but those that options name
   std::vector<std::string> set;           // "NAME=VALUE", later wins

@@ -35,6 +35,16 @@ bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options) {
   return (options.only.empty() || names(options.only)) && !names(options.skip);
 }
 
+FactNames FactsReadBy(const Session& session, const DiagnoseOptions& options) {
+  FactNames names;
+  for (const RuleInfo& rule : session.rules.rules()) {
+    if (!Chosen(rule, options)) continue;
+    names.insert(rule.needs.begin(), rule.needs.end());
+    names.insert(rule.optional.begin(), rule.optional.end());
+  }
+  return names;
+}
+
 std::vector<Verdict> RunRules(const Session& session, const DiagnoseOptions& options, Asked asked,
                               const Facts& facts, const std::string& day) {
   const std::vector<SuppressedRule> off = session.knowledge->suppressed(day);

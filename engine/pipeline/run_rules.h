@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/facts/catalog.h"
 #include "engine/facts/facts.h"
 #include "engine/pipeline/diagnose.h"
 
@@ -21,6 +22,9 @@ std::vector<Verdict> RunRules(const Session& session, const DiagnoseOptions& opt
 
 // Whether --only and --skip leave a rule in.
 bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options);
+
+// The facts that these rules may read.
+FactNames FactsReadBy(const Session& session, const DiagnoseOptions& options);
 
 // Whether a rule compares ranks: what single ranks say of it does not count in a run of several.
 bool AboutRanks(const RuleInfo& rule);

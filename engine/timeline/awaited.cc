@@ -148,7 +148,7 @@ bool Awaited::EndsBehind(const std::vector<Interval>& list, Nanos start, Nanos e
 
 // Loading began in the stretch, and ended just before it did.
 bool Awaited::AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const {
-  const std::vector<Interval>& loads = loading_[process].intervals();
+  const IntervalList& loads = loading_[process].intervals();
   const auto next =
       std::lower_bound(loads.begin(), loads.end(), end,
                        [](const Interval& load, Nanos time) { return load.end <= time; });

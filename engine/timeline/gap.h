@@ -77,7 +77,7 @@ class GapTimes {
     }
   }
   std::size_t all() const { return all_; }
-  const Interval& Of(std::uint16_t device, std::size_t gap) const {
+  Interval Of(std::uint16_t device, std::size_t gap) const {
     return idle_[device].intervals()[gap - first_[device]];
   }
 
@@ -101,7 +101,7 @@ class Gaps {
   std::size_t size() const { return rows_.size(); }
   Gap operator[](std::size_t i) const {
     const Row& row = rows_[i];
-    const Interval& at = times_.Of(row.device, i);
+    const Interval at = times_.Of(row.device, i);
     return {at.start, at.end, row.op, row.thread, row.blocked_by, row.device, row.host_late};
   }
   const_iterator begin() const { return {this, 0}; }

@@ -144,6 +144,20 @@ void HostActivity::Admit(Nanos before) {
   });
 }
 
+Nanos HostActivity::AfterSomeRows(Nanos from) const {
+  constexpr std::uint32_t kRows = 1024;
+  Nanos until = std::numeric_limits<Nanos>::max();
+  const auto bound = [&](const auto& table, RowRange rows) {
+    if (rows.last - rows.first > kRows) until = std::min(until, table.start[rows.first + kRows]);
+  };
+  bound(run_.trace.calls, calls_);
+  bound(run_.trace.os_calls, os_);
+  bound(run_.trace.mpi, mpi_);
+  bound(run_.trace.overheads, overheads_);
+  bound(run_.trace.ranges, ranges_);
+  return std::max(until, from + 1);
+}
+
 std::vector<HostPiece> HostActivity::Pieces(Nanos from, Nanos to) {
   std::erase_if(active_, [from](const Event& e) { return e.end <= from; });
   Admit(to);

@@ -2,6 +2,7 @@
 // thing at each instant.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,28 @@ class HostActivity {
   // Pieces that cover [from, to) exactly, in order; neighbours differ.
   std::vector<HostPiece> Pieces(Nanos from, Nanos to);
 
+  // The same, one after the other: visit(piece). No list is made, which would be as long as the
+  // trace.
+  template <typename Visit>
+  void ForEachPiece(Nanos from, Nanos to, const Visit& visit) {
+    HostPiece last{from, from};
+    while (from < to) {
+      const Nanos until = std::min(to, AfterSomeRows(from));
+      for (const HostPiece& piece : Pieces(from, until)) {
+        if (last.start < last.end &&
+            (piece.activity != last.activity || piece.phase != last.phase)) {
+          visit(last);
+          last.start = piece.start;
+        }
+        last.end = piece.end;
+        last.activity = piece.activity;
+        last.phase = piece.phase;
+      }
+      from = until;
+    }
+    if (last.start < last.end) visit(last);
+  }
+
   // When the thread is first seen doing anything; the end of time when never.
   Nanos FirstEvent() const { return first_event_; }
 
@@ -62,6 +85,8 @@ class HostActivity {
     std::uint8_t slot;  // activity, or kActivityCount + phase
   };
   void Admit(Nanos before);
+  // A time after `from` before which few rows begin that are still ahead.
+  Nanos AfterSomeRows(Nanos from) const;
 
   const Run& run_;
   RowRange calls_, ranges_, os_, mpi_, overheads_;  // what is still ahead

@@ -1,29 +1,48 @@
 #include "engine/trace/intervals.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace advise {
 namespace {
 
 // The first interval that ends after `time`.
-std::vector<Interval>::const_iterator FirstEndingAfter(const std::vector<Interval>& intervals,
-                                                       Nanos time) {
+IntervalList::const_iterator FirstEndingAfter(const IntervalList& intervals, Nanos time) {
   return std::upper_bound(intervals.begin(), intervals.end(), time,
                           [](Nanos t, const Interval& i) { return t < i.end; });
 }
 
-// Gives back room that is not used, where it counts: sets are as long as the trace, and stay.
-void GiveBackRoom(std::vector<Interval>* intervals) {
-  constexpr std::size_t kWorth = std::size_t{1} << 16;  // intervals: a megabyte
-  const std::size_t unused = intervals->capacity() - intervals->size();
-  if (unused > kWorth && unused > intervals->size() / 8) intervals->shrink_to_fit();
-}
+// Walks forward through a list and holds where it is, so that each interval is read once.
+class Cursor {
+ public:
+  explicit Cursor(const IntervalList& list) : list_(list) { Read(); }
+  bool done() const { return at_ == list_.size(); }
+  const Interval& operator*() const { return interval_; }
+  const Interval* operator->() const { return &interval_; }
+  void Next() {
+    ++at_;
+    Read();
+  }
+
+ private:
+  void Read() {
+    if (!done()) interval_ = list_[at_];
+  }
+
+  const IntervalList& list_;
+  std::size_t at_ = 0;
+  Interval interval_;
+};
 
 }  // namespace
 
-const std::vector<Interval> IntervalSet::kNothing;
+void IntervalList::GiveBackRoom() {
+  constexpr std::size_t kWorth = std::size_t{1} << 17U;  // intervals: a megabyte
+  const std::size_t unused = words_.capacity() - words_.size();
+  if (unused > kWorth && unused > words_.size() / 8) words_.shrink_to_fit();
+}
+
+const IntervalList IntervalSet::kNothing;
 
 IntervalSet::Data& IntervalSet::Own() {
   if (!data_) {
@@ -43,36 +62,30 @@ IntervalSet IntervalSet::Of(std::vector<Interval> intervals) {
   } else {
     std::sort(intervals.begin(), intervals.end(), earlier);
   }
-  // Merged in place: such lists are as long as the trace.
-  std::size_t kept = 0;
-  Nanos total = 0;
-  for (const Interval i : intervals) {
-    if (i.end <= i.start) continue;
-    if (kept > 0 && i.start <= intervals[kept - 1].end) {
-      const Nanos more = std::max<Nanos>(0, i.end - intervals[kept - 1].end);
-      intervals[kept - 1].end += more;
-      total += more;
-    } else {
-      intervals[kept++] = i;
-      total += i.Length();
-    }
-  }
-  intervals.resize(kept);
-  GiveBackRoom(&intervals);
-  IntervalSet set;
-  if (kept > 0) set.Own() = {std::move(intervals), total};
-  return set;
+  Data merged;
+  merged.intervals.reserve(intervals.size());
+  for (const Interval& i : intervals) merged.Append(i.start, i.end);
+  return From(std::move(merged));
 }
 
 IntervalSet IntervalSet::From(Data data) {
   IntervalSet set;
-  GiveBackRoom(&data.intervals);
+  data.intervals.GiveBackRoom();
   if (!data.intervals.empty()) set.data_ = std::make_shared<Data>(std::move(data));
   return set;
 }
 
+IntervalSet IntervalCollector::Build() && {
+  in_order_.GiveBackRoom();
+  return in_order_.Union(IntervalSet::Of(std::move(earlier_)));
+}
+
 void IntervalSet::Reserve(std::size_t intervals) {
   if (intervals > 0) Own().intervals.reserve(intervals);
+}
+
+void IntervalSet::GiveBackRoom() {
+  if (!empty()) Own().intervals.GiveBackRoom();
 }
 
 void IntervalSet::Append(Nanos start, Nanos end) {
@@ -84,13 +97,12 @@ IntervalSet IntervalSet::Union(const IntervalSet& other) const {
   if (empty()) return other;
   Data both;
   both.intervals.reserve(intervals().size() + other.intervals().size());
-  auto a = intervals().begin();
-  auto b = other.intervals().begin();
-  while (a != intervals().end() || b != other.intervals().end()) {
-    const bool from_a =
-        b == other.intervals().end() || (a != intervals().end() && a->start <= b->start);
-    const Interval next = from_a ? *a++ : *b++;
-    both.Append(next.start, next.end);
+  Cursor a(intervals());
+  Cursor b(other.intervals());
+  while (!a.done() || !b.done()) {
+    Cursor& next = b.done() || (!a.done() && a->start <= b->start) ? a : b;
+    both.Append(next->start, next->end);
+    next.Next();
   }
   return From(std::move(both));
 }
@@ -98,13 +110,11 @@ IntervalSet IntervalSet::Union(const IntervalSet& other) const {
 IntervalSet IntervalSet::Intersect(const IntervalSet& other) const {
   Data both;
   both.intervals.reserve(std::min(intervals().size(), other.intervals().size()));
-  auto a = intervals().begin();
-  auto b = other.intervals().begin();
-  while (a != intervals().end() && b != other.intervals().end()) {
-    const Nanos start = std::max(a->start, b->start);
-    const Nanos end = std::min(a->end, b->end);
-    both.Append(start, end);
-    (a->end < b->end) ? ++a : ++b;
+  Cursor a(intervals());
+  Cursor b(other.intervals());
+  while (!a.done() && !b.done()) {
+    both.Append(std::max(a->start, b->start), std::min(a->end, b->end));
+    (a->end < b->end ? a : b).Next();
   }
   return From(std::move(both));
 }
@@ -117,13 +127,15 @@ IntervalSet IntervalSet::Subtract(const IntervalSet& other) const {
   if (empty() || other.empty() || disjoint()) return *this;
   Data rest;
   rest.intervals.reserve(intervals().size());  // most cuts take whole intervals, or their ends
-  auto b = other.intervals().begin();
+  Cursor cut(other.intervals());
   for (const Interval& a : intervals()) {
     Nanos at = a.start;
-    while (b != other.intervals().end() && b->end <= at) ++b;
-    for (auto cut = b; cut != other.intervals().end() && cut->start < a.end; ++cut) {
+    while (!cut.done() && cut->end <= at) cut.Next();
+    // A cut that reaches further is needed for the next interval, too.
+    for (; !cut.done() && cut->start < a.end; cut.Next()) {
       rest.Append(at, cut->start);
       at = std::max(at, cut->end);
+      if (cut->end > a.end) break;
     }
     rest.Append(at, a.end);
   }
@@ -134,28 +146,27 @@ IntervalSet IntervalSet::Clip(Nanos start, Nanos end) const {
   if (empty() || (start <= intervals().front().start && intervals().back().end <= end))
     return *this;
   Data part;
-  const std::vector<Interval>& all = intervals();
+  const IntervalList& all = intervals();
   const auto first = FirstEndingAfter(all, start);
   const auto last = std::lower_bound(first, all.end(), end,
                                      [](const Interval& i, Nanos t) { return i.start < t; });
   part.intervals.reserve(static_cast<std::size_t>(last - first));
-  for (auto i = first; i != last; ++i) {
-    part.Append(std::max(i->start, start), std::min(i->end, end));
-  }
+  for (const Interval& i : std::ranges::subrange(first, last))
+    part.Append(std::max(i.start, start), std::min(i.end, end));
   return From(std::move(part));
 }
 
 IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
   Data gaps;
   Nanos at = start;
-  const std::vector<Interval>& all = intervals();
+  const IntervalList& all = intervals();
   const auto first = FirstEndingAfter(all, start);
   const auto last = std::lower_bound(first, all.end(), end,
                                      [](const Interval& i, Nanos t) { return i.start < t; });
   gaps.intervals.reserve(static_cast<std::size_t>(last - first) + 1);
-  for (auto i = first; i != last; ++i) {
-    gaps.Append(at, i->start);
-    at = std::max(at, i->end);
+  for (const Interval& i : std::ranges::subrange(first, last)) {
+    gaps.Append(at, i.start);
+    at = std::max(at, i.end);
   }
   gaps.Append(at, end);
   return From(std::move(gaps));
@@ -163,9 +174,10 @@ IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
 
 Nanos IntervalSet::OverlapWith(Nanos start, Nanos end) const {
   Nanos total = 0;
-  const std::vector<Interval>& all = intervals();
-  for (auto i = FirstEndingAfter(all, start); i != all.end() && i->start < end; ++i) {
-    total += std::min(i->end, end) - std::max(i->start, start);
+  const IntervalList& all = intervals();
+  for (const Interval& i : std::ranges::subrange(FirstEndingAfter(all, start), all.end())) {
+    if (i.start >= end) break;
+    total += std::min(i.end, end) - std::max(i.start, start);
   }
   return total;
 }
@@ -175,8 +187,9 @@ bool IntervalSet::Contains(Nanos time) const {
   return i != intervals().end() && i->start <= time;
 }
 
-std::span<const Interval> IntervalSet::StartingIn(Nanos start, Nanos end) const {
-  const std::vector<Interval>& all = intervals();
+std::ranges::subrange<IntervalList::const_iterator> IntervalSet::StartingIn(Nanos start,
+                                                                            Nanos end) const {
+  const IntervalList& all = intervals();
   const auto before = [](const Interval& i, Nanos time) { return i.start < time; };
   const auto first = std::lower_bound(all.begin(), all.end(), start, before);
   return {first, std::lower_bound(first, all.end(), std::max(start, end), before)};

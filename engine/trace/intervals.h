@@ -4,20 +4,15 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
-#include <span>
+#include <ranges>
+#include <utility>
 #include <vector>
 
-#include "engine/base/units.h"
+#include "engine/trace/interval_list.h"
 
 namespace advise {
-
-struct Interval {
-  Nanos start = 0;
-  Nanos end = 0;
-  Nanos Length() const { return end - start; }
-  friend bool operator==(const Interval&, const Interval&) = default;
-};
 
 class IntervalSet {
  public:
@@ -27,10 +22,11 @@ class IntervalSet {
   static IntervalSet Of(std::vector<Interval> intervals);
 
   void Reserve(std::size_t intervals);  // room for so many
+  void GiveBackRoom();                  // that is not used, where it counts
   // Appends an interval that starts at or after the start of the last one; merges where they touch.
   void Append(Nanos start, Nanos end);
 
-  const std::vector<Interval>& intervals() const { return data_ ? data_->intervals : kNothing; }
+  const IntervalList& intervals() const { return data_ ? data_->intervals : kNothing; }
   bool empty() const { return !data_ || data_->intervals.empty(); }
   Nanos Total() const { return data_ ? data_->total : 0; }  // summed length; O(1)
 
@@ -42,7 +38,7 @@ class IntervalSet {
   Nanos OverlapWith(Nanos start, Nanos end) const;  // length inside [start, end); O(log n + hits)
   bool Contains(Nanos time) const;                  // O(log n)
   // The intervals whose start lies in [start, end); O(log n). Valid until the set changes.
-  std::span<const Interval> StartingIn(Nanos start, Nanos end) const;
+  std::ranges::subrange<IntervalList::const_iterator> StartingIn(Nanos start, Nanos end) const;
 
   friend bool operator==(const IntervalSet& a, const IntervalSet& b) {
     return a.intervals() == b.intervals();
@@ -50,26 +46,51 @@ class IntervalSet {
 
  private:
   struct Data {
-    std::vector<Interval> intervals;
+    IntervalList intervals;
     Nanos total = 0;
+    Nanos last = 0;  // where the last interval ends
     // As IntervalSet::Append.
     void Append(Nanos start, Nanos end) {
       if (end <= start) return;
-      if (!intervals.empty() && start <= intervals.back().end) {
-        const Nanos more = std::max<Nanos>(0, end - intervals.back().end);
-        intervals.back().end += more;
-        total += more;
+      if (!intervals.empty() && start <= last) {
+        if (end <= last) return;
+        total += end - last;
+        last = end;
+        intervals.EndLastAt(end);
       } else {
         intervals.push_back({start, end});
         total += end - start;
+        last = end;
       }
     }
   };
   static IntervalSet From(Data data);
-  static const std::vector<Interval> kNothing;
+  static const IntervalList kNothing;
   Data& Own();  // to change: no other set's
 
   std::shared_ptr<Data> data_;  // null: empty
+};
+
+// Collects intervals in any order, and as compact as a set while they come in that of their starts.
+class IntervalCollector {
+ public:
+  // Empty and backward ones are dropped.
+  void Add(Nanos start, Nanos end) {
+    if (end <= start) return;
+    if (start < last_start_) {
+      earlier_.push_back({start, end});
+    } else {
+      last_start_ = start;
+      in_order_.Append(start, end);
+    }
+  }
+  bool empty() const { return in_order_.empty() && earlier_.empty(); }
+  IntervalSet Build() &&;
+
+ private:
+  Nanos last_start_ = std::numeric_limits<Nanos>::min();
+  IntervalSet in_order_;
+  std::vector<Interval> earlier_;
 };
 
 }  // namespace advise

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "tests/app/program.h"
 #include "tests/app/simulated.h"
@@ -247,6 +249,26 @@ TEST_CASE("only and skip narrow what is looked for") {
   const Json skip = Json::parse(RunAdvise(folder, trace + " --skip transfer --format json").out);
   for (const Json& finding : skip["findings"]) {
     CHECK_FALSE(finding["rule"].get<std::string>().starts_with("transfer/"));
+  }
+}
+
+TEST_CASE("what an area does not ask for is left out, and changes nothing that is said of it") {
+  const Folder folder;
+  const std::string trace = TraceOf(kFaulty);
+  std::set<std::string> areas;
+  for (const Json& rule : Json::parse(RunAdvise(folder, "rules list --format json").out)["rules"]) {
+    const std::string id = rule["id"];
+    areas.insert(id.substr(0, id.find('/')));
+  }
+  REQUIRE(areas.size() > 10);
+  const Json all = Json::parse(RunAdvise(folder, trace + " --format json --facts").out);
+  for (const std::string& area : areas) {
+    INFO(area);
+    const std::string ask = trace + " --format json --only " + area;
+    Json with_facts = Json::parse(RunAdvise(folder, ask + " --facts").out);
+    CHECK(with_facts["facts"] == all["facts"]);
+    with_facts.erase("facts");
+    CHECK(Json::parse(RunAdvise(folder, ask).out) == with_facts);
   }
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("a convolution that waits for what it launches tries algorithms out") 
   // Ten trials are gone, and what prepares four of the five algorithms.
   CHECK(trials.loss.remedy->scaled_ops.size() == 10);
   REQUIRE(trials.loss.remedy->host_cuts.size() == 1);
-  const Interval cut = trials.loss.remedy->host_cuts[0].when.intervals().at(0);
+  const Interval cut = trials.loss.remedy->host_cuts[0].when.intervals().front();
   CHECK(cut.start == 160_us);
   CHECK(cut.end == 400_us + 9 * 70_us + 62_us);
   // From there to the chosen one the GPU does nothing else.
@@ -57,7 +57,7 @@ TEST_CASE("trials are told without operators, by kernels that run twice in a row
   CHECK(trials.mean == 5);
   CHECK(trials.loss.remedy->scaled_ops.size() == 10);
   REQUIRE(trials.loss.remedy->host_cuts.size() == 1);
-  const Interval cut = trials.loss.remedy->host_cuts[0].when.intervals().at(0);
+  const Interval cut = trials.loss.remedy->host_cuts[0].when.intervals().front();
   CHECK(cut.start == 160_us);
   CHECK(cut.end == 400_us + 9 * 70_us + 62_us);
 }

@@ -137,12 +137,12 @@ TEST_CASE("kernels beside collectives take longer than alone: the excess is cont
     call += 10_us;
   }
   const Analysed run(story);
-  CHECK(run->contention.loss.count == 8);
-  CHECK(run->contention.loss.lost->Total() == 8 * 50_us);
-  CHECK(run->contention.slowdown == Approx(1.5));
-  CHECK(run->contention.compared == 8);
-  REQUIRE(run->contention.loss.remedy->scaled_ops.size() == 8);
-  CHECK(run->contention.loss.remedy->scaled_ops[0].second == Approx(100.0 / 150));
+  CHECK(run->contention->loss.count == 8);
+  CHECK(run->contention->loss.lost->Total() == 8 * 50_us);
+  CHECK(run->contention->slowdown == Approx(1.5));
+  CHECK(run->contention->compared == 8);
+  REQUIRE(run->contention->loss.remedy->scaled_ops.size() == 8);
+  CHECK(run->contention->loss.remedy->scaled_ops[0].second == Approx(100.0 / 150));
 }
 
 TEST_CASE("one straggler among the kernels that run alone says nothing of the rest") {
@@ -206,9 +206,9 @@ TEST_CASE(
     call += 10_us;
   }
   const Analysed run(story);
-  CHECK(run->contention.compared == 24);
-  CHECK(run->contention.loss.count == 0);
-  CHECK(run->contention.slowdown == Approx(1.0));
+  CHECK(run->contention->compared == 24);
+  CHECK(run->contention->loss.count == 0);
+  CHECK(run->contention->slowdown == Approx(1.0));
 }
 
 }  // namespace

@@ -190,8 +190,8 @@ TEST_CASE("migrations are counted by page fault, and prefetches of the program a
   CHECK(run->copies.migration.count == 2);
   CHECK(run->copies.migration.bytes == Approx(72_KiB));
   CHECK(run->copies.migration.lost->Total() == 40_us);
-  CHECK(run->moves.prefetched_bytes == Approx(4_MiB));
-  CHECK(run->moves.migrated_back_bytes == Approx(8_KiB));
+  CHECK(run->moves->prefetched_bytes == Approx(4_MiB));
+  CHECK(run->moves->migrated_back_bytes == Approx(8_KiB));
 }
 
 TEST_CASE("host code that faults on page after page waits for them") {

@@ -64,7 +64,7 @@ TEST_CASE("weights are shares of the run's kernel time; what was not counted sta
   CHECK(c.kernel(1).headroom == Approx(0.8));
   CHECK(c.kernel(0).lost_ns == Approx(300));
   // The last half of a, the last four fifths of b.
-  CHECK(c.counters().latency[0].intervals() == std::vector<Interval>{{300, 600}, {660, 900}});
+  CHECK(c.counters().latency[0] == IntervalSet::Of({{300, 600}, {660, 900}}));
   CHECK(c.counters().memory[0].empty());
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("without a timeline weights and claims are of the counted time") {
   CHECK(c.counters().coverage == -1);
   CHECK(c.kernel(0).weight == Approx(0.9));
   CHECK(c.kernel(0).instances == 2);
-  CHECK(c.counters().latency[0].intervals() == std::vector<Interval>{{150, 300}, {700, 1000}});
+  CHECK(c.counters().latency[0] == IntervalSet::Of({{150, 300}, {700, 1000}}));
   CHECK(c.analysis->run.window.Length() == 1000);
   CHECK(c.kernel(1).bound == "compute");
   CHECK(c.kernel(1).headroom == 0);

@@ -23,7 +23,7 @@ std::size_t Index(FamilyKind kind, const std::string& name) {
 }
 
 const KernelFamily& Family(const Analysed& run, const char* name) {
-  return run->families.kernels[Index(FamilyKind::kKernel, name)];
+  return run->families->kernels[Index(FamilyKind::kKernel, name)];
 }
 
 TEST_CASE("a kernel family counts its kernels and loses their time") {
@@ -60,7 +60,7 @@ TEST_CASE("a family of calls loses the idle time inside them") {
     story.Launch("kernel", {at + 600_us, at + 605_us}, {at + 610_us, at + 710_us});
   });
   const Analysed run(story);
-  const Loss& built = run->families.calls[Index(FamilyKind::kCall, "graph_build")];
+  const Loss& built = run->families->calls[Index(FamilyKind::kCall, "graph_build")];
   CHECK(built.count == 9);  // the first call lies before the window, which begins with GPU work
   CHECK(built.lost->Total() == 9 * 100_us);
   REQUIRE(built.remedy->host_cuts.size() == 1);
@@ -83,7 +83,7 @@ TEST_CASE("a capture lasts from its beginning to what instantiates it") {
                 {at + 1040_us, at + 1640_us});
   });
   const Analysed run(story);
-  const Loss& captured = run->families.calls[Index(FamilyKind::kCall, "graph_capture")];
+  const Loss& captured = run->families->calls[Index(FamilyKind::kCall, "graph_capture")];
   CHECK(captured.count == 18);
   CHECK(captured.lost->Total() == 9 * 700_us);
   CHECK(run->replay().Gain(*captured.remedy) > 8 * 700_us);
@@ -97,7 +97,7 @@ TEST_CASE("calls behind a busy GPU lose nothing") {
     story.Call("cudaMemGetInfo", {at + 100_us, at + 200_us});
   });
   const Analysed run(story);
-  const Loss& asked = run->families.calls[Index(FamilyKind::kCall, "device_query")];
+  const Loss& asked = run->families->calls[Index(FamilyKind::kCall, "device_query")];
   CHECK(asked.count == 10);
   CHECK(asked.lost->Total() == 0);
 }
@@ -110,7 +110,7 @@ TEST_CASE("ranges of a family on the launching thread lose the idle time inside 
     story.Launch("kernel", {at + 600_us, at + 605_us}, {at + 610_us, at + 710_us});
   });
   const Analysed run(story);
-  const Loss& gloo = run->families.ranges[Index(FamilyKind::kRange, "gloo")];
+  const Loss& gloo = run->families->ranges[Index(FamilyKind::kRange, "gloo")];
   CHECK(gloo.count == 9);
   CHECK(gloo.lost->Total() == 9 * 300_us);
 }
@@ -125,7 +125,7 @@ TEST_CASE(
     told.story.Launch(kMatrixBf16, {at + 750_us, at + 755_us}, {at + 760_us, at + 990_us});
   }
   const Analysis& analysis = told.Analyse();
-  const Loss& loss = analysis.families.ranges[Index(FamilyKind::kRange, "unused_search")];
+  const Loss& loss = analysis.families->ranges[Index(FamilyKind::kRange, "unused_search")];
   CHECK(loss.count == 9);  // but that before the first kernel
   CHECK(loss.lost->Total() == 9 * 600_us);
 }

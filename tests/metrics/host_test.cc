@@ -320,7 +320,7 @@ TEST_CASE("where launches follow each other at once, a short pause is code of it
                         {at + 55_us, at + 58_us});
     }
     const Analysed run(story, kAuto);
-    return run->host_code.time.lost->Total() / 300;
+    return run->host_code->time.lost->Total() / 300;
   };
   CHECK(code_of(200) >= 20_us);
   CHECK(code_of(5_us) == 0);  // as of a framework, whose operators may take that long as well
@@ -400,8 +400,8 @@ TEST_CASE("uploads and downloads that take turns, and the shorter way of them") 
                       {at + 410_us, at + 610_us});
   }
   const Analysed run(story);
-  CHECK(run->moves.duplex_share == 0);
-  CHECK(run->moves.one_way.lost->Total() == 10 * 200_us);
+  CHECK(run->moves->duplex_share == 0);
+  CHECK(run->moves->one_way.lost->Total() == 10 * 200_us);
 }
 
 TEST_CASE("steps that get longer drift") {

@@ -193,23 +193,23 @@ TEST_CASE("blocks that fill no warp, and blocks of a single one") {
     return Analysed(story);
   };
   const Analysed partial = shapes(1000, 48);
-  CHECK(Told(partial->block_shapes.partial_warps) ==
+  CHECK(Told(partial->block_shapes->partial_warps) ==
         "1 times, 0 bytes, 100000 ns in all, 100000 ns lost");
-  CHECK(Changes(partial->block_shapes.partial_warps) == "scales 0 to 0.75");
-  CHECK(partial->block_shapes.partial_warp_waste_ns == Approx(25e3));
-  REQUIRE(partial->block_shapes.partial_warp_rows.size() == 1);
-  CHECK(partial->block_shapes.partial_warp_rows[0].blocks == 48);
-  CHECK(partial->block_shapes.tiny_blocks.count == 0);
-  CHECK(shapes(100, 48)->block_shapes.partial_warps.count == 1);
-  CHECK(shapes(99, 48)->block_shapes.partial_warps.count == 0);  // the grid is the cause
-  CHECK(shapes(1000, 64)->block_shapes.partial_warps.count == 0);
-  CHECK(shapes(1000, 65)->block_shapes.partial_warps.count == 1);
-  CHECK(Changes(shapes(1000, 65)->block_shapes.partial_warps) == "scales 0 to 0.677");  // 65 of 96
-  CHECK(shapes(1000, 32)->block_shapes.partial_warps.count == 0);
-  CHECK(shapes(1000, 32)->block_shapes.tiny_blocks.count == 1);
-  CHECK(shapes(1000, 33)->block_shapes.tiny_blocks.count == 0);
-  CHECK(shapes(101, 32)->block_shapes.tiny_blocks.count == 1);
-  CHECK(shapes(100, 32)->block_shapes.tiny_blocks.count == 0);
+  CHECK(Changes(partial->block_shapes->partial_warps) == "scales 0 to 0.75");
+  CHECK(partial->block_shapes->partial_warp_waste_ns == Approx(25e3));
+  REQUIRE(partial->block_shapes->partial_warp_rows.size() == 1);
+  CHECK(partial->block_shapes->partial_warp_rows[0].blocks == 48);
+  CHECK(partial->block_shapes->tiny_blocks.count == 0);
+  CHECK(shapes(100, 48)->block_shapes->partial_warps.count == 1);
+  CHECK(shapes(99, 48)->block_shapes->partial_warps.count == 0);  // the grid is the cause
+  CHECK(shapes(1000, 64)->block_shapes->partial_warps.count == 0);
+  CHECK(shapes(1000, 65)->block_shapes->partial_warps.count == 1);
+  CHECK(Changes(shapes(1000, 65)->block_shapes->partial_warps) == "scales 0 to 0.677");  // 65 of 96
+  CHECK(shapes(1000, 32)->block_shapes->partial_warps.count == 0);
+  CHECK(shapes(1000, 32)->block_shapes->tiny_blocks.count == 1);
+  CHECK(shapes(1000, 33)->block_shapes->tiny_blocks.count == 0);
+  CHECK(shapes(101, 32)->block_shapes->tiny_blocks.count == 1);
+  CHECK(shapes(100, 32)->block_shapes->tiny_blocks.count == 0);
 }
 
 TEST_CASE("formats of numbers: double precision, and sixteen and eight bits of products") {
@@ -220,15 +220,15 @@ TEST_CASE("formats of numbers: double precision, and sixteen and eight bits of p
                   {"sm90_xmma_gemm_e4m3e4m3_e4m3f32_f32_tn_n_tilesize128x128", 40_us},
                   {"turing_int8_i8816gemm_int8_128x128_ldg16_relu_stages_64x1_tn", 7_us},
                   {kMatrixFp32, 50_us}}));
-  CHECK(Told(run->number_formats.fp64) == "1 times, 0 bytes, 10000 ns in all, 10000 ns lost");
-  REQUIRE(run->number_formats.fp64.remedy->lighter_ops.size() == 1);
-  CHECK(run->number_formats.fp64.remedy->lighter_ops[0].second == 0.5F);
+  CHECK(Told(run->number_formats->fp64) == "1 times, 0 bytes, 10000 ns in all, 10000 ns lost");
+  REQUIRE(run->number_formats->fp64.remedy->lighter_ops.size() == 1);
+  CHECK(run->number_formats->fp64.remedy->lighter_ops[0].second == 0.5F);
   // As of all kernels on double-precision tensors: the change is made once.
-  CHECK(Without(*run->number_formats.doubles.remedy, *run->number_formats.fp64.remedy, run->run)
+  CHECK(Without(*run->number_formats->doubles.remedy, *run->number_formats->fp64.remedy, run->run)
             .ChangesNothing());
-  CHECK(run->number_formats.bf16.count == 0);
-  CHECK(run->number_formats.half_ns == 50e3);
-  CHECK(run->number_formats.fp8_ns == 47e3);
+  CHECK(run->number_formats->bf16.count == 0);
+  CHECK(run->number_formats->half_ns == 50e3);
+  CHECK(run->number_formats->fp8_ns == 47e3);
 }
 
 TEST_CASE("products on few units for double precision are bound by these") {
@@ -240,7 +240,7 @@ TEST_CASE("products on few units for double precision are bound by these") {
   story.Device("NVIDIA L4", 58);
   story.Kernel("ampere_dgemm_128x64_nn", {0_us, 10_us}).Kernel(tanh, {10_us, 30_us});
   const Analysed run(story);
-  const auto& lighter = run->number_formats.doubles.remedy->lighter_ops;
+  const auto& lighter = run->number_formats->doubles.remedy->lighter_ops;
   REQUIRE(lighter.size() == 2);
   CHECK(lighter[0].second == Approx(4.0 / 64).epsilon(0.02));
   CHECK(lighter[1].second == 0.5F);  // bound by memory
@@ -264,10 +264,10 @@ TEST_CASE("kernels on double-precision tensors are told by what PyTorch calls th
                {70_us, 100_us});
   story.Kernel("saxpy(double*, double*, double)", {100_us, 200_us});
   const Analysed run(story);
-  CHECK(run->number_formats.doubles.count == 2);
-  CHECK(run->number_formats.doubles.lost->Total() == 30_us);
-  REQUIRE(run->number_formats.doubles.remedy->lighter_ops.size() == 2);
-  CHECK(run->number_formats.doubles.remedy->lighter_ops[0].second == 0.5F);
+  CHECK(run->number_formats->doubles.count == 2);
+  CHECK(run->number_formats->doubles.lost->Total() == 30_us);
+  REQUIRE(run->number_formats->doubles.remedy->lighter_ops.size() == 2);
+  CHECK(run->number_formats->doubles.remedy->lighter_ops[0].second == 0.5F);
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ TEST_CASE("the same small product again and again is a train") {
     story.Launch(kMatrixBf16, {k * 10_us, k * 10_us + 2_us}, {k * 10_us + 3_us, k * 10_us + 8_us});
   }
   const Analysed run(story);
-  CHECK(run->kernel_trains.products.count == 1);
-  CHECK(run->kernel_trains.product_kernels == 10);
-  CHECK(run->kernel_trains.products.lost->Total() == 9 * 5_us);  // the gaps
-  CHECK(run->kernel_trains.products.remedy->vanished_calls.size() == 9);
+  CHECK(run->kernel_trains->products.count == 1);
+  CHECK(run->kernel_trains->product_kernels == 10);
+  CHECK(run->kernel_trains->products.lost->Total() == 9 * 5_us);  // the gaps
+  CHECK(run->kernel_trains->products.remedy->vanished_calls.size() == 9);
 }
 
 TEST_CASE("layers of different products are no train, and seven are too few") {
@@ -25,12 +25,12 @@ TEST_CASE("layers of different products are no train, and seven are too few") {
     layers.Launch(kMatrixBf16, {k * 10_us, k * 10_us + 2_us}, {k * 10_us + 3_us, k * 10_us + 8_us},
                   look);
   }
-  CHECK(Analysed(layers)->kernel_trains.products.count == 0);
+  CHECK(Analysed(layers)->kernel_trains->products.count == 0);
   TraceBuilder few;
   for (Nanos k = 0; k < 7; ++k) {
     few.Launch(kMatrixBf16, {k * 10_us, k * 10_us + 2_us}, {k * 10_us + 3_us, k * 10_us + 8_us});
   }
-  CHECK(Analysed(few)->kernel_trains.products.count == 0);
+  CHECK(Analysed(few)->kernel_trains->products.count == 0);
 }
 
 TEST_CASE("long products are no train however many") {
@@ -38,7 +38,7 @@ TEST_CASE("long products are no train however many") {
   for (Nanos k = 0; k < 10; ++k) {
     story.Launch(kMatrixBf16, {k * 50_us, k * 50_us + 2_us}, {k * 50_us + 3_us, k * 50_us + 48_us});
   }
-  CHECK(Analysed(story)->kernel_trains.products.count == 0);
+  CHECK(Analysed(story)->kernel_trains->products.count == 0);
 }
 
 TEST_CASE("one small kernel with one grid eight times in a row is a loop over pieces") {
@@ -48,9 +48,9 @@ TEST_CASE("one small kernel with one grid eight times in a row is a loop over pi
   }
   story.Launch(kMatrixBf16, {80_us, 82_us}, {83_us, 200_us});
   const Analysed run(story);
-  CHECK(run->kernel_trains.repeats.count == 1);
-  CHECK(run->kernel_trains.repeat_kernels == 8);
-  CHECK(run->kernel_trains.repeats.lost->Total() == 7 * 8_us);
+  CHECK(run->kernel_trains->repeats.count == 1);
+  CHECK(run->kernel_trains->repeat_kernels == 8);
+  CHECK(run->kernel_trains->repeats.lost->Total() == 7 * 8_us);
 }
 
 // Kernels of 5 us, one every 7 us.
@@ -80,14 +80,14 @@ TEST_CASE("many kernels of one block could run side by side") {
 TEST_CASE("kernels of many blocks, and few of one block, are no such pieces") {
   for (const TraceBuilder& story : {Pieces(200, 50), Pieces(20, 1)}) {
     const Analysed run(story);
-    CHECK(run->kernel_trains.repeats.count == 1);
-    CHECK(run->kernel_trains.pieces.count == 0);
+    CHECK(run->kernel_trains->repeats.count == 1);
+    CHECK(run->kernel_trains->pieces.count == 0);
   }
 }
 
 TEST_CASE("where each step is one piece, the run of them counts") {
   const Analysed run(Pieces(200, 1), kAuto);
-  CHECK(run->kernel_trains.repeat_kernels >= 150);
+  CHECK(run->kernel_trains->repeat_kernels >= 150);
 }
 
 TEST_CASE("blocks of 48 threads leave a quarter of their lanes empty") {
@@ -95,15 +95,15 @@ TEST_CASE("blocks of 48 threads leave a quarter of their lanes empty") {
   look.threads = 48;
   const Analysed run(
       TraceBuilder().Kernel("stencil", {0_us, 100_us}, look).Kernel("gemm", {100_us, 200_us}));
-  CHECK(run->block_shapes.partial_warps.count == 1);
-  CHECK(run->block_shapes.partial_warps.lost->Total() == 100_us);
-  CHECK(run->block_shapes.partial_warp_waste_ns == Approx(25e3));
+  CHECK(run->block_shapes->partial_warps.count == 1);
+  CHECK(run->block_shapes->partial_warps.lost->Total() == 100_us);
+  CHECK(run->block_shapes->partial_warp_waste_ns == Approx(25e3));
   Look few = look;
   few.blocks = 1;  // the grid is the cause then
   CHECK(Analysed(TraceBuilder().Kernel("serial", {0_us, 100_us}, few))
-            ->block_shapes.partial_warps.count == 0);
-  REQUIRE(run->block_shapes.partial_warp_rows.size() == 1);
-  CHECK(run->block_shapes.partial_warp_rows[0].name == "stencil");
+            ->block_shapes->partial_warps.count == 0);
+  REQUIRE(run->block_shapes->partial_warp_rows.size() == 1);
+  CHECK(run->block_shapes->partial_warp_rows[0].name == "stencil");
 }
 
 }  // namespace

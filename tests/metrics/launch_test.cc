@@ -41,7 +41,7 @@ TEST_CASE("the code of slow operators is launching, however short the calls besi
   }
   const Analysed run(story);
   CHECK(10 * run->launches.bound.lost->Total() > 9 * run.Window());
-  CHECK(run->host_code.time.lost->Total() == 0);
+  CHECK(run->host_code->time.lost->Total() == 0);
 }
 
 TEST_CASE("a full queue of tiny kernels is not launch-bound") {

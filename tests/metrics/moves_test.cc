@@ -15,19 +15,19 @@ TEST_CASE(
       .Launch("b", {11_us, 15_us}, {170_us, 300_us});
   Trace trace = story.Build();
   const Analysed run(story);
-  CHECK(Told(run->moves.memsets) == "1 times, 65536 bytes, 30000 ns in all, 30000 ns lost");
-  CHECK(Changes(run->moves.memsets) == "scales 1 to 0");
-  CHECK(Told(run->moves.device) == "1 times, 2097152 bytes, 40000 ns in all, 40000 ns lost");
-  CHECK(Changes(run->moves.device) == "scales 2 to 0");
-  CHECK(run->moves.peer.count == 0);
+  CHECK(Told(run->moves->memsets) == "1 times, 65536 bytes, 30000 ns in all, 30000 ns lost");
+  CHECK(Changes(run->moves->memsets) == "scales 1 to 0");
+  CHECK(Told(run->moves->device) == "1 times, 2097152 bytes, 40000 ns in all, 40000 ns lost");
+  CHECK(Changes(run->moves->device) == "scales 2 to 0");
+  CHECK(run->moves->peer.count == 0);
   trace.copies.direction[0] = CopyDirection::kPeerToPeer;
   AnalysisOptions options;
   options.window.mode = WindowRequest::Mode::kAll;
   const Analysis between(trace, ShippedKnowledge(), options);
-  CHECK(Told(between.moves.peer) == "1 times, 2097152 bytes, 40000 ns in all, 40000 ns lost");
-  CHECK(Changes(between.moves.peer) == "detaches 2");
-  CHECK(between.moves.device.count == 0);
-  CHECK(between.moves.memsets.count == 1);
+  CHECK(Told(between.moves->peer) == "1 times, 2097152 bytes, 40000 ns in all, 40000 ns lost");
+  CHECK(Changes(between.moves->peer) == "detaches 2");
+  CHECK(between.moves->device.count == 0);
+  CHECK(between.moves->memsets.count == 1);
 }
 
 TEST_CASE("the shorter way of the link, and how much of it runs beside the other") {
@@ -40,17 +40,17 @@ TEST_CASE("the shorter way of the link, and how much of it runs beside the other
     return Analysed(told);
   };
   const Analysed run = story(400_us, 200_us, 50_us);
-  CHECK(run->moves.duplex_share == Approx(0.25));
-  CHECK(Told(run->moves.one_way) == "1 times, 4194304 bytes, 200000 ns in all, 200000 ns lost");
-  CHECK(Changes(run->moves.one_way) == "detaches 1");
+  CHECK(run->moves->duplex_share == Approx(0.25));
+  CHECK(Told(run->moves->one_way) == "1 times, 4194304 bytes, 200000 ns in all, 200000 ns lost");
+  CHECK(Changes(run->moves->one_way) == "detaches 1");
   const Analysed down = story(200_us, 400_us, 50_us);
-  CHECK(down->moves.duplex_share == Approx(0.25));
-  CHECK(Told(down->moves.one_way) == "1 times, 8388608 bytes, 200000 ns in all, 200000 ns lost");
-  CHECK(Changes(down->moves.one_way) == "detaches 0");
+  CHECK(down->moves->duplex_share == Approx(0.25));
+  CHECK(Told(down->moves->one_way) == "1 times, 8388608 bytes, 200000 ns in all, 200000 ns lost");
+  CHECK(Changes(down->moves->one_way) == "detaches 0");
   TraceBuilder one;
   one.CopyToGpu(8_MiB, MemoryKind::kPinned, {0, 5_us}, {10_us, 100_us});
-  CHECK(Analysed(one)->moves.duplex_share == 0);
-  CHECK(Analysed(one)->moves.one_way.count == 0);
+  CHECK(Analysed(one)->moves->duplex_share == 0);
+  CHECK(Analysed(one)->moves->one_way.count == 0);
 }
 
 TEST_CASE("managed memory: what the program prefetches, and what the host pulls back") {
@@ -62,10 +62,10 @@ TEST_CASE("managed memory: what the program prefetches, and what the host pulls 
       .MigrateToHost(2_MiB, {72_us, 78_us}, MigrationCause::kEviction)
       .MigrateToGpu(8_MiB, {80_us, 90_us});
   const Analysed run(story);
-  CHECK(run->moves.prefetched_bytes == 3_MiB);
-  CHECK(run->moves.migrated_back_bytes == 6_MiB);
-  CHECK(run->moves.evicted_bytes == 2_MiB);
-  CHECK(run->moves.returned_bytes == 0);  // the kernel was there first
+  CHECK(run->moves->prefetched_bytes == 3_MiB);
+  CHECK(run->moves->migrated_back_bytes == 6_MiB);
+  CHECK(run->moves->evicted_bytes == 2_MiB);
+  CHECK(run->moves->returned_bytes == 0);  // the kernel was there first
 }
 
 TEST_CASE("managed memory: prefetched before the host fills it") {
@@ -76,7 +76,7 @@ TEST_CASE("managed memory: prefetched before the host fills it") {
     story.MigrateToHost(3_MiB, {40_us, 50_us}, MigrationCause::kFault)
         .Launch("b", {60_us, 65_us}, {70_us, 900_us})
         .MigrateToGpu(2_MiB, {80_us, 90_us}, MigrationCause::kFault);
-    return Analysed(story)->moves.returned_bytes;
+    return Analysed(story)->moves->returned_bytes;
   };
   CHECK(returned(false) == 2_MiB);
   CHECK(returned(true) == 0);

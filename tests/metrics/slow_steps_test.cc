@@ -467,7 +467,7 @@ TEST_CASE("a long pause of the host counts where the GPU waits for a little of i
     story.Call("cudaEventRecord", {at + 12_us, at + 14_us});
   });
   const Analysed run(story, kAuto);
-  CHECK(run->host_code.time.lost->Total() == Approx(59 * 95e3).epsilon(0.05));
+  CHECK(run->host_code->time.lost->Total() == Approx(59 * 95e3).epsilon(0.05));
   CHECK(run->launches.bound.lost->Total() < 59 * 30_us);
 }
 
@@ -480,8 +480,8 @@ TEST_CASE("in one pass only the host code that the GPU waits for counts") {
   story.Launch("late", {24_ms, 24_ms + 5_us}, {24_ms + 10_us, 30_ms});
   const Analysed run(story, kAuto);
   REQUIRE_FALSE(run->run.steps.known());
-  CHECK(run->host_code.time.lost->Total() == Approx(3e6).epsilon(0.02));
-  CHECK(run->host_code.code_ns == Approx(3e6).epsilon(0.02));
+  CHECK(run->host_code->time.lost->Total() == Approx(3e6).epsilon(0.02));
+  CHECK(run->host_code->code_ns == Approx(3e6).epsilon(0.02));
 }
 
 TEST_CASE("samples of the CPU name the functions that run while the GPU waits") {
@@ -493,12 +493,12 @@ TEST_CASE("samples of the CPU name the functions that run while the GPU waits") 
   story.Sample("", 23_ms);  // of a library without symbols
   story.Thread("bystander").Sample("other()", 22_ms);
   const Analysed run(story, kAuto);
-  const auto& functions = run->host_code.functions;
+  const auto& functions = run->host_code->functions;
   REQUIRE(functions.size() == 2);
   CHECK(functions[0].name == "check");
   CHECK(functions[0].samples == 2);
   CHECK(functions[1].name == "program");
-  CHECK(run->host_code.sampled);
+  CHECK(run->host_code->sampled);
 }
 
 TEST_CASE("the code between two launches is no long pause") {
@@ -511,7 +511,7 @@ TEST_CASE("the code between two launches is no long pause") {
     }
   });
   const Analysed run(story, kAuto);
-  CHECK(run->host_code.time.lost->Total() == 0);
+  CHECK(run->host_code->time.lost->Total() == 0);
   CHECK(run->launches.bound.lost->Total() > run.Window() / 2);
 }
 

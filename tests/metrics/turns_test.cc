@@ -22,13 +22,13 @@ TraceBuilder Stages(bool in_flight) {
 
 TEST_CASE("two GPUs that wait for each other take turns, two with batches in flight do not") {
   const Analysed turns(Stages(false));
-  CHECK(turns->turns.devices == 2);
-  CHECK(turns->turns.together == 0);
-  CHECK(turns->turns.least > 0.45);
-  CHECK(turns->turns.waiting.lost->Total() >= 36_ms);
+  CHECK(turns->turns->devices == 2);
+  CHECK(turns->turns->together == 0);
+  CHECK(turns->turns->least > 0.45);
+  CHECK(turns->turns->waiting.lost->Total() >= 36_ms);
   const Analysed stream(Stages(true));
-  CHECK(stream->turns.together > 0.8);
-  CHECK(stream->turns.waiting.lost->Total() <= 3_ms);
+  CHECK(stream->turns->together > 0.8);
+  CHECK(stream->turns->waiting.lost->Total() <= 3_ms);
 }
 
 }  // namespace

@@ -323,9 +323,9 @@ TEST_CASE("long code of the launching thread is lost time, and gone when it runs
   const auto share = [&](Nanos time) {
     return static_cast<double>(time) / static_cast<double>(window);
   };
-  CHECK(share(run->host_code.time.lost->Total()) == Approx(0.79).margin(0.02));
+  CHECK(share(run->host_code->time.lost->Total()) == Approx(0.79).margin(0.02));
   std::string limit;
-  CHECK(share(run->replay().Gain(*run->host_code.time.remedy, &limit)) ==
+  CHECK(share(run->replay().Gain(*run->host_code->time.remedy, &limit)) ==
         Approx(0.78).margin(0.04));
 }
 
@@ -345,9 +345,9 @@ TEST_CASE("code that began while the GPU had work goes as a whole, in each step"
   const double window = static_cast<double>(run.Window());
   // Waiting for the code costs 90 us in two steps of three, and the write that it delays costs the
   // rest: without the code, 500 us are left of each.
-  CHECK(static_cast<double>(run->host_code.time.lost->Total()) / window ==
+  CHECK(static_cast<double>(run->host_code->time.lost->Total()) / window ==
         Approx(0.49).margin(0.02));
-  CHECK(static_cast<double>(run->replay().Gain(*run->host_code.time.remedy)) / window ==
+  CHECK(static_cast<double>(run->replay().Gain(*run->host_code->time.remedy)) / window ==
         Approx(0.49).margin(0.02));
 }
 
@@ -361,8 +361,8 @@ TEST_CASE("code beside the profiler's own work, whose thread nobody knows, is no
   }
   const Analysis analysis(trace, ShippedKnowledge(), {});
   REQUIRE(analysis.idle.by_device[0][static_cast<std::size_t>(IdleCause::kHostCompute)] > 0);
-  CHECK(analysis.host_code.time.lost->Total() == 0);
-  CHECK(analysis.host_code.time.remedy->host_cuts.empty());
+  CHECK(analysis.host_code->time.lost->Total() == 0);
+  CHECK(analysis.host_code->time.remedy->host_cuts.empty());
 }
 
 }  // namespace

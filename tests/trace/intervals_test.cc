@@ -10,15 +10,62 @@ namespace {
 
 IntervalSet Set(std::vector<Interval> intervals) { return IntervalSet::Of(std::move(intervals)); }
 
+IntervalList ListOf(const std::vector<Interval>& intervals) {
+  IntervalList list;
+  for (const Interval& one : intervals) list.push_back(one);
+  return list;
+}
+
 TEST_CASE("overlapping and touching intervals merge, in whatever order they come") {
-  CHECK(Set({{5, 8}, {0, 3}, {2, 5}}).intervals() == std::vector<Interval>{{0, 8}});
-  CHECK(Set({{0, 2}, {3, 5}}).intervals() == std::vector<Interval>{{0, 2}, {3, 5}});
-  CHECK(Set({{0, 10}, {2, 3}}).intervals() == std::vector<Interval>{{0, 10}});
+  CHECK(Set({{5, 8}, {0, 3}, {2, 5}}).intervals() == ListOf({{0, 8}}));
+  CHECK(Set({{0, 2}, {3, 5}}).intervals() == ListOf({{0, 2}, {3, 5}}));
+  CHECK(Set({{0, 10}, {2, 3}}).intervals() == ListOf({{0, 10}}));
 }
 
 TEST_CASE("empty and backward intervals are dropped") {
   CHECK(Set({{5, 5}, {9, 2}}).empty());
-  CHECK(Set({{9, 2}, {1, 2}}).intervals() == std::vector<Interval>{{1, 2}});
+  CHECK(Set({{9, 2}, {1, 2}}).intervals() == ListOf({{1, 2}}));
+}
+
+// Lengths and distances from nanoseconds to minutes: most fit into few bits, some do not.
+TEST_CASE("a list of intervals gives back what it was given, however far apart") {
+  Dice dice(2611);
+  for (int i = 0; i < 300; ++i) {
+    std::vector<Interval> all;
+    IntervalList list;
+    Nanos at = dice.Roll(1 << 30) * (i % 3 == 0 ? 1'000'000'000 : 1);
+    for (std::int64_t k = dice.Roll(300); k > 0; --k) {
+      const auto length = [&] {
+        return 1 + dice.Roll(1 << 30) * (dice.Roll(40) == 0 ? 60 : 1) / 9;
+      };
+      const Nanos start = at + length();
+      at = start + length();
+      all.push_back({start, at});
+      list.push_back({start, at});
+      if (dice.Roll(5) > 0) continue;
+      at += length();
+      all.back().end = at;
+      list.EndLastAt(at);
+    }
+    CHECK(std::vector<Interval>(list.begin(), list.end()) == all);
+    CHECK(list.size() == all.size());
+    CHECK(list == ListOf(all));
+    if (!all.empty()) CHECK((list.front() == all.front() && list.back() == all.back()));
+  }
+}
+
+TEST_CASE("a collector gives the same set as all at once, in whatever order they come") {
+  Dice dice(2711);
+  for (int i = 0; i < 300; ++i) {
+    std::vector<Interval> all;
+    IntervalCollector collector;
+    for (int k = 0; k < 40; ++k) {
+      const Nanos start = dice.Roll(4) == 0 ? dice.Roll(1000) : 25 * k + dice.Roll(10);
+      all.push_back({start, start + dice.Roll(30) - 2});
+      collector.Add(all.back().start, all.back().end);
+    }
+    CHECK(std::move(collector).Build() == Set(all));
+  }
 }
 
 TEST_CASE("appending in order of start gives the same set as all at once") {

@@ -120,7 +120,7 @@ double TensorInMatrix(const Basis& basis, std::size_t* count) {
 
 double MeanDuring(const Series& series, const IntervalSet& time, std::size_t* count) {
   const Nanos period = PeriodOf(series);
-  const std::vector<Interval>& intervals = time.intervals();
+  const IntervalList& intervals = time.intervals();
   std::size_t first = 0;  // the first interval that reaches into this sample's period or beyond
   double sum = 0;
   *count = 0;

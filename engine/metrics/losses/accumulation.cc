@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -89,7 +88,7 @@ class AccumulationFinder {
     const IntervalSet& all = phases_.Of(process, phase);
     std::vector<Interval> passes;
     if (!run_.steps.of_device) {
-      const std::span<const Interval> inside = all.StartingIn(step.start, step.end);
+      const auto inside = all.StartingIn(step.start, step.end);
       passes.assign(inside.begin(), inside.end());
       return passes;
     }

@@ -183,7 +183,7 @@ class CopyFinder {
       // gap that the copy ends, not those between the kernels that the call waited for.
       const std::uint32_t device = trace_.ops.device[op];
       const Nanos start = trace_.ops.start[op];
-      const std::vector<Interval>& idle = basis_.times[device].idle.intervals();
+      const IntervalList& idle = basis_.times[device].idle.intervals();
       const auto gap = std::lower_bound(idle.begin(), idle.end(), start,
                                         [](const Interval& i, Nanos t) { return i.end < t; });
       if (gap != idle.end() && gap->end == start && trace_.calls.start[call] < start)

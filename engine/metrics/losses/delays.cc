@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -77,11 +78,13 @@ class LateUploads {
     }
   }
 
-  // Those that the thread called.
+  // Those that the thread called, by time.
   std::vector<Wait> Of(std::uint32_t thread, std::uint16_t device) const {
     std::vector<Wait> waits;
     for (const auto& [caller, wait] : uploads_)
       if (caller == thread && wait.device == device) waits.push_back(wait);
+    std::stable_sort(waits.begin(), waits.end(),
+                     [](const Wait& a, const Wait& b) { return a.at < b.at; });
     return waits;
   }
 
@@ -104,30 +107,78 @@ class LateUploads {
   std::vector<std::pair<std::uint32_t, Wait>> uploads_;  // the calling thread
 };
 
+// The waits of a device for a thread, forward in time: its idle time and late uploads. Both can be
+// as many as its kernels, so no list is made of the idle time.
+class WaitsForThread {
+ public:
+  WaitsForThread(const Basis& basis, std::uint32_t thread, std::uint16_t device,
+                 const LateUploads& uploads)
+      : idle_(basis.idle), thread_(thread), uploads_(uploads.Of(thread, device)) {
+    constexpr Nanos kEver = std::numeric_limits<Nanos>::min();
+    piece_ = idle_.pieces.FirstEndingAfter(device, kEver);
+    end_ = idle_.pieces.FirstEndingAfter(device + 1U, kEver);
+    FindIdle();
+  }
+
+  // The next one; nothing behind the last.
+  const Wait* Next() const {
+    const bool uploads = upload_ < uploads_.size();
+    if (piece_ == end_) return uploads ? &uploads_[upload_] : nullptr;
+    return uploads && uploads_[upload_].at <= idle_wait_.at ? &uploads_[upload_] : &idle_wait_;
+  }
+  void Advance() {
+    if (Next() != &idle_wait_) {
+      ++upload_;
+      return;
+    }
+    ++piece_;
+    FindIdle();
+  }
+
+ private:
+  void FindIdle() {
+    for (; piece_ < end_; ++piece_) {
+      const GapPiece piece = idle_.pieces[piece_];
+      if (idle_.ThreadOf(piece) != thread_) continue;
+      idle_wait_ = {piece.start, {piece.start, piece.end}, piece.gap, piece.device, piece.cause};
+      return;
+    }
+  }
+
+  const Idle& idle_;
+  const std::uint32_t thread_;
+  const std::vector<Wait> uploads_;
+  std::size_t upload_ = 0;
+  std::size_t piece_, end_;
+  Wait idle_wait_;
+};
+
 // One thread and one device of those that wait for it, forward in time.
 class DelayWalk {
  public:
-  DelayWalk(const Basis& basis, std::uint32_t thread, std::vector<Wait> waits)
+  DelayWalk(const Basis& basis, std::uint32_t thread, WaitsForThread waits)
       : basis_(basis), thread_(thread), waits_(std::move(waits)) {}
 
-  void Run(const std::vector<HostPiece>& pieces,
-           const std::function<bool(std::uint32_t, const HostPiece&)>& is_cause,
+  void Run(const std::function<bool(std::uint32_t, const HostPiece&)>& is_cause,
            const std::function<void(const Delay&)>& visit) {
-    for (const HostPiece& piece : pieces) {
+    const Window& window = basis_.run.window;
+    const auto walk = [&](const HostPiece& piece) {
       const bool cause = is_cause(thread_, piece);
       const Nanos length = piece.end - piece.start;
       Nanos idle = 0;
-      for (; next_ < waits_.size() && waits_[next_].at < piece.end; ++next_) {
-        const Wait& wait = waits_[next_];
-        if (!wait.IsUpload()) idle += wait.when.Length();
-        if (wait.IsUpload() || (!cause && !Waits(piece.activity))) Credit(wait, visit);
+      for (const Wait* wait = waits_.Next(); wait != nullptr && wait->at < piece.end;
+           wait = waits_.Next()) {
+        if (!wait->IsUpload()) idle += wait->when.Length();
+        if (wait->IsUpload() || (!cause && !Waits(piece.activity))) Credit(*wait, visit);
+        waits_.Advance();
       }
       if (cause) {
         if (length > idle) late_.push_back({piece, length - idle});
       } else if (Waits(piece.activity)) {
         Absorb(length);
       }
-    }
+    };
+    HostActivity(basis_.run, thread_).ForEachPiece(window.start, window.end, walk);
   }
 
  private:
@@ -167,8 +218,7 @@ class DelayWalk {
 
   const Basis& basis_;
   const std::uint32_t thread_;
-  const std::vector<Wait> waits_;
-  std::size_t next_ = 0;
+  WaitsForThread waits_;
   std::deque<Late> late_;
 };
 
@@ -178,24 +228,11 @@ void ForEachDelay(const Basis& basis,
                   const std::function<bool(std::uint32_t, const HostPiece&)>& is_cause,
                   const std::function<void(const Delay&)>& visit) {
   if (!basis.run.steps.known()) return;
-  const Window& window = basis.run.window;
   const LateUploads uploads(basis);
   for (const std::uint32_t thread : basis.run.launching_threads) {
-    std::vector<std::vector<Wait>> waits;
-    for (std::uint16_t device = 0; device < basis.run.trace.devices.size(); ++device)
-      waits.push_back(uploads.Of(thread, device));
-    for (const GapPiece piece : basis.idle.pieces) {
-      if (basis.idle.ThreadOf(piece) != thread) continue;
-      waits[piece.device].push_back(
-          {piece.start, {piece.start, piece.end}, piece.gap, piece.device, piece.cause});
-    }
-    std::vector<HostPiece> pieces;
-    for (std::vector<Wait>& of_device : waits) {
-      if (of_device.empty()) continue;
-      if (pieces.empty()) pieces = HostActivity(basis.run, thread).Pieces(window.start, window.end);
-      std::stable_sort(of_device.begin(), of_device.end(),
-                       [](const Wait& a, const Wait& b) { return a.at < b.at; });
-      DelayWalk(basis, thread, std::move(of_device)).Run(pieces, is_cause, visit);
+    for (std::uint16_t device = 0; device < basis.run.trace.devices.size(); ++device) {
+      WaitsForThread waits(basis, thread, device, uploads);
+      if (waits.Next() != nullptr) DelayWalk(basis, thread, std::move(waits)).Run(is_cause, visit);
     }
   }
 }

@@ -128,10 +128,9 @@ void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
 
 Loss LossBuilder::Build() {
   loss_.per_step = counter_.PerStep();
-  for (auto& intervals : spans_)
-    loss_.lost->by_device.push_back(IntervalSet::Of(std::move(intervals)));
-  for (auto& [thread, intervals] : host_cuts_)
-    remedy().host_cuts.push_back({thread, IntervalSet::Of(std::move(intervals))});
+  for (IntervalCollector& spans : spans_) loss_.lost->by_device.push_back(std::move(spans).Build());
+  for (auto& [thread, cuts] : host_cuts_)
+    remedy().host_cuts.push_back({thread, std::move(cuts).Build()});
   return std::move(loss_);
 }
 

@@ -75,14 +75,7 @@ class LossBuilder {
 
   void Count(Nanos when, double bytes, Nanos time_ns);
   void AddToCounted(double bytes, Nanos time_ns);  // more of what was counted already
-  void AddSpan(std::uint32_t device, Nanos start, Nanos end) {
-    std::vector<Interval>& spans = spans_[device];
-    if (!spans.empty() && spans.back().end == start) {
-      spans.back().end = end;  // pieces of one gap
-    } else {
-      spans.push_back({start, end});
-    }
-  }
+  void AddSpan(std::uint32_t device, Nanos start, Nanos end) { spans_[device].Add(start, end); }
   void AddOp(std::uint32_t op);  // the op's whole time, within the window
   void AddExposed(
       std::uint32_t op);  // the part of a copy, memset or collective that nothing better covers
@@ -96,7 +89,7 @@ class LossBuilder {
   void RemoveFromHost(const std::map<std::uint32_t, IntervalSet>& spans_of_thread);
   // The fix takes this from what the thread does; nothing of no thread (kNone).
   void CutHost(std::uint32_t thread, Nanos start, Nanos end) {
-    if (thread != kNone) host_cuts_[thread].push_back({start, end});
+    if (thread != kNone) host_cuts_[thread].Add(start, end);
   }
   Remedy& remedy() { return *loss_.remedy; }
   std::int64_t count() const { return loss_.count; }
@@ -106,8 +99,8 @@ class LossBuilder {
   const Basis& basis_;
   Loss loss_;
   StepCounter counter_;
-  std::vector<std::vector<Interval>> spans_;
-  std::map<std::uint32_t, std::vector<Interval>> host_cuts_;
+  std::vector<IntervalCollector> spans_;
+  std::map<std::uint32_t, IntervalCollector> host_cuts_;
 };
 
 }  // namespace advise

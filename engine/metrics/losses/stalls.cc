@@ -66,7 +66,7 @@ class StallFinder {
     const std::uint32_t process =
         thread == kNone ? kNone : basis_.run.trace.threads[thread].process;
     if (process == kNone) return {kNone, time};
-    const std::vector<Interval>& ranges = phases_.Of(process, phase).intervals();
+    const IntervalList& ranges = phases_.Of(process, phase).intervals();
     const auto after =
         std::upper_bound(ranges.begin(), ranges.end(), time,
                          [](Nanos t, const Interval& range) { return t < range.start; });

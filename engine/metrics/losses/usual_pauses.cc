@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "engine/metrics/losses/step_copies.h"
 #include "engine/timeline/pause.h"
@@ -35,31 +36,45 @@ UsualPauses::UsualPauses(const Run& run)
         waits[KindOf(c)].insert(step_of(c));
     }
     for (const auto& [kind, steps] : waits) syncs_[thread][kind] = steps.size();
-    std::map<Kind, std::map<std::size_t, Nanos>> longest, longest_plain;  // by step
+    std::map<Kind, std::vector<PauseOfStep>> longest, longest_plain;
     Nanos until = calls.end[rows.first];
     for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
       const Nanos pause = calls.start[c] - until;
       until = std::max(until, calls.end[c]);
       if (!run.InWindow(calls.start[c]) || pause <= 0) continue;
-      const auto keep = [&](auto* by_step) {
-        Nanos& most = (*by_step)[KindOf(c)][step_of(c)];
-        most = std::max(most, pause);
-      };
-      keep(&longest);
-      if (!IsRareSync(c - 1)) keep(&longest_plain);
+      const Kind kind = KindOf(c);
+      const PauseOfStep of_step{step_of(c), pause};
+      KeepLongest(of_step, &longest[kind]);
+      if (!IsRareSync(c - 1)) KeepLongest(of_step, &longest_plain[kind]);
     }
-    of_thread_[thread] = Sorted(longest);
-    plain_[thread] = Sorted(longest_plain);
+    of_thread_[thread] = Sorted(std::move(longest));
+    plain_[thread] = Sorted(std::move(longest_plain));
   }
 }
 
-UsualPauses::Lengths UsualPauses::Sorted(
-    const std::map<Kind, std::map<std::size_t, Nanos>>& by_step) {
+// Calls come in about the order of steps: most pauses are of the step of the one before.
+void UsualPauses::KeepLongest(const PauseOfStep& one, std::vector<PauseOfStep>* all) {
+  if (all->empty() || all->back().step != one.step) {
+    all->push_back(one);
+  } else {
+    all->back().length = std::max(all->back().length, one.length);
+  }
+}
+
+UsualPauses::Lengths UsualPauses::Sorted(std::map<Kind, std::vector<PauseOfStep>> pauses_of) {
   Lengths lengths_of;
-  for (const auto& [kind, of_step] : by_step) {
+  for (auto& [kind, pauses] : pauses_of) {
+    const auto earlier = [](const PauseOfStep& a, const PauseOfStep& b) { return a.step < b.step; };
+    if (!std::is_sorted(pauses.begin(), pauses.end(), earlier))
+      std::stable_sort(pauses.begin(), pauses.end(), earlier);
+    std::vector<PauseOfStep> longest;
+    longest.reserve(pauses.size());
+    for (const PauseOfStep& one : pauses) KeepLongest(one, &longest);
     std::vector<Nanos>& lengths = lengths_of[kind];
-    for (const auto& [step, length] : of_step) lengths.push_back(length);
+    lengths.reserve(longest.size());
+    for (const PauseOfStep& one : longest) lengths.push_back(one.length);
     std::sort(lengths.begin(), lengths.end());
+    pauses = {};
   }
   return lengths_of;
 }

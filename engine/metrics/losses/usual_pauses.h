@@ -37,7 +37,13 @@ class UsualPauses {
   using Kind = std::tuple<StringId, std::uint32_t, int>;
   Kind KindOf(std::uint32_t call) const;
   using Lengths = std::map<Kind, std::vector<Nanos>>;  // sorted
-  static Lengths Sorted(const std::map<Kind, std::map<std::size_t, Nanos>>& by_step);
+  struct PauseOfStep {
+    std::uint32_t step = 0;
+    Nanos length = 0;
+  };
+  static void KeepLongest(const PauseOfStep& one, std::vector<PauseOfStep>* all);
+  // The longest of each step.
+  static Lengths Sorted(std::map<Kind, std::vector<PauseOfStep>> pauses_of);
   bool IsRareSync(std::uint32_t call) const;
   // The code of the thread before a call, without a rare wait in it.
   Nanos CodeBefore(std::uint32_t call) const;

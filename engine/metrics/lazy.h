@@ -1,0 +1,29 @@
+// A part of the analysis that is computed when somebody first asks for it.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <utility>
+
+namespace advise {
+
+// Computed once, whichever threads ask; what it is computed from must be there until then.
+template <typename T>
+class Lazy {
+ public:
+  explicit Lazy(std::function<T()> make) : make_(std::move(make)) {}
+
+  const T& Get() const {
+    std::call_once(once_, [this] { value_ = make_(); });
+    return value_;
+  }
+  const T* operator->() const { return &Get(); }
+  operator const T&() const { return Get(); }  // NOLINT: reads like the part itself
+
+ private:
+  std::function<T()> make_;
+  mutable std::once_flag once_;
+  mutable T value_;
+};
+
+}  // namespace advise
