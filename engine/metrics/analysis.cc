@@ -166,17 +166,12 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { profiler_cost = CostOfProfiler(run); },
       [&] { shapes = FindShapes(shared, hardware); },
   };
+  const auto ahead = [&](const auto&... parts) {
+    (subjects.push_back([&parts] { parts.Get(); }), ...);
+  };
   if (!options.few_facts) {
-    const auto ahead = [&](const auto& part) { subjects.push_back([&part] { part.Get(); }); };
-    ahead(kernel_variation);
-    ahead(kernel_trains);
-    ahead(block_shapes);
-    ahead(number_formats);
-    ahead(families);
-    ahead(moves);
-    ahead(replication);
-    ahead(turns);
-    ahead(contention);
+    ahead(kernel_variation, kernel_trains, block_shapes, number_formats, families, moves,
+          replication, turns, contention);
   }
   SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace advise {
@@ -14,16 +15,17 @@ class Lazy {
   explicit Lazy(std::function<T()> make) : make_(std::move(make)) {}
 
   const T& Get() const {
-    std::call_once(once_, [this] { value_ = make_(); });
-    return value_;
+    const std::lock_guard<std::mutex> lock(asked_);
+    if (!value_) value_ = make_();
+    return *value_;
   }
   const T* operator->() const { return &Get(); }
-  operator const T&() const { return Get(); }  // NOLINT: reads like the part itself
+  operator const T&() const { return Get(); }  // NOLINT(google-explicit-constructor)
 
  private:
   std::function<T()> make_;
-  mutable std::once_flag once_;
-  mutable T value_;
+  mutable std::mutex asked_;
+  mutable std::optional<T> value_;
 };
 
 }  // namespace advise
