@@ -55,29 +55,29 @@ inline std::vector<std::pair<std::string, const Loss*>> AllLosses(const Analysis
       {"host.gpu_switch", &run.host.gpu_switch},
       {"host.free_bursts", &run.host.free_bursts},
       {"host.kept", &run.host.kept},
-      {"host_code.time", &run.host_code.time},
+      {"host_code.time", &run.host_code->time},
       {"step_stats.outlier", &run.step_stats.outlier},
       {"step_stats.stall", &run.step_stats.stall},
       {"comm.serial", &run.comm.serial},
       {"comm.no_overlap", &run.comm.no_overlap},
       {"comm.small", &run.comm.small},
       {"comm.late", &run.comm.late},
-      {"kernel_trains.products", &run.kernel_trains.products},
-      {"kernel_trains.repeats", &run.kernel_trains.repeats},
-      {"kernel_trains.pieces", &run.kernel_trains.pieces},
-      {"kernel_variation.varying", &run.kernel_variation.varying},
-      {"kernel_variation.slowing", &run.kernel_variation.slowing},
-      {"block_shapes.partial_warps", &run.block_shapes.partial_warps},
-      {"block_shapes.tiny_blocks", &run.block_shapes.tiny_blocks},
-      {"number_formats.fp64", &run.number_formats.fp64},
-      {"number_formats.doubles", &run.number_formats.doubles},
-      {"number_formats.bf16", &run.number_formats.bf16},
+      {"kernel_trains.products", &run.kernel_trains->products},
+      {"kernel_trains.repeats", &run.kernel_trains->repeats},
+      {"kernel_trains.pieces", &run.kernel_trains->pieces},
+      {"kernel_variation.varying", &run.kernel_variation->varying},
+      {"kernel_variation.slowing", &run.kernel_variation->slowing},
+      {"block_shapes.partial_warps", &run.block_shapes->partial_warps},
+      {"block_shapes.tiny_blocks", &run.block_shapes->tiny_blocks},
+      {"number_formats.fp64", &run.number_formats->fp64},
+      {"number_formats.doubles", &run.number_formats->doubles},
+      {"number_formats.bf16", &run.number_formats->bf16},
       {"graphs.gaps", &run.graphs.gaps},
       {"graphs.misses", &run.graphs.misses},
-      {"moves.memsets", &run.moves.memsets},
-      {"moves.device", &run.moves.device},
-      {"moves.peer", &run.moves.peer},
-      {"moves.one_way", &run.moves.one_way},
+      {"moves.memsets", &run.moves->memsets},
+      {"moves.device", &run.moves->device},
+      {"moves.peer", &run.moves->peer},
+      {"moves.one_way", &run.moves->one_way},
       {"mpi.late", &run.mpi.late},
       {"mpi.uneven", &run.mpi.uneven},
       {"mpi.transfer", &run.mpi.transfer},
@@ -98,10 +98,10 @@ inline std::vector<std::pair<std::string, const Loss*>> AllLosses(const Analysis
       {"recomputed.loss", &run.recomputed.loss},
       {"recomputed_forward.loss", &run.recomputed_forward.loss},
       {"forward_only.loss", &run.forward_only.loss},
-      {"replication.loss", &run.replication.loss},
+      {"replication.loss", &run.replication->loss},
       {"single_operations.loss", &run.single_operations.loss},
-      {"turns.waiting", &run.turns.waiting},
-      {"contention.loss", &run.contention.loss},
+      {"turns.waiting", &run.turns->waiting},
+      {"contention.loss", &run.contention->loss},
       {"start_up.loss", &run.start_up.loss},
       {"serving.no_request", &run.serving.no_request},
       {"serving.tokenizer", &run.serving.tokenizer},
@@ -114,10 +114,10 @@ inline std::vector<std::pair<std::string, const Loss*>> AllLosses(const Analysis
       losses.emplace_back(name + std::to_string(i), &list[i]);
   };
   all("stalls.phases ", run.stalls.phases);
-  all("families.calls ", run.families.calls);
-  all("families.ranges ", run.families.ranges);
-  all("families.os ", run.families.os);
-  for (const KernelFamily& family : run.families.kernels)
+  all("families.calls ", run.families->calls);
+  all("families.ranges ", run.families->ranges);
+  all("families.os ", run.families->os);
+  for (const KernelFamily& family : run.families->kernels)
     losses.emplace_back("families.kernels", &family.loss);
   return losses;
 }

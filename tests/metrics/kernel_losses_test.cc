@@ -49,8 +49,8 @@ TEST_CASE("changes of type go but for the part that programs need") {
 TEST_CASE("products in bfloat16 that use no tensor cores are told from those that do") {
   const Analysed run(BackToBack(
       {{"gemmSN_NN_kernel<__nv_bfloat16, float>", 40_us}, {kMatrixBf16, 30_us}, {"work", 50_us}}));
-  CHECK(run->number_formats.bf16.count == 1);
-  CHECK(run->number_formats.bf16.lost->Total() == 40_us);
+  CHECK(run->number_formats->bf16.count == 1);
+  CHECK(run->number_formats->bf16.lost->Total() == 40_us);
 }
 
 TEST_CASE("products in FP32 get as much faster as tensor cores are, within what is reached") {
