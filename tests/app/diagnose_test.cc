@@ -256,7 +256,8 @@ TEST_CASE("what an area does not ask for is left out, and changes nothing that i
   const Folder folder;
   const std::string trace = TraceOf(kFaulty);
   std::set<std::string> areas;
-  for (const Json& rule : Json::parse(RunAdvise(folder, "rules list --format json").out)["rules"]) {
+  const Json list = Json::parse(RunAdvise(folder, "rules list --format json").out);
+  for (const Json& rule : list["rules"]) {
     const std::string id = rule["id"];
     areas.insert(id.substr(0, id.find('/')));
   }
