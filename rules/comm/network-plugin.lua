@@ -41,7 +41,9 @@ return {
 
   applies = function(f)
     if f.comm.count == 0 then return false, "no communication kernels ran" end
-    if f.nccl.remote.pairs == 0 and (f.nccl.nodes or 1) <= 1 then return false, "nothing shows ranks on several nodes" end
+    if f.nccl.remote.pairs == 0 and (f.nccl.nodes or 1) <= 1 then
+      return false, f.nccl.nodes and "all ranks are on one node" or "no log of NCCL shows what connects the ranks"
+    end
     return fabric(f) ~= nil, "nothing shows a network that needs a plugin"
   end,
 

@@ -30,7 +30,8 @@ return {
 
   applies = function(f)
     if f.comm.count == 0 then return false, "no communication kernels ran" end
-    return f.nccl.remote.pairs > 0 or (f.nccl.nodes or 1) > 1, "nothing shows ranks on several nodes"
+    if f.nccl.remote.pairs > 0 or (f.nccl.nodes or 1) > 1 then return true end
+    return false, f.nccl.nodes and "all ranks are on one node" or "no log of NCCL shows what connects the ranks"
   end,
 
   detect = function(f, t)
