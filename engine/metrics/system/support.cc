@@ -34,6 +34,27 @@ bool IsStartUp(IdleCause cause) {
 // What is less than this part of what it was has faded.
 double FadingOf(const Basis& basis) { return basis.run.knowledge.Number("verdict.fading"); }
 
+// Whether most of what looks like a start loads code before kernels that ran before. First passes
+// load the code of each kernel once, also in the layers that repeat them.
+bool LoadsAgain(const Basis& basis) {
+  const Trace& trace = basis.run.trace;
+  const auto name_of = [&](std::uint32_t op) { return trace.shapes[trace.ops.detail[op]].name; };
+  std::unordered_map<StringId, Nanos> first;
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op)
+    if (trace.ops.kind[op] == OpKind::kKernel) first.try_emplace(name_of(op), trace.ops.start[op]);
+  Nanos all = 0;
+  Nanos again = 0;
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (!IsStartUp(piece.cause)) continue;
+    all += piece.Length();
+    const std::uint32_t op = basis.idle.gaps[piece.gap].op;
+    if (piece.cause == IdleCause::kJitOrModuleLoad && op != kNone &&
+        trace.ops.kind[op] == OpKind::kKernel && first.at(name_of(op)) < trace.ops.start[op])
+      again += piece.Length();
+  }
+  return 2 * again > all;
+}
+
 // Whether repetitions that are full of loading and allocating may be the start of a run: they are
 // few, and unless they are very few or soon over, it fades towards the last ones. In a loop that
 // compiles or allocates it goes on as it began.
@@ -43,7 +64,7 @@ bool MayBeStartUp(const Basis& basis) {
   if (repetitions >= run.knowledge.Number("verdict.start_up_steps")) return false;
   if (repetitions < run.knowledge.Number("verdict.start_up_passes")) return true;
   const auto length = static_cast<double>(run.window.Length());
-  if (length < run.knowledge.Number("verdict.start_up_time")) return true;
+  if (length < run.knowledge.Number("verdict.start_up_time") && !LoadsAgain(basis)) return true;
   const double last = run.knowledge.Number("verdict.start_up_last");
   const Nanos from = run.window.end - static_cast<Nanos>(last * length);
   Nanos all = 0;
