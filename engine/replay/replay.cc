@@ -242,7 +242,10 @@ Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, N
   before->second = k;
   const Nanos code = std::max<Nanos>(
       call.start - recorded[k] - changes_.CutWithin(call.thread, recorded[k], call.start), 0);
-  const Nanos unhindered = ready + code;
+  // What it does before it waits is not loading.
+  const Nanos before_wait =
+      call.code_before_wait - changes_.CutWithin(call.thread, since, since + call.code_before_wait);
+  const Nanos unhindered = ready + std::max<Nanos>(0, before_wait) + code;
   // Who is waited for works at its own pace. A fix of the wait itself makes it come sooner, and
   // what comes behind it with it.
   arrival_[k] -= changes_.CutWithin(call.thread, graph_.awaited_since_[k], recorded[k]);

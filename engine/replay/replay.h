@@ -78,11 +78,12 @@ class Replay {
     // What it submits finds a place in its stream's queue: so many went there before it, and where
     // it was `held`, it returned as soon as only `room` of them had not ended. Both in launches.
     std::size_t place, room;
-    std::uint32_t last_op;  // of those that it launched, kNone
-    Nanos own;              // its cost when nothing holds it
-    bool held;              // a full queue held it back until awaited_op had ended
-    bool long_pause;        // the code before it is more than what launching it takes
-    bool blocked;           // before it, the thread was blocked in the OS most of the time
+    std::uint32_t last_op;   // of those that it launched, kNone
+    Nanos own;               // its cost when nothing holds it
+    bool held;               // a full queue held it back until awaited_op had ended
+    bool long_pause;         // the code before it is more than what launching it takes
+    bool blocked;            // before it, the thread was blocked in the OS most of the time
+    Nanos code_before_wait;  // what it did before it waited in the OS for that batch
   };
   // When a thread gave a lock back, while it was at work without a rest.
   struct Turns {

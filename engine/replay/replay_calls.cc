@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "engine/replay/batch_waits.h"
 #include "engine/replay/launch_queue.h"
@@ -43,6 +44,18 @@ std::vector<IntervalSet> WaitsOfThreads(const Run& run) {
     waits[t] = IntervalSet::Of(std::move(intervals));
   }
   return waits;
+}
+
+// When the thread was blocked in the OS for that wait, which may have begun before a GPU was idle;
+// nothing where it did something else for most of it, such as reading the data itself.
+std::optional<Nanos> BlockedSince(const IntervalSet& blocked, const Interval& wait) {
+  if (2 * blocked.OverlapWith(wait.start, wait.end) < wait.Length()) return std::nullopt;
+  const IntervalList& all = blocked.intervals();
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), wait.start,
+                       [](Nanos time, const Interval& one) { return time < one.start; });
+  const bool inside = after != all.begin() && (*std::prev(after)).end > wait.start;
+  return inside ? (*std::prev(after)).start : wait.start;
 }
 
 // Calls that hand work to the GPU, which a full queue holds back.
@@ -166,9 +179,12 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
           std::upper_bound(of_thread.begin(), of_thread.end(), call.start,
                            [](Nanos time, const Interval& wait) { return time < wait.end; });
       if (next != of_thread.begin() && std::prev(next)->end > since) {
+        const Interval wait{std::max(since, std::prev(next)->start), std::prev(next)->end};
+        const std::optional<Nanos> blocked_since = BlockedSince(waits_of[call.thread], wait);
         call.arrival = static_cast<std::uint32_t>(arrivals_.size());
-        arrivals_.push_back(std::prev(next)->end);
-        awaited_since_.push_back(std::max(since, std::prev(next)->start));
+        arrivals_.push_back(wait.end);
+        awaited_since_.push_back(wait.start);
+        if (blocked_since) call.code_before_wait = std::max<Nanos>(0, *blocked_since - since);
       }
     }
   }

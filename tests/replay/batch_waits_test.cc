@@ -84,5 +84,23 @@ TEST_CASE("without a fix batches come when they came, whether the loader rested 
   CHECK(run->replay().Gain(ready) > run.Window() * 35 / 100);
 }
 
+// Steps of 10 ms: the GPU works 1 ms, the host computes for 5 ms, and then asks for a batch that a
+// worker loads for the rest.
+TEST_CASE("batches that are ready leave what the host computes before it asks for them") {
+  TraceBuilder story;
+  std::vector<Interval> loads;
+  Repeat(20, 10_ms, [&](int n, Nanos at) {
+    story.Range("step " + std::to_string(n), {at, at + 10_ms - 1_us});
+    story.OsCall("poll", {at + 5_us, at + 4900_us});
+    loads.push_back({at + 10_us, at + 4895_us});
+    story.Launch("work", {at + 4910_us, at + 4915_us}, {at + 4920_us, at + 5920_us});
+  });
+  const Analysed run(WithWorker(std::move(story), loads), kAuto);
+  Remedy ready;
+  ready.data_ready = true;
+  const Nanos waited = run.Window() * 49 / 100;
+  CHECK(std::abs(run->replay().Gain(ready) - waited) < run.Window() / 50);
+}
+
 }  // namespace
 }  // namespace advise
