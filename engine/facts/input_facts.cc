@@ -85,9 +85,9 @@ void DeclareInputFacts(Catalog* catalog) {
                  "Idle time while the launching thread maps or unmaps memory, device by device.",
                  "Calls that map or unmap memory are gone."},
                 &Input::map);
-  input.Add("input.after_gpu", "share",
-            "Share of the loads that begin only after the GPU finished the step.",
-            &Input::after_gpu);
+  input.Add("input.on_demand", "share",
+            "Share of the loads that begin only when the program asks for the batch.",
+            &Input::on_demand);
   input.Add(
       "input.loader", "name",
       "What the framework's loader shows of itself: own or workers; empty if it shows nothing.",

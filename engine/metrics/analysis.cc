@@ -210,7 +210,7 @@ std::vector<IntervalSet> Analysis::WaitsThatLookLikeCode() const {
 
 const Replay& Analysis::replay() const {
   if (!replay_) {
-    const bool on_demand = input.after_gpu >= run.knowledge.Number("replay.on_demand");
+    const bool on_demand = input.on_demand >= run.knowledge.Number("replay.on_demand");
     replay_ = std::make_unique<Replay>(run, times, idle, hand_overs,
                                        LoaderPace{on_demand, input.needs_ns});
   }

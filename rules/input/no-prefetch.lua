@@ -1,5 +1,5 @@
--- Somebody else does load the data, but begins only when the GPU has finished the step: loader and GPU take turns.
--- Two signals: loads begin after the end of the GPU's work in nearly every step, and the loader rests meanwhile.
+-- Somebody else does load the data, but begins only when the program asks for it: loading and computing take turns.
+-- Two signals: the loader rests from one batch until the program waits for the next, in nearly every step.
 return {
   id        = "input/no-prefetch",
   title     = "Load the next batch while the current one computes",
@@ -11,11 +11,11 @@ return {
   explains  = { "input/starved", "input/too-few-workers", "host/cpu-bound" },
   knowledge = { "K-H4", "K-H5" },
 
-  needs      = { "window.device_time", "input.lost", "input.background", "input.after_gpu", "input.remedy" },
+  needs      = { "window.device_time", "input.lost", "input.background", "input.on_demand", "input.remedy" },
   optional   = { "input.workers_busy", "input.steps_affected", "steps.count", "input.load.median" },
-  thresholds = { "min_share", "min_after_gpu", "min_steps", "max_busy" },
+  thresholds = { "min_share", "min_on_demand", "min_steps", "max_busy" },
 
-  symptom = "{after_gpu:pct} of the loads start only after the GPU has finished the step. That leaves the GPU idle for {share:pct} of the time.",
+  symptom = "{on_demand:pct} of the loads start only when the program waits for the batch. That leaves the GPU idle for {share:pct} of the time.",
   cause   = "The next batch is requested when it is needed, not while the GPU works on the current one.",
   fixes   = {
     { action  = "Turn on prefetching, and request batches in advance",
@@ -41,10 +41,10 @@ for i in range(steps):
   detect = function(f, t)
     local lost = share(f.input.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
-    if not at_least(f.input.after_gpu, t.min_after_gpu) then return nil end
+    if not at_least(f.input.on_demand, t.min_on_demand) then return nil end
     if f.steps.count and f.input.steps_affected and not at_least(f.input.steps_affected, t.min_steps) then return nil end
     if f.input.workers_busy and not at_most(f.input.workers_busy, t.max_busy) then return nil end
-    return { share = lost, after_gpu = f.input.after_gpu, busy = f.input.workers_busy, load_time = f.input.load.median }
+    return { share = lost, on_demand = f.input.on_demand, busy = f.input.workers_busy, load_time = f.input.load.median }
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.75,
@@ -52,25 +52,25 @@ for i in range(steps):
 
   tests = {
     { name = "workers start when the step is over",
-      edges = { ["input.after_gpu"] = 0.8, ["input.lost"] = 2e7, ["input.steps_affected"] = 0.5, ["input.workers_busy"] = 0.9 },
+      edges = { ["input.on_demand"] = 0.8, ["input.lost"] = 2e7, ["input.steps_affected"] = 0.5, ["input.workers_busy"] = 0.9 },
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
-                input = { lost = 4e8, background = true, after_gpu = 0.98, workers_busy = 0.3, steps_affected = 1,
+                input = { lost = 4e8, background = true, on_demand = 0.98, workers_busy = 0.3, steps_affected = 1,
                           load = { median = 2e7 }, remedy = true } },
-      expect = { share = 0.4, after_gpu = 0.98, busy = 0.3, load_time = 2e7 }, saving = { claims = 4e8, confidence = 0.75 } },
+      expect = { share = 0.4, on_demand = 0.98, busy = 0.3, load_time = 2e7 }, saving = { claims = 4e8, confidence = 0.75 } },
     { name = "near miss: loads begin in time",
       facts = { window = { device_time = 1e9 },
-                input = { lost = 4e8, background = true, after_gpu = 0.1, workers_busy = 0.3, remedy = true } },
+                input = { lost = 4e8, background = true, on_demand = 0.1, workers_busy = 0.3, remedy = true } },
       expect = "silent" },
     { name = "near miss: workers never rest, so there are too few",
       facts = { window = { device_time = 1e9 },
-                input = { lost = 4e8, background = true, after_gpu = 0.9, workers_busy = 0.99, remedy = true } },
+                input = { lost = 4e8, background = true, on_demand = 0.9, workers_busy = 0.99, remedy = true } },
       expect = "silent" },
     { name = "near miss: late loads that cost nothing",
       facts = { window = { device_time = 1e9 },
-                input = { lost = 4e6, background = true, after_gpu = 1, workers_busy = 0.3, remedy = true } },
+                input = { lost = 4e6, background = true, on_demand = 1, workers_busy = 0.3, remedy = true } },
       expect = "silent" },
     { name = "the launching thread loads",
-      facts = { window = { device_time = 1e9 }, input = { lost = 4e8, background = false, after_gpu = 1, remedy = true } },
+      facts = { window = { device_time = 1e9 }, input = { lost = 4e8, background = false, on_demand = 1, remedy = true } },
       expect = "not_applicable" },
     { name = "when loads begin is not known",
       facts = { window = { device_time = 1e9 }, input = { lost = 4e8, background = true, remedy = true } },

@@ -162,10 +162,31 @@ TEST_CASE("a thread that names its loading loads in the background") {
   CHECK(Analysed(story)->input.background);
 }
 
+// Steps of 4 ms: the host launches 2 ms of work at once, asks for the next batch, and gets it 3 ms
+// later. The worker begins so long after it was asked, or before.
+TEST_CASE("loaders that begin when they are asked, while the GPU still works") {
+  const auto on_demand = [](Nanos begins) {
+    TraceBuilder story;
+    Repeat(10, 4_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 3990_us});
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 2_ms});
+      story.OsCall("poll", {at + 900_us, at + 3900_us});
+    });
+    story.Process("worker").Thread("pt_data_worker");
+    Repeat(10, 4_ms, [&](int, Nanos at) {
+      story.OsCall("read", {at + 900_us + begins, at + 3890_us});
+      story.OsCall("sem_wait", {at + 3890_us, at + 4900_us + begins});
+    });
+    return Analysed(story)->input.on_demand;
+  };
+  CHECK(on_demand(20_us) == 1);
+  CHECK(on_demand(-500_us) == 0);
+}
+
 TEST_CASE("loaders that begin only when the GPU is done") {
-  CHECK(Analysed(WithWorkers(1000_us, 850_us))->input.after_gpu == 1);
+  CHECK(Analysed(WithWorkers(1000_us, 850_us))->input.on_demand == 1);
   // Half of it while the GPU works.
-  CHECK(Analysed(WithWorkers(500_us, 1300_us))->input.after_gpu == 0);
+  CHECK(Analysed(WithWorkers(500_us, 1300_us))->input.on_demand == 0);
 }
 
 }  // namespace

@@ -310,7 +310,7 @@ TraceBuilder OnDemand(Nanos work) {
 
 TEST_CASE("batches that are loaded when asked for come earlier when the step is shorter") {
   const Analysed run(OnDemand(4_ms), kAuto);
-  REQUIRE(run->input.after_gpu == 1);
+  REQUIRE(run->input.on_demand == 1);
   std::string bound;
   const Nanos gain = run->replay().Gain(AllOps(run, 0.5F), &bound);
   const auto steps = static_cast<Nanos>(run->run.steps.steady_count());

@@ -44,7 +44,7 @@ class InputFinder {
     Slow();
     result_.batches = FindLoaderBatches(run_, workers_, *result_.loss.lost);
     Maps();
-    AfterGpu();
+    OnDemand();
     return std::move(result_);
   }
 
@@ -384,20 +384,33 @@ class InputFinder {
     result_.map = loss.Build();
   }
 
-  // Did the loaders rest while the GPU worked, and begin only when it was done?
-  void AfterGpu() {
+  // When the thread began to wait in the OS for what it was waiting for at that time; that time
+  // where it was not.
+  Nanos AskedAt(std::uint32_t thread, Nanos time) const {
+    const OsCallTable& os = trace_.os_calls;
+    const auto first = os.start.begin() + run_.os_of_thread[thread].first;
+    const auto after =
+        std::upper_bound(first, os.start.begin() + run_.os_of_thread[thread].last, time);
+    if (after == first) return time;
+    const auto row = static_cast<std::size_t>(std::prev(after) - os.start.begin());
+    return os.end[row] > time && IsWait(run_.names.Os(os.name[row])) ? os.start[row] : time;
+  }
+
+  // Did the loaders rest since the last batch, and begin only when they were asked for the next?
+  void OnDemand() {
     if (loads_.empty() || loader_busy_.empty()) return;
     std::size_t late = 0;
     std::size_t judged = 0;
     for (std::size_t i = 1; i < loads_.size(); ++i) {
       const Nanos from = loads_[i - 1].end;
-      const Nanos to = loads_[i].start;
+      const std::uint32_t thread = loads_[i].thread;
+      const Nanos to = thread == kNone ? loads_[i].start : AskedAt(thread, loads_[i].start);
       const Nanos gap_work = loader_busy_.OverlapWith(loads_[i].start, loads_[i].end);
       if (to <= from || 2 * gap_work < loads_[i].end - loads_[i].start) continue;
       ++judged;
       if (10 * loader_busy_.OverlapWith(from, to) < to - from) ++late;
     }
-    result_.after_gpu = judged == 0 ? 0 : static_cast<double>(late) / static_cast<double>(judged);
+    result_.on_demand = judged == 0 ? 0 : static_cast<double>(late) / static_cast<double>(judged);
   }
 
   const Basis& basis_;

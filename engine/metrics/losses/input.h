@@ -31,7 +31,7 @@ struct Input {
   LoaderBatches batches;
   double file_share = 0;
   Loss map;  // mapping and unmapping memory
-  double after_gpu = 0;
+  double on_demand = 0;
   std::string loader;       // "own": a loader without workers; "workers": one with; "" not known
   bool background = false;  // somebody beside the launching thread loads
 };
