@@ -14,9 +14,10 @@ std::string InPercent(double share) { return FormatQuantity(share, "share"); }
 // " The first token took 0.4 s in the median, a further one 30 ms."; "" where nothing says.
 std::string FirstTokenWords(const ServerLoad& server) {
   if (server.first_token.median_s < 0) return "";
-  const auto time = [](double seconds) { return FormatQuantity(seconds * kNanosPerSecond, "time"); };
-  return fmt::format(" The first token took {} in the median{}.",
-                     time(server.first_token.median_s),
+  const auto time = [](double seconds) {
+    return FormatQuantity(seconds * kNanosPerSecond, "time");
+  };
+  return fmt::format(" The first token took {} in the median{}.", time(server.first_token.median_s),
                      server.token.median_s < 0
                          ? ""
                          : fmt::format(", each further one {}", time(server.token.median_s)));
@@ -71,9 +72,9 @@ std::string ServerSentence(const ServerLoad& server) {
                        server.server);
   }
   const auto count = [](double value) { return FormatQuantity(value, "count"); };
-  std::string words = fmt::format("According to its {}, {} ",
-                                  server.load < 0 && server.requests >= 0 ? "metrics" : "log",
-                                  server.server);
+  std::string words =
+      fmt::format("According to its {}, {} ",
+                  server.load < 0 && server.requests >= 0 ? "metrics" : "log", server.server);
   if (server.lines == 0) {
     return words + fmt::format("answered {} requests, and had none at the moment.{}",
                                FormatQuantity(server.first_token.count, "count"),

@@ -16,7 +16,7 @@ namespace advise {
 struct MonitorQuantity {
   std::string_view name;
   std::string_view unit;  // DCGM's "violation" and "reasons" are turned into shares by its reader
-  double scale = 1;  // from what the tool prints without a unit to ours
+  double scale = 1;       // from what the tool prints without a unit to ours
 };
 
 // By the tool's own word, in lower case, without unit; nullptr when we have no use for it.

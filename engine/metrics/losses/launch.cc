@@ -360,8 +360,8 @@ class LaunchFinder {
   void Waits() {
     LossBuilder loss(basis_);
     const std::vector<std::uint8_t> may_wait = ThreadsThatAwaitKernels(basis_);
-    Nanos ran = 0;     // kernels whose launches tell, and
-    Nanos waited = 0;  // those of them whose launches wait
+    Nanos ran = 0;                                         // kernels whose launches tell, and
+    Nanos waited = 0;                                      // those of them whose launches wait
     std::vector<Nanos> waiting(trace_.threads.size(), 0);  // less those that do not wait
     const auto longer = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {

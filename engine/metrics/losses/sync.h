@@ -28,7 +28,7 @@ struct Syncs {
   double item_median_bytes = 0;
   std::string item_direction;
   std::int64_t item_sized = 0;  // of them, reads of the size of a result
-  double default_share = 0;  // of the compute time
+  double default_share = 0;     // of the compute time
   std::size_t other_streams = 0;
   std::size_t chain_streams = 0;
   double busy_wait_ns = 0;  // in synchronise calls while the device was not computing
