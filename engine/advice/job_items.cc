@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "engine/replay/remedy.h"
 
@@ -196,6 +197,14 @@ class ItemFinder {
     if (BatchesReady(*item)) AddWaitsForData(item);
     cuts_.Bound(&item->cuts);
     cuts_.Bound(&item->by_itself);
+    const auto weight = [&](const auto& found) {
+      Nanos won = 0;
+      for (const std::size_t r : found.second->ranks) won += CutsOfJob::Taken(item->cuts, r);
+      return std::tuple(found.first->rule == item->rule, won, found.first->saving_share);
+    };
+    item->words =
+        *std::max_element(item->found.begin(), item->found.end(),
+                          [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
   }
 
   // Ranks run one program: batches that are ready on one rank are ready on all.

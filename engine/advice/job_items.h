@@ -21,6 +21,10 @@ struct JobItem {
   Nanos limit = 0;     // the job wins no more than this
   bool fixed = false;  // no cuts: `limit` is what the job wins
   bool first = false;  // some rank plans it before what overlaps with it
+  // Of single parts: the one whose words tell it, where the job wins most. A rank that waits for
+  // the others may save more by itself, and then sees no more than the wait. Effects on other ranks
+  // add to what the cause costs, and have words of their own.
+  std::pair<const Finding*, const ReportFindings*> words{nullptr, nullptr};
   std::set<std::size_t> ranks;
 };
 

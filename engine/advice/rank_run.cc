@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "engine/advice/describe.h"
 #include "engine/advice/fix_list.h"
@@ -86,7 +85,7 @@ class JobFixes : public FixList {
 
   Nanos Unprofiled(const Candidate& candidate, Nanos worth) override {
     if (ItemOf(candidate).found.empty()) return worth;
-    const Finding& part = *Worst(candidate).first;
+    const Finding& part = *ItemOf(candidate).words.first;
     const auto share = PartUnprofiled(part.unprofiled_share, part.saving_share, Share(worth));
     return share ? static_cast<Nanos>(*share * static_cast<double>(window())) : worth;
   }
@@ -240,20 +239,6 @@ class JobFixes : public FixList {
     return finding;
   }
 
-  // The part whose words tell it: where the job wins most. A rank that waits for the others may
-  // save more by itself, and then sees no more than the wait. Effects on other ranks add to what
-  // the cause costs, and have words of their own.
-  std::pair<const Finding*, const ReportFindings*> Worst(const Candidate& candidate) const {
-    const JobItem& item = ItemOf(candidate);
-    const auto rank = [&](const auto& found) {
-      Nanos won = 0;
-      for (const std::size_t r : found.second->ranks) won += CutsOfJob::Taken(item.cuts, r);
-      return std::tuple(found.first->rule == candidate.rule, won, found.first->saving_share);
-    };
-    return *std::max_element(item.found.begin(), item.found.end(),
-                             [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-  }
-
   // Without the profiler the job wins as much less as the part does, or more; not more than the
   // part, where that wins hardly anything with it.
   static std::optional<double> PartUnprofiled(std::optional<double> unprofiled, double of_part,
@@ -265,13 +250,13 @@ class JobFixes : public FixList {
 
   // Whose numbers the words hold: a part of one rank that loses clearly more than others.
   std::string FiguresOf(const Candidate& candidate, const Finding& worst) const {
-    constexpr double kAlike = 0.8;  // layout only: of what the worst loses
+    const double alike_share = knowledge().Number("ranking.alike");
     std::size_t alike = 0;
     const ReportFindings* own = nullptr;
     for (const auto& [finding, report] : ItemOf(candidate).found) {
       if (finding == &worst) own = report;
       const bool same = finding->rule == worst.rule;
-      if (same && finding->touched_share >= kAlike * worst.touched_share)
+      if (same && finding->touched_share >= alike_share * worst.touched_share)
         alike += report->ranks.size();
     }
     const bool only = ItemOf(candidate).ranks.size() == 1;  // which is its place
@@ -283,7 +268,7 @@ class JobFixes : public FixList {
   // With the words and the evidence of one part.
   Finding OfParts(const Candidate& candidate) const {
     const JobItem& item = ItemOf(candidate);
-    const auto [worst, report] = Worst(candidate);
+    const auto& [worst, report] = item.words;
     Finding finding = *worst;
     finding.part = report->part;
     finding.where.figures = FiguresOf(candidate, *worst);
