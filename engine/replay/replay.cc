@@ -172,7 +172,9 @@ void Replay::Pass::StartCall(std::uint32_t i) {
   const HostCall& call = graph_.calls_[i];
   if (call.paused_for != kNone && call.previous != kNone && changes_.vanished[i] == 0) {
     const Nanos done = graph_.ops_[call.paused_for].end;
-    const Nanos code = call.start - done - changes_.CutWithin(call.thread, done, call.start);
+    Nanos code = call.start - done - changes_.CutWithin(call.thread, done, call.start);
+    // Behind it, the thread may have waited for another one, whose code the fix takes off.
+    if (call.waited_for != kNone) code -= changes_.CutWithin(call.waited_for, done, call.start);
     call_start_[i] =
         std::max(call_end_[call.previous], op_end_[call.paused_for] + std::max<Nanos>(code, 0));
     return;

@@ -84,5 +84,31 @@ TEST_CASE("pauses of several lengths are no wait for the kernel that ends in mos
   CHECK(Waits(Analysed(story)) == 0);
 }
 
+// The executing thread goes on 60 us behind the end of each step, and is asked by the main thread,
+// which uploads a batch before the step has ended. Behind two of the steps the main thread computes
+// for 20 ms first, without a call.
+TEST_CASE("who waits for another thread behind the end of a step gets it sooner without its code") {
+  TraceBuilder story;
+  std::vector<Interval> code;
+  Nanos at = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const Nanos done = at + 3_ms + kVaries[i % 6];
+    story.Thread("execute").OnStream(7);
+    story.Launch(kMatrixFp32, {at, at + 5_us}, {at + 10_us, done - 40_us});
+    story.Launch("step_end", {at + 8_us, at + 12_us}, {done - 40_us, done});
+    story.Thread("main").OnStream(13).CopyToGpu(
+        1_MiB, MemoryKind::kPinned, {done - 500_us, done - 495_us}, {done - 490_us, done - 400_us});
+    const Nanos extra = i == 10 || i == 20 ? 20_ms : 0;
+    if (extra > 0) code.push_back({done, done + extra});
+    story.Thread("execute").OsCall("futex", {at + 13_us, done + extra + 58_us});
+    at = done + extra + 60_us;
+  }
+  const Analysed run(story);
+  const std::uint32_t main = run.trace().calls.thread[run.Calls("cudaMemcpyAsync").front()];
+  Remedy remedy;
+  remedy.host_cuts.push_back({main, IntervalSet::Of(std::move(code))});
+  CHECK(std::abs(run->replay().Gain(remedy) - 40_ms) < 1_ms);
+}
+
 }  // namespace
 }  // namespace advise
