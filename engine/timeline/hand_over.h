@@ -21,8 +21,9 @@ struct HandOver {
 
 // A pause counts when it belongs to a pattern: most pauses before the same kind of call, or most of
 // those that no likelier thread explains, end just behind something that the same other launching
-// thread of the process did, too close and too often to be chance, and neither does the waiting thread show work of its own meanwhile (named ranges,
-// file calls), nor is the other one blocked itself until the pause ends.
+// thread of the process did, too close and too often to be chance. Neither does the waiting thread
+// show work of its own meanwhile (named ranges, file calls), nor is the other one blocked itself
+// until the pause ends.
 class HandOvers {
  public:
   HandOvers() = default;               // of nothing

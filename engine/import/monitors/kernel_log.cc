@@ -1,8 +1,9 @@
 // Reads what the kernel logs of GPUs and of memory that ran out (dmesg, journalctl -k,
 // /var/log/messages), with other lines in between:
 //
-//   [Fri Aug 30 11:43:09 2024] NVRM: Xid (PCI:0000:cb:00): 79, pid=4242, GPU has fallen off the
-//   bus. [ 5213.4] Out of memory: Killed process 4242 (python) total-vm:…
+//   [Fri Aug 30 11:43:09 2024] NVRM: Xid (PCI:0000:cb:00): 79, pid=4242, GPU has fallen off the …
+//
+//   [ 5213.4] Out of memory: Killed process 4242 (python) total-vm:…
 #include <algorithm>
 #include <optional>
 #include <string>
