@@ -269,14 +269,19 @@ TEST_CASE("code beside the GPU's work costs what the GPU is idle later") {
 }
 
 // What a step of 850 us loses to code of 600 us beside a kernel: the code ends with the upload of
-// the next batch, on a stream of its own or on that of the kernel, in one copy or in several.
-HostCode CodeBeforeUpload(std::int64_t stream, Interval call = {605_us, 609_us}, int copies = 1) {
+// the next batch, on a stream of its own or on that of the kernel, in one copy or in several,
+// perhaps behind a small one.
+HostCode CodeBeforeUpload(std::int64_t stream, Interval call = {605_us, 609_us}, int copies = 1,
+                          bool small_first = false) {
   TraceBuilder story;
   Repeat(20, 850_us, [&](int i, Nanos at) {
     story.Range("step " + std::to_string(i), {at, at + 849_us});
     story.OnStream(7).Launch("one", {at, at + 5_us}, {at + 10_us, at + 610_us});
     story.Range("augment", {at + 8_us, at + 600_us});
     story.OnStream(stream);
+    if (small_first)
+      story.CopyToGpu(4096, MemoryKind::kPinned, {at + 601_us, at + 602_us},
+                      {at + 603_us, at + 604_us});
     for (int copy = 0; copy < copies; ++copy) {
       const Nanos shift = copy * 5_us;
       const Nanos from = at + 612_us + copy * 200_us / copies;
@@ -300,6 +305,9 @@ TEST_CASE("code before an upload costs what the upload runs beside no kernel") {
   CHECK(late.time.lost->Total() >= late.late_uploads_ns);
   // The second of two copies waits for the first, and begins earlier with it.
   CHECK(CodeBeforeUpload(9, {605_us, 609_us}, 2).late_uploads_ns ==
+        Approx(20 * 200_us).epsilon(0.03));
+  // So it does behind a small one that was over when the host called it.
+  CHECK(CodeBeforeUpload(9, {605_us, 609_us}, 1, true).late_uploads_ns ==
         Approx(20 * 200_us).epsilon(0.03));
   // Behind the kernel in its stream the upload comes no earlier, whenever it is called.
   CHECK(CodeBeforeUpload(7).late_uploads_ns <= 20 * 3_us);

@@ -84,6 +84,40 @@ TEST_CASE("uploads whose results go back on another stream are new each time") {
   CHECK(Analysed(Streamed(8, "iteration"))->copies.repeated.per_step == 1);
 }
 
+// A solver sends a table in eight pieces in each step. Two halos leave from a stream of their own,
+// are exchanged by the host, come back there, and are unpacked.
+TraceBuilder TableBesideHalo() {
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    trace.Range("iteration " + std::to_string(s), {begin, begin + kStep});
+    trace.OnStream(7);
+    for (int piece = 0; piece < 8; ++piece) {
+      const Nanos call = begin + piece * 4'000, at = begin + 10'000 + piece * 101'000;
+      trace.CopyToGpu(1_MiB, MemoryKind::kPinned, {call, call + 1'000}, {at, at + 100'000});
+    }
+    trace.Launch("relax", {begin + 40'000, begin + 43'000}, {begin + 900'000, begin + 9'000'000});
+    trace.OnStream(14);
+    for (int halo = 0; halo < 2; ++halo) {
+      const Nanos call = begin + 50'000 + halo * 4'000, at = begin + 9'010'000 + halo * 190'000;
+      trace.CopyFromGpu(2_MiB, MemoryKind::kPinned, {call, call + 3'000}, {at, at + 190'000});
+    }
+    trace.Sync({begin + 60'000, begin + 9'405'000});
+    for (int halo = 0; halo < 2; ++halo) {
+      const Nanos call = begin + 9'600'000 + halo * 2'000, at = begin + 9'610'000 + halo * 190'000;
+      trace.CopyToGpu(2_MiB, MemoryKind::kPinned, {call, call + 1'000}, {at, at + 190'000});
+    }
+    trace.Launch("unpack", {begin + 9'605'000, begin + 9'608'000},
+                 {begin + 10'000'000, begin + 10'100'000});
+  }
+  return trace;
+}
+
+TEST_CASE("a halo that comes and goes answers no other upload") {
+  const Analysed run(TableBesideHalo());
+  CHECK(run->copies.repeated.per_step == 8);
+}
+
 TEST_CASE("layers that each wait for their weights are offloaded, few as they may be") {
   const Analysed run(Offloaded(4'000'000, 700'000));
   CHECK(run->copies.repeated.per_step == 4);

@@ -38,7 +38,7 @@ struct Wait {
 
 // Uploads beside no kernel that began as soon as they were called, or right behind one that did, so
 // that earlier calls would have begun them beside the kernels before; as much of them as their
-// stream was free before the first.
+// stream was free before them, and before the uploads that they follow.
 class LateUploads {
  public:
   explicit LateUploads(const Basis& basis) : basis_(basis) {
@@ -48,11 +48,11 @@ class LateUploads {
     const Trace& trace = basis.run.trace;
     const auto latency = static_cast<Nanos>(basis.run.knowledge.Number("idle.launch_latency"));
     struct Stream {
-      Nanos done = 0;  // the work so far
+      Nanos done;  // the work so far
       // Behind uploads that began when they were called: how much earlier these could have begun.
       Nanos room = 0;
     };
-    std::vector<Stream> streams(trace.streams.size());
+    std::vector<Stream> streams(trace.streams.size(), Stream{basis.run.window.start});
     for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
       if (trace.ops.stream[op] == kNone) continue;
       Stream& stream = streams[trace.ops.stream[op]];
@@ -70,7 +70,7 @@ class LateUploads {
       const bool holds = trace.calls.end[call] > start;
       const Nanos called = holds ? trace.calls.start[call] : trace.calls.end[call];
       if (start <= called + latency) {
-        stream.room = free_for;
+        stream.room += free_for;
       } else if (free_for > latency) {
         stream.room = 0;  // it waited for something else than the uploads before
       }

@@ -107,11 +107,11 @@ class UploadFinder {
   }
 
   // Sizes of uploads that are new each time: what is computed from them, next on their stream, goes
-  // back to the host before the next of this size comes there. Frames, tiles, halos.
+  // back to the host before the next of them come there. Frames, tiles, halos of all neighbors.
   std::set<std::int64_t> AnsweredSizes() const {
     const double least = run_.knowledge.Number("copy.answer_share");
     struct Open {
-      std::int64_t bytes = 0;  // 0: none
+      std::vector<std::int64_t> bytes;  // uploads in a row
       bool computed = false;
     };
     std::vector<Open> open(trace_.streams.size());
@@ -121,19 +121,22 @@ class UploadFinder {
       if (stream == kNone || !run_.InWindow(trace_.ops.start[op])) continue;
       Open& of_stream = open[stream];
       if (trace_.ops.kind[op] != OpKind::kCopy) {
-        of_stream.computed |= of_stream.bytes > 0;
+        of_stream.computed |= !of_stream.bytes.empty();
         continue;
       }
       if (IsUpload(op)) {
         ++answered_of[Bytes(op)].second;
-        of_stream = {Bytes(op), false};
+        if (of_stream.computed) of_stream = {};
+        of_stream.bytes.push_back(Bytes(op));
         continue;
       }
       const CopyDirection to = trace_.copies.direction[trace_.ops.detail[op]];
       if (to != CopyDirection::kDeviceToHost || !of_stream.computed) continue;
-      if (static_cast<double>(Bytes(op)) < least * static_cast<double>(of_stream.bytes)) continue;
-      ++answered_of[of_stream.bytes].first;
-      of_stream = {};
+      const std::int64_t last = of_stream.bytes.back();
+      if (static_cast<double>(Bytes(op)) < least * static_cast<double>(last)) continue;
+      ++answered_of[last].first;
+      of_stream.bytes.pop_back();
+      of_stream.computed = !of_stream.bytes.empty();
     }
     const double share = run_.knowledge.Number("copy.repeated_steps");
     std::set<std::int64_t> answered;
@@ -146,7 +149,8 @@ class UploadFinder {
 
   // As a pipeline of several streams shows it: in the order in which the host asked for the work,
   // results follow what was computed from these uploads, on whatever stream, and are large enough
-  // for nearly all of them.
+  // for nearly all of them. A result of the size of another upload, such as a halo that comes and
+  // goes, belongs to that one.
   bool AreAnswered() const {
     std::set<std::uint32_t> recurring;
     for (const auto& [step, ops] : by_step_) recurring.insert(ops.begin(), ops.end());
@@ -165,6 +169,7 @@ class UploadFinder {
     struct Open {
       double bytes = 0;  // uploaded and not answered yet
       bool computed = false;
+      std::map<std::int64_t, int> others;  // other uploads by size
     };
     std::map<std::uint32_t, Open> by_device;
     const double least = run_.knowledge.Number("copy.answer_share");
@@ -177,8 +182,15 @@ class UploadFinder {
       } else if (recurring.contains(op)) {
         open.bytes += static_cast<double>(Bytes(op));
         all += static_cast<double>(Bytes(op));
+      } else if (IsUpload(op)) {
+        ++open.others[Bytes(op)];
       } else if (trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kDeviceToHost &&
                  open.computed) {
+        int& same = open.others[Bytes(op)];
+        if (same > 0) {
+          --same;
+          continue;
+        }
         open.bytes = std::max(0.0, open.bytes - static_cast<double>(Bytes(op)) / least);
         open.computed = false;
       }
