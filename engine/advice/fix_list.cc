@@ -177,8 +177,9 @@ void FixList::Plan() {
     return setting != open.end() ? setting : chosen;
   };
   // Of fixes that are worth the same, the most specific that wins what it claims. A cause also
-  // before one that wins little more, most of it elsewhere; a symptom names no fix to begin with: a
-  // cause that is surer and wins as much comes before it, wherever it wins it.
+  // before one that wins little more, most of it elsewhere, unless that one is a setting, which is
+  // tried within minutes; a symptom names no fix to begin with: a cause that is surer and wins as
+  // much comes before it, wherever it wins it.
   const double clear_lead = knowledge_.Number("ranking.clear_lead");
   const double direct_lead = knowledge_.Number("ranking.direct_lead");
   const auto confidence = [&](const Candidate& one) { return ConfidenceOf(one); };
@@ -193,9 +194,11 @@ void FixList::Plan() {
     };
     const auto same = first(clear_lead, false);
     if (same != open.end()) return easiest(Surer(same, &open, clear_lead, confidence));
+    const auto indirect = first(clear_lead, true);
+    if (indirect->candidate->rule->effort == "flag") return indirect;
     const auto direct = first(direct_lead, false);
     const bool cause = direct != open.end() && direct->candidate->rule->kind != RuleKind::kSymptom;
-    return easiest(cause ? direct : first(clear_lead, true));
+    return easiest(cause ? direct : indirect);
   };
   Nanos left = window_;
   const auto ask = [&](Open* one) {

@@ -226,7 +226,8 @@ void DeclareVariation(Catalog* catalog) {
   variation.Add(
       "kernel.slowing.sigma", "num",
       "By how many standard errors the kernel time of steps differs between the halves of "
-      "the window, as it varies from step to step.",
+      "the window, as it varies from step to step. Few steps count for less: it is the distance "
+      "that would be as improbable in a normal distribution.",
       &KernelVariation::slowing_sigma);
   variation.AddLoss("kernel.slowing", kChange,
                     {"",

@@ -298,20 +298,24 @@ TEST_CASE("of fixes that win the same, one comes first that wins the time it was
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
   const Nanos more = 100 * run->replay().Gain(*gone) / run.Window();
-  const auto first = [&](Nanos claimed, Nanos near, RuleKind kind = RuleKind::kRoot) {
+  const auto first = [&](Nanos claimed, Nanos near, RuleKind kind = RuleKind::kRoot,
+                         const char* effort = "code") {
     Verdicts verdicts;
     verdicts.Add(
         {.id = "a/far", .priority = 80, .claims = {Percent(run, 0, claimed)}, .remedy = gone});
+    verdicts.rule(0).effort = effort;
     verdicts.Add(
         {.id = "a/near", .priority = 20, .claims = {Percent(run, 100 - near, 100)}, .kind = kind});
     return verdicts.Rank(run).at(0).rule->id;
   };
   CHECK(first(more / 3, more) == "a/near");
-  CHECK(first(more / 3, more * 85 / 100) == "a/near");                     // wins little less
-  CHECK(first(more / 3, more * 85 / 100, RuleKind::kSymptom) == "a/far");  // names no fix
-  CHECK(first(more / 3, more * 75 / 100) == "a/far");
+  const Nanos less = more * 92 / 100;
+  CHECK(first(more / 3, less) == "a/near");
+  CHECK(first(more / 3, less, RuleKind::kSymptom) == "a/far");       // names no fix
+  CHECK(first(more / 3, less, RuleKind::kRoot, "flag") == "a/far");  // is tried within minutes
+  CHECK(first(more / 3, more * 80 / 100) == "a/far");
   CHECK(first(more, more) == "a/far");  // the more specific
-  CHECK(first(more, more * 85 / 100) == "a/far");
+  CHECK(first(more, less) == "a/far");
 }
 
 TEST_CASE("a cause that is surer comes before a symptom that wins as much") {

@@ -159,6 +159,26 @@ TEST_CASE("a single slow step does not hide short pauses at a regular distance")
   CHECK(run->step_stats.outlier_excess_ns == Approx(50e6).epsilon(0.05));
 }
 
+TEST_CASE(
+    "pauses at a regular distance are one rhythm, though only some steps are unusually long") {
+  // Every fourth step pauses alike; the work of some of these takes longer, too.
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 40; ++n) {
+    const Nanos begin = at + (n % 4 == 3 ? 1200_us : Nanos{0});
+    const bool longer = n == 3 || n == 7 || n == 19 || n == 23 || n == 35;
+    const Nanos work = longer ? 10'500_us : 9_ms;
+    story.Range("step", {at, begin + work + 1_ms});
+    story.Launch("work", {begin, begin + 5_us}, {begin + 10_us, begin + work});
+    at = begin + work + 1_ms;
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(run->run.steps.outliers.size() == 5);
+  CHECK(run->step_stats.stall_every == 4);
+  CHECK(run->step_stats.stall_excess_ns == Approx(10 * 1.2e6).epsilon(0.15));
+  CHECK(run->step_stats.stall.lost->Total() == Approx(10 * 1.2e6).epsilon(0.15));
+}
+
 TEST_CASE("short pauses that leave out a turn, or come out of turn, are no rhythm") {
   const auto every_fourth = [](int n) { return n % 4 == 3; };
   const Analysed seldom(

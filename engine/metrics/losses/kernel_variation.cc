@@ -183,8 +183,11 @@ class Paces {
     return static_cast<std::uint32_t>(steps[turn]);
   }
 
-  // Student's t of the steps from `middle` on against those before it, by their kernel time. Both
-  // sides vary alike: a few steps that happen to be alike say nothing of how steps vary.
+  // By how many standard errors the steps from `middle` on differ from those before it in their
+  // kernel time. Both sides vary alike: a few steps that happen to be alike say nothing of how
+  // steps vary. Few steps show the error itself only roughly, so Student's t of them comes as the
+  // distance that is as improbable in a normal distribution (D. L. Wallace, Bounds on Normal
+  // Approximations to Student's and the Chi-Square Distributions, Ann. Math. Statist. 30, 1959).
   double Sigma(std::uint32_t middle) const {
     std::vector<double> before;
     std::vector<double> after;
@@ -198,15 +201,19 @@ class Paces {
     const auto [mean_after, squares_after] = MeanAndSquares(after);
     const auto count_before = static_cast<double>(before.size());
     const auto count_after = static_cast<double>(after.size());
-    const double variance = (squares_before + squares_after) / (count_before + count_after - 2);
+    const double free = count_before + count_after - 2;
+    const double variance = (squares_before + squares_after) / free;
     const double error = std::sqrt(variance * (1 / count_before + 1 / count_after));
     const double apart = mean_after - mean_before;
     if (apart == 0) return 0;
-    return apart / std::max(error, std::abs(apart) / kMostSigma);
+    const double t = apart / std::max(error, std::abs(apart) / kMostT);
+    const double distance =
+        (8 * free + 1) / (8 * free + 3) * std::sqrt(free * std::log1p(t * t / free));
+    return std::copysign(distance, t);
   }
 
  private:
-  static constexpr double kMostSigma = 1000;  // where nothing varies
+  static constexpr double kMostT = 1000;  // where nothing varies
 
   // And the sum of the squared distances from the mean.
   static std::pair<double, double> MeanAndSquares(const std::vector<double>& values) {

@@ -41,8 +41,10 @@ class SlowStepFinder {
     usual_idle_ = UsualIdle();
     if (rhythm.every > 0) Stall(rhythm);
     if (pauses.every > 0) Stall(pauses);
+    std::vector<std::size_t> regular = rhythm.steps;
+    for (const SlowStep& one : pauses.steps) regular.push_back(one.step);
     std::vector<std::size_t> single;
-    std::set_difference(slow.begin(), slow.end(), rhythm.steps.begin(), rhythm.steps.end(),
+    std::set_difference(slow.begin(), slow.end(), regular.begin(), regular.end(),
                         std::back_inserter(single));
     if (!single.empty()) {
       result_.outliers.clear();  // the rows are of what the finding speaks of
@@ -273,8 +275,8 @@ class SlowStepFinder {
   };
 
   // The steps with longer pauses than usual ones, if they come at a regular distance without
-  // exception: in their lengths they do not stand out, so that chance must be told more strictly.
-  // With the pause beyond the usual one; none where they do not.
+  // exception, but for slow steps: in their lengths the others do not stand out, so that chance
+  // must be told more strictly. With the pause beyond the usual one; none where they do not.
   Pauses RegularPauses() const {
     std::vector<Nanos> pauses;
     std::vector<Nanos> unusual;
@@ -288,18 +290,23 @@ class SlowStepFinder {
     std::vector<SlowStep> paused;
     for (std::size_t i = 0; i < pauses.size(); ++i) {
       const std::size_t step = run_.steps.first_steady + i;
-      if (static_cast<double>(pauses[i] - usual) >= least && 2 * unusual[i] >= pauses[i] - usual &&
-          !run_.steps.IsOutlier(step))
+      if (static_cast<double>(pauses[i] - usual) >= least && 2 * unusual[i] >= pauses[i] - usual)
         paused.push_back({step, pauses[i] - usual});
     }
     if (static_cast<double>(paused.size()) < run_.knowledge.Number("step.min_count")) return {};
     const Rhythm rhythm =
         FindRhythm(paused, run_.steps.first_steady, Steps().size(), run_.knowledge);
-    const std::size_t due = rhythm.every == 0 ? 0 : pauses.size() / rhythm.every;
-    const bool always = rhythm.steps.size() == paused.size() &&
-                        static_cast<double>(paused.size()) >=
-                            run_.knowledge.Number("step.periodic_share") * static_cast<double>(due);
-    if (rhythm.every == 0 || !always) return {};
+    if (rhythm.every == 0) return {};
+    const auto in_turn = [&](const SlowStep& one) {
+      return std::binary_search(rhythm.steps.begin(), rhythm.steps.end(), one.step);
+    };
+    const bool even = std::all_of(paused.begin(), paused.end(), [&](const SlowStep& one) {
+      return in_turn(one) || run_.steps.IsOutlier(one.step);
+    });
+    const auto due = static_cast<double>(pauses.size() / rhythm.every);
+    const double least_seen = run_.knowledge.Number("step.periodic_share") * due;
+    if (!even || static_cast<double>(rhythm.steps.size()) < least_seen) return {};
+    std::erase_if(paused, [&](const SlowStep& one) { return !in_turn(one); });
     return {rhythm.every, std::move(paused)};
   }
 
