@@ -11,12 +11,10 @@ namespace {
 struct Changes {
   std::vector<std::uint8_t> unblocked, vanished, detached, freed;
   std::vector<float> factor;
-  HostTime cuts;
+  mutable std::vector<OverlapWalk> cuts;  // by thread, as far as the last that is cut
 
   Nanos CutWithin(std::uint32_t thread, Nanos from, Nanos to) const {
-    if (cuts.empty()) return 0;
-    const auto found = cuts.find(thread);
-    return found == cuts.end() ? 0 : found->second.OverlapWith(from, to);
+    return thread < cuts.size() ? cuts[thread].With(from, to) : 0;
   }
 };
 
@@ -42,7 +40,10 @@ Changes Spread(const Remedy& remedy, const RowIndex& call_index, const RowIndex&
       if (At(op_index, row) != kNone) changes.factor[op_index[row]] *= factor;
     }
   }
-  changes.cuts = CutsByThread(remedy.host_cuts);
+  for (auto& [thread, cut] : CutsByThread(remedy.host_cuts)) {
+    changes.cuts.resize(thread + 1);
+    changes.cuts.back() = OverlapWalk(std::move(cut));
+  }
   return changes;
 }
 

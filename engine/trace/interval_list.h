@@ -91,6 +91,11 @@ class IntervalList {
   Interval back() const { return (*this)[size_ - 1]; }
   const_iterator begin() const { return {this, 0}; }
   const_iterator end() const { return {this, size_}; }
+  // Where no intervals overlap: the first that ends after `time`, and the first that starts at
+  // `time` or later. O(log n), and faster than a search over intervals: blocks are searched by
+  // their first starts, and the words of a block as they are.
+  const_iterator FirstEndingAfter(Nanos time) const;
+  const_iterator FirstStartingFrom(Nanos time) const;
 
   void reserve(std::size_t intervals) { words_.reserve(intervals + intervals / kBlock + 1); }
   // Starts at or after the start of the last one, and not before it ends.
@@ -118,6 +123,9 @@ class IntervalList {
  private:
   static constexpr std::size_t kBlock = 64;
   static constexpr std::uint32_t kInFull = 0xFFFFFFFF;
+
+  // The first block that starts at `time` or later, or, if `after`, later than that.
+  std::size_t FirstBlockFrom(Nanos time, bool after) const;
 
   // As the last one.
   void Write(const Interval& interval) {

@@ -6,12 +6,6 @@
 namespace advise {
 namespace {
 
-// The first interval that ends after `time`.
-IntervalList::const_iterator FirstEndingAfter(const IntervalList& intervals, Nanos time) {
-  return std::upper_bound(intervals.begin(), intervals.end(), time,
-                          [](Nanos t, const Interval& i) { return t < i.end; });
-}
-
 // Walks forward through a list and holds where it is, so that each interval is read once.
 class Cursor {
  public:
@@ -35,12 +29,6 @@ class Cursor {
 };
 
 }  // namespace
-
-void IntervalList::GiveBackRoom() {
-  constexpr std::size_t kWorth = std::size_t{1} << 17U;  // intervals: a megabyte
-  const std::size_t unused = words_.capacity() - words_.size();
-  if (unused > kWorth && unused > words_.size() / 8) words_.shrink_to_fit();
-}
 
 const IntervalList IntervalSet::kNothing;
 
@@ -147,9 +135,8 @@ IntervalSet IntervalSet::Clip(Nanos start, Nanos end) const {
     return *this;
   Data part;
   const IntervalList& all = intervals();
-  const auto first = FirstEndingAfter(all, start);
-  const auto last = std::lower_bound(first, all.end(), end,
-                                     [](const Interval& i, Nanos t) { return i.start < t; });
+  const auto first = all.FirstEndingAfter(start);
+  const auto last = std::max(first, all.FirstStartingFrom(end));
   part.intervals.reserve(static_cast<std::size_t>(last - first));
   for (const Interval& i : std::ranges::subrange(first, last))
     part.Append(std::max(i.start, start), std::min(i.end, end));
@@ -160,9 +147,8 @@ IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
   Data gaps;
   Nanos at = start;
   const IntervalList& all = intervals();
-  const auto first = FirstEndingAfter(all, start);
-  const auto last = std::lower_bound(first, all.end(), end,
-                                     [](const Interval& i, Nanos t) { return i.start < t; });
+  const auto first = all.FirstEndingAfter(start);
+  const auto last = std::max(first, all.FirstStartingFrom(end));
   gaps.intervals.reserve(static_cast<std::size_t>(last - first) + 1);
   for (const Interval& i : std::ranges::subrange(first, last)) {
     gaps.Append(at, i.start);
@@ -175,24 +161,43 @@ IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
 Nanos IntervalSet::OverlapWith(Nanos start, Nanos end) const {
   Nanos total = 0;
   const IntervalList& all = intervals();
-  for (const Interval& i : std::ranges::subrange(FirstEndingAfter(all, start), all.end())) {
+  for (const Interval& i : std::ranges::subrange(all.FirstEndingAfter(start), all.end())) {
     if (i.start >= end) break;
     total += std::min(i.end, end) - std::max(i.start, start);
   }
   return total;
 }
 
+Nanos OverlapWalk::With(Nanos start, Nanos end) {
+  const IntervalList& all = set_.intervals();
+  if (all.empty()) return 0;
+  MoveTo(start);
+  Nanos total = 0;
+  for (std::size_t i = at_; i < all.size(); ++i) {
+    const Interval one = all[i];
+    if (one.start >= end) break;
+    total += std::min(one.end, end) - std::max(one.start, start);
+  }
+  return total;
+}
+
+void OverlapWalk::MoveTo(Nanos time) {
+  constexpr int kNear = 8;  // beyond that a search is faster than a walk
+  const IntervalList& all = set_.intervals();
+  bool found = at_ == 0 || all[at_ - 1].end <= time;
+  for (int i = 0; found && at_ < all.size() && all[at_].end <= time; ++i, ++at_) found = i < kNear;
+  if (!found) at_ = static_cast<std::size_t>(all.FirstEndingAfter(time) - all.begin());
+}
+
 bool IntervalSet::Contains(Nanos time) const {
-  const auto i = FirstEndingAfter(intervals(), time);
+  const auto i = intervals().FirstEndingAfter(time);
   return i != intervals().end() && i->start <= time;
 }
 
 std::ranges::subrange<IntervalList::const_iterator> IntervalSet::StartingIn(Nanos start,
                                                                             Nanos end) const {
   const IntervalList& all = intervals();
-  const auto before = [](const Interval& i, Nanos time) { return i.start < time; };
-  const auto first = std::lower_bound(all.begin(), all.end(), start, before);
-  return {first, std::lower_bound(first, all.end(), std::max(start, end), before)};
+  return {all.FirstStartingFrom(start), all.FirstStartingFrom(std::max(start, end))};
 }
 
 }  // namespace advise

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <ranges>
@@ -69,6 +70,22 @@ class IntervalSet {
   Data& Own();  // to change: no other set's
 
   std::shared_ptr<Data> data_;  // null: empty
+};
+
+// Asks one set again and again, for times that mostly come in order: O(hits) then, else
+// O(log n + hits).
+class OverlapWalk {
+ public:
+  OverlapWalk() = default;
+  explicit OverlapWalk(IntervalSet set) : set_(std::move(set)) {}
+  // As IntervalSet::OverlapWith.
+  Nanos With(Nanos start, Nanos end);
+
+ private:
+  void MoveTo(Nanos time);  // to the first interval that ends after it
+
+  IntervalSet set_;
+  std::size_t at_ = 0;
 };
 
 // Collects intervals in any order, and as compact as a set while they come in that of their starts.

@@ -51,6 +51,18 @@ TEST_CASE("a list of intervals gives back what it was given, however far apart")
     CHECK(list.size() == all.size());
     CHECK(list == ListOf(all));
     if (!all.empty()) CHECK((list.front() == all.front() && list.back() == all.back()));
+    for (int k = 0; k < 50; ++k) {
+      const bool edge = !all.empty() && dice.Roll(2) == 0;
+      const Interval& near = edge ? all[dice.Roll(all.size())] : Interval{0, at + 10};
+      const Nanos time = edge ? (dice.Roll(2) == 0 ? near.start : near.end) - 1 + dice.Roll(3)
+                              : dice.Roll(near.end);
+      const auto ends =
+          std::find_if(all.begin(), all.end(), [&](auto& one) { return one.end > time; });
+      const auto starts =
+          std::find_if(all.begin(), all.end(), [&](auto& one) { return one.start >= time; });
+      CHECK(list.FirstEndingAfter(time) - list.begin() == ends - all.begin());
+      CHECK(list.FirstStartingFrom(time) - list.begin() == starts - all.begin());
+    }
   }
 }
 
@@ -190,6 +202,27 @@ TEST_CASE("clips, gaps, overlaps and lookups agree with the model of single nano
     CHECK(a.set.Contains(from) == a.model[static_cast<std::size_t>(from)]);
     CHECK((IsCanonical(a.set.Clip(from, to)) && IsCanonical(a.set.GapsWithin(from, to))));
   }
+}
+
+TEST_CASE("a walk tells the same overlaps, whether times come in order or not") {
+  Dice dice(17);
+  for (int i = 0; i < 200; ++i) {
+    IntervalSet set;
+    for (Nanos at = dice.Roll(50), n = dice.Roll(200); n > 0; --n) {
+      const Nanos start = at + 1 + dice.Roll(20);
+      at = start + 1 + dice.Roll(20);
+      set.Append(start, at);
+    }
+    OverlapWalk walk(set);
+    Nanos from = 0;
+    for (int k = 0; k < 100; ++k) {
+      const bool back = dice.Chance(10);
+      from = back ? dice.Roll(8000) : from + dice.Roll(dice.Chance(5) ? 1000 : 60);
+      const Nanos to = from + dice.Roll(100);
+      CHECK(walk.With(from, to) == set.OverlapWith(from, to));
+    }
+  }
+  CHECK(OverlapWalk().With(0, 10) == 0);
 }
 
 TEST_CASE("sizes add up: a set is its common part and its rest, a union its two parts once") {
