@@ -56,6 +56,11 @@ bool FitsRanks(const RunInfo& run, const std::vector<std::string>& programs) {
          std::find(programs.begin(), programs.end(), kSomeRanks) == programs.end();
 }
 
+// Whether what is for these programs is for such GPUs, kinds of runs and reports.
+bool FitsSetting(const RunInfo& run, const std::vector<std::string>& programs) {
+  return FitsMaker(run, programs) && FitsKind(run, programs) && FitsRanks(run, programs);
+}
+
 bool SaysNoProgram(const std::string& program) {
   return IsMaker(program) || IsKind(program) || program == kSomeRanks;
 }
@@ -134,32 +139,38 @@ std::vector<std::string> OtherAudiences() {
   return {"nvidia", "amd", "training", "inference", kSomeRanks, "c++"};
 }
 
-std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
-  std::vector<Fix> fixes;
-  for (const Fix& fix : all) {
-    if (!FitsMaker(run, fix.programs) || !FitsKind(run, fix.programs)) continue;
-    if (!FitsRanks(run, fix.programs)) continue;
-    fixes.push_back(fix);
-    std::erase_if(fixes.back().links, [&](const Link& link) {
-      return !FitsMaker(run, link.programs) || !FitsProgram(run, link.programs);
-    });
-  }
-  std::vector<Fix> fitting;
-  for (const Fix& fix : fixes) {
-    const bool fits = FitsProgram(run, fix.programs) && !IsForOtherKind(run, fix.programs);
-    if (fits) fitting.push_back(fix);
+std::vector<std::size_t> FittingFixes(const RunInfo& run, const std::vector<Fix>& all) {
+  std::vector<std::size_t> fitting;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::vector<std::string>& programs = all[i].programs;
+    if (FitsSetting(run, programs) && FitsProgram(run, programs) && !IsForOtherKind(run, programs))
+      fitting.push_back(i);
   }
   // What is said for C++ is the nearest thing where nothing is said for the program's own language.
   std::stable_partition(fitting.begin(), fitting.end(),
-                        [&](const Fix& fix) { return !IsForNeighbor(run, fix.programs); });
-  std::stable_sort(fitting.begin(), fitting.end(), [&](const Fix& a, const Fix& b) {
-    return FromUnseenFramework(run, a.programs) < FromUnseenFramework(run, b.programs);
+                        [&](std::size_t i) { return !IsForNeighbor(run, all[i].programs); });
+  std::stable_sort(fitting.begin(), fitting.end(), [&](std::size_t a, std::size_t b) {
+    return FromUnseenFramework(run, all[a].programs) < FromUnseenFramework(run, all[b].programs);
   });
-  if (!fitting.empty()) return fitting;
+  return fitting;
+}
+
+std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& all) {
+  std::vector<Fix> fixes;
+  for (const std::size_t i : FittingFixes(run, all)) fixes.push_back(all[i]);
+  if (fixes.empty()) {
+    for (const Fix& fix : all) {
+      if (!FitsSetting(run, fix.programs)) continue;
+      fixes.push_back(fix);
+      const std::string other = OtherProgram(run, fix.programs);
+      if (!other.empty())
+        fixes.back().action += fmt::format(" (for {}; find its equivalent in your program)", other);
+    }
+  }
   for (Fix& fix : fixes) {
-    const std::string other = OtherProgram(run, fix.programs);
-    if (!other.empty())
-      fix.action += fmt::format(" (for {}; find its equivalent in your program)", other);
+    std::erase_if(fix.links, [&](const Link& link) {
+      return !FitsMaker(run, link.programs) || !FitsProgram(run, link.programs);
+    });
   }
   return fixes;
 }

@@ -2,6 +2,7 @@
 // torch.compile.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace advise {
 // those that name none are for everybody. All of them where nothing is known about the program, or
 // where none would be left. Links are chosen alike, but none may be left.
 std::vector<Fix> FixesFor(const RunInfo& run, const std::vector<Fix>& fixes);
+// Which of them fit, the best first; none where all are for other programs.
+std::vector<std::size_t> FittingFixes(const RunInfo& run, const std::vector<Fix>& fixes);
 
 // What `programs` may name beside the frameworks and languages of kb/runs.toml.
 std::vector<std::string> OtherAudiences();

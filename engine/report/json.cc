@@ -1,7 +1,9 @@
 #include "engine/report/json.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "engine/advice/audience.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/json_run.h"
@@ -89,12 +91,21 @@ Json Fixes(const std::vector<Fix>& fixes) {
   return array;
 }
 
-// With the rank of the finding before this one that says the fix first, where one does.
+// Those for this program first, as other formats show them. With the rank of the finding before
+// this one that says the fix first, where one does.
 Json FixesOf(const Report& report, const Finding& finding) {
-  Json array = Fixes(finding.fixes);
+  std::vector<std::size_t> order = FittingFixes(report.run, finding.fixes);
+  const std::size_t fitting = order.size();
   for (std::size_t i = 0; i < finding.fixes.size(); ++i) {
-    const Finding* const same = WithTheSameFix(report, finding, finding.fixes[i]);
-    if (same != nullptr) array[i]["same_as_finding"] = same->rank;
+    if (std::find(order.begin(), order.end(), i) == order.end()) order.push_back(i);
+  }
+  const Json all = Fixes(finding.fixes);
+  Json array = Json::array();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    array.push_back(all[order[i]]);
+    array.back()["fits"] = i < fitting;
+    const Finding* const same = WithTheSameFix(report, finding, finding.fixes[order[i]]);
+    if (same != nullptr) array.back()["same_as_finding"] = same->rank;
   }
   return array;
 }

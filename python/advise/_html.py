@@ -82,16 +82,10 @@ def _fixes(fixes: Iterable["Fix"]) -> str:
     return "".join(shown)
 
 
-def _fitting(finding: "Finding", audience: Sequence[str]) -> List["Fix"]:
-    """The fixes for a program of these kinds; all of them, if none fits."""
-    fits = [fix for fix in finding.fixes if not fix.audience or set(fix.audience) & set(audience)]
-    return fits or list(finding.fixes)
-
-
-def finding(item: "Finding", audience: Sequence[str] = (), is_open: bool = False) -> str:
-    """A finding, folded but for its title and saving."""
+def finding(item: "Finding", is_open: bool = False) -> str:
+    """A finding, folded but for its title and saving; of its fixes those for this program, or all if none is."""
     gain = "saves up to " + _percent(item.saving.share) if item.saving.share >= 0.005 else item.severity
-    fixes = _fitting(item, audience) if audience else list(item.fixes)
+    fixes = [fix for fix in item.fixes if fix.fits] or item.fixes
     return (
         "<details{}><summary><b>{}. {}</b> <span class='dim'>{}</span></summary>"
         "<div><p>{}</p><p>{}</p>{}<p class='dim'>{}</p></div></details>"
@@ -111,8 +105,10 @@ def _plan(item: "Report") -> str:
     plan = item.plan
     if len(plan) < 2:
         return ""
+    steps = item.facts.get("cluster.steps") or item.facts.get("steps.count")
     left = [item.window.seconds, *(step.after_seconds for step in plan)]
-    words = " → ".join(_quantity(seconds * 1e9, "ns") for seconds in left)
+    first, *later = (_quantity(seconds * 1e9 / float(steps or 1), "ns") for seconds in left)
+    words = " → ".join([first + (" per " + item.run.unit if steps else ""), *later])
     limit = "; then {} is the limit".format(plan[-1].next_bound) if plan[-1].next_bound else ""
     return "<p>Fixed in this order: {}{}</p>".format(words, escape(limit))
 
@@ -120,7 +116,6 @@ def _plan(item: "Report") -> str:
 def report(item: "Report") -> str:
     """The verdict, where the time went, and the findings."""
     run = item.run
-    audience = [run.framework.lower(), *(language.lower() for language in run.languages)]
     parts = ["<p><b>{}</b></p>".format(escape(item.verdict))]
     if run.why_tentative:
         parts.append("<p class='dim'>{}</p>".format(escape(run.why_tentative)))
@@ -129,7 +124,7 @@ def report(item: "Report") -> str:
     # What another finding explains stands under it in the program's reports, and nowhere here, but for what it wins itself.
     findings = [one for one in item.findings if not one.explained_by or (one.saving.seconds > 0 and one.severity != "info")]
     parts.append(_plan(item))
-    parts += [finding(one, audience, one is findings[0]) for one in findings]
+    parts += [finding(one, one is findings[0]) for one in findings]
     names = ", ".join(one.path for one in item.inputs)
     parts.append("<p class='dim'>{}</p>".format(escape(names)))
     return "".join(parts)

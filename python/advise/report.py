@@ -130,6 +130,7 @@ class Fix:
     language: str = ""
     audience: Sequence[str] = ()  # "for" in JSON: empty, it is for all
     links: Sequence[str] = ()
+    fits: bool = True  # for this program; those that do come first
     same_as_finding: Optional[int] = None  # rank of the finding that it stands first under
 
 

@@ -73,6 +73,19 @@ TEST_CASE("snippets keep their lines") {
         sample->report.findings[0].fixes[0].snippet);
 }
 
+TEST_CASE("of the fixes, those for this program come first") {
+  const auto sample = MakeSampleReport();
+  sample->report.run.framework = "JAX";
+  sample->report.run.languages = {"Python"};
+  sample->report.findings[0].fixes = {{"for PyTorch", "", "", {}, {"pytorch"}, ""},
+                                      {"for JAX", "", "", {}, {"jax"}, ""}};
+  const Json fixes = Json::parse(RenderJson(sample->report))["findings"][0]["fixes"];
+  REQUIRE(fixes.size() == 2);
+  CHECK(fixes[0]["action"] == "for JAX");
+  CHECK(fixes[0]["fits"] == true);
+  CHECK(fixes[1]["fits"] == false);
+}
+
 TEST_CASE("--top holds in JSON: findings and plan end there") {
   const auto sample = MakeSampleReport();
   REQUIRE(sample->report.findings.size() > 1);
