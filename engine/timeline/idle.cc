@@ -2,57 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-
-#include "engine/base/median.h"
-#include "engine/timeline/awaited.h"
-#include "engine/timeline/code_loading.h"
-#include "engine/timeline/pause.h"
 
 namespace advise {
-
-IdleCause CauseOf(const HostPiece& piece) {
-  switch (piece.activity) {
-    case Activity::kProfiler:
-      return IdleCause::kProfilerOverhead;
-    case Activity::kJit:
-    case Activity::kModuleLoad:
-      return IdleCause::kJitOrModuleLoad;
-    case Activity::kAllocation:
-      return IdleCause::kAllocation;
-    case Activity::kSync:
-    case Activity::kBlockingCopy:
-      return IdleCause::kHostSync;
-    case Activity::kMpi:
-      return IdleCause::kPeerWait;
-    default:
-      break;
-  }
-  if (piece.phase == Phase::kDataLoading) return IdleCause::kDataLoading;
-  if (piece.phase == Phase::kCompilation) return IdleCause::kJitOrModuleLoad;
-  // Inside a range named after a communication library the thread waits for its peer.
-  if (piece.phase == Phase::kCommunication && piece.activity == Activity::kCode)
-    return IdleCause::kPeerWait;
-  switch (piece.activity) {
-    case Activity::kFileIo:
-    case Activity::kFileWrite:
-    case Activity::kMemoryMap:
-      return IdleCause::kFileIo;
-    case Activity::kLock:
-    case Activity::kNetwork:
-    case Activity::kOsWait:
-    case Activity::kChildWait:
-    case Activity::kSleep:
-      return IdleCause::kHostWait;
-    case Activity::kLaunch:
-    case Activity::kGraphLaunch:
-    case Activity::kCopyCall:
-    case Activity::kOtherCall:
-      return IdleCause::kLaunch;
-    default:
-      return IdleCause::kHostCompute;
-  }
-}
 
 namespace {
 
@@ -62,11 +13,8 @@ class Explainer {
             const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs)
       : run_(run),
         times_(times),
-        awaited_(run),
-        hand_overs_(hand_overs),
         blocks_(blocks),
-        compiling_(CompilingPauses(run)),
-        loading_(run),
+        hosts_(run, hand_overs),
         latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
         longest_latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.longest_latency"))) {
     idle_.by_device.resize(times.size());
@@ -78,7 +26,7 @@ class Explainer {
     idle_.pieces = GapPieces(when);
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
     idle_.late_copies = FindLateCopies(run_, blocks_);
-    idle_.serves = awaited_.Serves() || AnswersPrograms();
+    idle_.serves = hosts_.Serves();
     idle_.pieces = GapPieces(idle_.pieces);  // a copy has no room to grow, and there are millions
     for (const GapPiece piece : idle_.pieces) {
       idle_.by_device[piece.device][static_cast<std::size_t>(piece.cause)] += piece.Length();
@@ -96,15 +44,6 @@ class Explainer {
   }
 
  private:
-  // Whether it waits for requests again and again, each time more briefly than people take; what
-  // trains waits for data in the same way.
-  bool AnswersPrograms() {
-    const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
-    const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
-    return request_waits_.size() >= least && Median(request_waits_) < as_people &&
-           !awaited_.SaysTraining();
-  }
-
   // As a device has work, no op says for whom the host is late: its next launch does.
   void FollowHost(std::uint32_t d) {
     const CallTable& calls = run_.trace.calls;
@@ -117,8 +56,7 @@ class Explainer {
     std::stable_sort(launches.begin(), launches.end(), [&](std::uint32_t a, std::uint32_t b) {
       return calls.start[a] < calls.start[b];
     });
-    hosts_.clear();
-    hosts_.resize(run_.trace.threads.size());
+    hosts_.Rewind();
     std::size_t next = 0;
     for (const Interval& interval : times_[d].idle.intervals()) {
       while (next < launches.size() && calls.start[launches[next]] < interval.start) ++next;
@@ -139,8 +77,7 @@ class Explainer {
   }
 
   void ExplainDevice(std::uint32_t d) {
-    hosts_.clear();
-    hosts_.resize(run_.trace.threads.size());
+    hosts_.Rewind();
     const OpTable& ops = run_.trace.ops;
     const std::vector<std::uint32_t>& device_ops = run_.ops_of_device[d];
     std::size_t next = 0;
@@ -245,107 +182,12 @@ class Explainer {
   // The host was late: what did the launching thread do?
   void Host(const Gap& gap, Nanos start, Nanos end) {
     if (end <= start) return;
-    HostActivity& host = HostOf(gap.thread);
     // Before its thread did anything at all, the device had nobody to work for.
-    const Nanos seen = std::clamp(host.FirstEvent(), start, end);
+    const Nanos seen = std::clamp(hosts_.ActivityOf(gap.thread).FirstEvent(), start, end);
     Add(gap, seen, IdleCause::kNoWorkQueued);
-    if (seen < end) Tell(gap, gap.thread, seen, end, 0);
-  }
-
-  // Where more is written than read, opening and closing files is part of the writing.
-  static void MarkOutput(std::vector<HostPiece>* pieces) {
-    Nanos balance = 0;
-    for (const HostPiece& piece : *pieces) {
-      if (piece.activity == Activity::kFileWrite) balance += piece.end - piece.start;
-      if (piece.activity == Activity::kFileIo) balance -= piece.end - piece.start;
-    }
-    if (balance <= 0) return;
-    for (HostPiece& piece : *pieces) {
-      if (piece.activity == Activity::kFileIo) piece.activity = Activity::kFileWrite;
-    }
-  }
-
-  // What the thread did; and where it waited for another thread, what that one did.
-  void Tell(const Gap& gap, std::uint32_t thread, Nanos start, Nanos end, int depth) {
-    constexpr int kDeepest = 3;
-    std::vector<HostPiece> pieces = HostOf(thread).Pieces(start, end);
-    MarkOutput(&pieces);
-    // Who polls sleeps again and again; one sleep waits for nothing but its own end.
-    const bool polls = std::count_if(pieces.begin(), pieces.end(), [](const HostPiece& piece) {
-                         return piece.activity == Activity::kSleep;
-                       }) > 1;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const HostPiece& piece = pieces[i];
-      IdleCause cause = CauseOf(piece);
-      Activity activity = piece.activity;
-      if (loading_.InSlowFree(thread, piece)) {
-        Add(gap, piece.end, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad, piece.phase,
-            thread);
-        continue;
-      }
-      if (activity == Activity::kOsWait && awaited_.IsForInput(thread, piece.start, piece.end)) {
-        Add(gap, piece.end, IdleCause::kNoWorkQueued, activity, piece.phase, thread);
-        continue;
-      }
-      if (cause == IdleCause::kHostWait || cause == IdleCause::kHostCompute) {
-        const std::uint32_t other =
-            depth < kDeepest ? hand_overs_.AwaitedAt(thread, piece.start) : kNone;
-        if (other != kNone && other != gap.thread) {
-          Tell(gap, other, piece.start, piece.end, depth + 1);
-          continue;
-        }
-      }
-      const bool for_answer = cause == IdleCause::kHostWait &&
-                              (activity == Activity::kOsWait || activity == Activity::kNetwork) &&
-                              awaited_.IsForAnswer(thread, piece.start, piece.end);
-      if (for_answer) activity = Activity::kNetwork;
-      // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
-      const bool waits = activity == Activity::kOsWait || activity == Activity::kFileIo ||
-                         activity == Activity::kNetwork || (activity == Activity::kSleep && polls);
-      const bool may_be_loader =
-          !for_answer && (cause == IdleCause::kHostWait || cause == IdleCause::kFileIo);
-      if (waits && may_be_loader && awaited_.IsLoader(thread, piece.start, piece.end)) {
-        cause = IdleCause::kDataLoading;
-      }
-      if (waits && !for_answer && cause == IdleCause::kHostWait &&
-          awaited_.IsForRequest(thread, piece.start, piece.end)) {
-        cause = IdleCause::kNoWorkQueued;
-        request_waits_.push_back(piece.end - piece.start);
-      }
-      if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
-          awaited_.IsSilentLoader(thread, piece.start, piece.end)) {
-        cause = IdleCause::kDataLoading;
-        activity = Activity::kSilentWait;
-      }
-      if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
-          awaited_.IsSilentForRequest(thread, piece.start, piece.end)) {
-        cause = IdleCause::kNoWorkQueued;
-        activity = Activity::kSilentWait;
-      }
-      // It waited for a thread that does nothing but upload data, and computed that before.
-      if (cause == IdleCause::kHostCompute && activity == Activity::kCode &&
-          run_.loads[thread] != 0) {
-        cause = IdleCause::kDataLoading;
-      }
-      // What a child process made is loaded next: it was a compiler.
-      const bool loads_next = std::any_of(pieces.begin() + static_cast<std::ptrdiff_t>(i),
-                                          pieces.end(), [](const HostPiece& later) {
-                                            return later.activity == Activity::kModuleLoad ||
-                                                   later.activity == Activity::kJit;
-                                          });
-      if (activity == Activity::kChildWait && (loads_next || awaited_.CompilerSeen())) {
-        cause = IdleCause::kJitOrModuleLoad;
-      }
-      if (cause == IdleCause::kHostCompute && activity == Activity::kCode) {
-        const IntervalSet compiling =
-            compiling_[thread].Clip(std::max(told_, piece.start), piece.end);
-        for (const Interval& part : compiling.intervals()) {
-          Add(gap, part.start, cause, activity, piece.phase, thread);
-          Add(gap, part.end, IdleCause::kJitOrModuleLoad, activity, piece.phase, thread);
-        }
-      }
-      Add(gap, piece.end, cause, activity, piece.phase, thread);
-    }
+    if (seen == end) return;
+    for (const HostCauses::Piece& piece : hosts_.Explain(gap.thread, seen, end))
+      Add(gap, piece.end, piece.cause, piece.activity, piece.phase, piece.thread);
   }
 
   // From the start of the launching call to the start of its op: the call itself and the latency,
@@ -357,11 +199,11 @@ class Explainer {
     const bool waits = end - returned > longest_latency_ns_;
     if (waits) end = std::max(start, returned + latency_ns_);
     // Older captures do not record lazy loading: it hides in the first launch of a kernel.
-    const Nanos loaded = loading_.InLaunchOf(gap.op)
+    const Nanos loaded = hosts_.loading().InLaunchOf(gap.op)
                              ? std::min(end, run_.trace.calls.end[CallOf(run_.trace, gap)])
                              : start;
     Add(gap, loaded, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
-    for (const HostPiece& piece : HostOf(gap.thread).Pieces(loaded, end)) {
+    for (const HostPiece& piece : hosts_.ActivityOf(gap.thread).Pieces(loaded, end)) {
       const IdleCause cause = CauseOf(piece);
       const bool inside_call = cause == IdleCause::kJitOrModuleLoad ||
                                cause == IdleCause::kProfilerOverhead ||
@@ -376,7 +218,7 @@ class Explainer {
   void Awaiting(const Gap& gap) {
     const Nanos launched = run_.trace.calls.end[CallOf(run_.trace, gap)];
     // The call began while the device was still busy, and loaded code until long after.
-    if (loading_.InLaunchOf(gap.op))
+    if (hosts_.loading().InLaunchOf(gap.op))
       Add(gap, std::min(gap.end, launched), IdleCause::kJitOrModuleLoad, Activity::kModuleLoad);
     const Nanos latency_end = std::min(gap.end, std::max(launched, gap.start) + latency_ns_);
     Add(gap, latency_end, IdleCause::kLaunch, Activity::kLaunch);
@@ -407,26 +249,15 @@ class Explainer {
     return ends;
   }
 
-  HostActivity& HostOf(std::uint32_t thread) {
-    std::optional<HostActivity>& host = hosts_[thread];
-    if (!host) host.emplace(run_, thread);
-    return *host;
-  }
-
   const Run& run_;
   const std::vector<DeviceTime>& times_;
-  Awaited awaited_;
-  const HandOvers& hand_overs_;
   const std::vector<std::uint32_t>& blocks_;
-  std::vector<IntervalSet> compiling_;  // by thread
-  CodeLoading loading_;
+  HostCauses hosts_;
   Nanos latency_ns_;
   Nanos longest_latency_ns_;
   std::map<std::uint32_t, std::vector<Nanos>> ends_;
   Idle idle_;
   Nanos told_ = 0;  // up to where the gap at hand is explained
-  std::vector<Nanos> request_waits_;
-  std::vector<std::optional<HostActivity>> hosts_;
 };
 
 }  // namespace

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "engine/timeline/gap.h"
-#include "engine/timeline/hand_over.h"
-#include "engine/timeline/host_activity.h"
+#include "engine/timeline/host_cause.h"
 #include "engine/timeline/late_copies.h"
 
 namespace advise {
@@ -17,10 +16,6 @@ namespace advise {
 inline std::uint32_t CallOf(const Trace& trace, const Gap& gap) {
   return gap.op == kNone ? kNone : trace.ops.call[gap.op];
 }
-
-// Why a GPU is idle while the thread that should give it work does this, as far as the piece alone
-// tells.
-IdleCause CauseOf(const HostPiece& piece);
 
 struct Idle {
   Gaps gaps;
