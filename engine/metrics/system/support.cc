@@ -27,6 +27,13 @@ std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
   return "there is no timeline of the run";
 }
 
+// Whether there is nothing to judge, and why; "" where there is something.
+std::string WhyNothingRan(const Run& run) {
+  if (!run.trace.HasTimeline()) return WhyNoTimelineIsNotEnough(run.trace);
+  if (run.trace.ops.size() == 0) return "no GPU activity was recorded";
+  return LacksKernels(run) ? "no kernel was recorded" : "";
+}
+
 bool IsStartUp(IdleCause cause) {
   return cause == IdleCause::kJitOrModuleLoad || cause == IdleCause::kAllocation;
 }
@@ -155,6 +162,64 @@ std::string WhyFewKernels(const Run& run) {
   return many ? "" : fmt::format("only {} kernel launches were recorded", kernels);
 }
 
+// How much of the idle time goes into starting up.
+struct IdleStart {
+  Nanos time = 0;       // over all devices that did work
+  bool mostly = false;  // most of the idle time, and much of the window
+};
+
+IdleStart IdleStartOf(const Basis& basis) {
+  const Run& run = basis.run;
+  IdleStart start;
+  Nanos all = 0;
+  const bool recurs = AllocationRecurs(basis);
+  for (const std::uint32_t d : run.active_devices) {
+    const auto& idle = basis.idle.by_device[d];
+    start.time += idle[static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)];
+    if (!recurs) start.time += idle[static_cast<std::size_t>(IdleCause::kAllocation)];
+    all += basis.times[d].idle.Total();
+  }
+  start.mostly = all > 0 && 2 * start.time > all && 4 * start.time > run.window.Length();
+  return start;
+}
+
+// Why steps that were found are no loop to judge by; "" where they are.
+std::string WhyNoLoop(const Basis& basis, const IdleStart& start) {
+  const Run& run = basis.run;
+  const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
+  const Nanos steady = run.steps.all.back().end - run.steps.all[run.steps.first_steady].start;
+  if (steady < least) {
+    return fmt::format("the repeated work lasts only {} in all",
+                       FormatQuantity(static_cast<double>(steady), "ns"));
+  }
+  const auto devices = static_cast<double>(run.active_devices.size());
+  const bool starts = static_cast<double>(start.time) >=
+                      run.knowledge.Number("verdict.start_up_share") * devices *
+                          static_cast<double>(run.window.Length());
+  if (run.steps.source == "period" && starts && MayBeStartUp(basis))
+    return "the capture holds mostly start-up, since code is loaded in every repetition";
+  return "";
+}
+
+// Why work without steps is no loop; "" where it runs long enough, or repeats throughout.
+std::string WhyNothingRepeats(const Basis& basis, const IdleStart& start) {
+  const Run& run = basis.run;
+  if (start.mostly)
+    return "the capture holds mostly start-up, which loads code and allocates memory";
+  if (!run.steps.why_layers.empty()) return run.steps.why_layers;
+  const std::size_t marked = MarkedSteps(run);
+  if (marked == 1) return "only one step was recorded";
+  if (marked == 2) return "only two steps were recorded";
+  if (std::string few = WhyFewKernels(run); !few.empty()) return few;
+  const auto launched = std::count_if(run.trace.ops.stream.begin(), run.trace.ops.stream.end(),
+                                      [](std::uint32_t stream) { return stream != kNone; });
+  const bool long_enough = static_cast<double>(launched) >= run.knowledge.Number("verdict.min_ops") &&
+                           static_cast<double>(run.window.Length()) >=
+                               run.knowledge.Number("verdict.min_window");
+  if (long_enough || RepeatsThroughout(basis)) return "";
+  return "only one pass was recorded, and no work repeats often enough to be a loop";
+}
+
 }  // namespace
 
 bool LacksKernels(const Run& run) {
@@ -171,56 +236,13 @@ bool LacksKernels(const Run& run) {
 }
 
 Support JudgeSupport(const Basis& basis) {
-  const Run& run = basis.run;
-  std::size_t ops = 0;  // migrations are not launched work
-  for (const std::uint32_t stream : run.trace.ops.stream) ops += stream == kNone ? 0 : 1;
-  if (!run.trace.HasTimeline()) return {false, false, WhyNoTimelineIsNotEnough(run.trace)};
-  if (run.trace.ops.size() == 0) return {false, false, "no GPU activity was recorded"};
-  if (LacksKernels(run)) return {false, false, "no kernel was recorded"};
-  const auto length = run.window.Length();
-  Nanos starting = 0;
-  Nanos all = 0;
-  const bool recurs = AllocationRecurs(basis);
-  for (const std::uint32_t d : run.active_devices) {
-    const auto& idle = basis.idle.by_device[d];
-    starting += idle[static_cast<std::size_t>(IdleCause::kJitOrModuleLoad)];
-    if (!recurs) starting += idle[static_cast<std::size_t>(IdleCause::kAllocation)];
-    all += basis.times[d].idle.Total();
-  }
-  const bool mostly = all > 0 && 2 * starting > all && 4 * starting > length;
-  if (run.steps.known()) {
-    const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
-    const Nanos steady = run.steps.all.back().end - run.steps.all[run.steps.first_steady].start;
-    if (steady < least) {
-      return {false, mostly,
-              fmt::format("the repeated work lasts only {} in all",
-                          FormatQuantity(static_cast<double>(steady), "ns"))};
-    }
-    const auto devices = static_cast<double>(run.active_devices.size());
-    const bool starts =
-        static_cast<double>(starting) >=
-        run.knowledge.Number("verdict.start_up_share") * devices * static_cast<double>(length);
-    if (run.steps.source == "period" && starts && MayBeStartUp(basis)) {
-      return {false, mostly,
-              "the capture holds mostly start-up, since code is loaded in every repetition"};
-    }
-    return {};
-  }
-  if (mostly)
-    return {false, true,
-            "the capture holds mostly start-up, which loads code and allocates memory"};
-  if (!run.steps.why_layers.empty()) return {false, false, run.steps.why_layers};
-  const bool long_enough =
-      static_cast<double>(ops) >= run.knowledge.Number("verdict.min_ops") &&
-      static_cast<double>(length) >= run.knowledge.Number("verdict.min_window");
-  const std::size_t marked = MarkedSteps(run);
-  if (marked == 1) return {false, false, "only one step was recorded"};
-  if (marked == 2) return {false, false, "only two steps were recorded"};
-  if (const std::string few = WhyFewKernels(run); !few.empty()) return {false, false, few};
-  if (!long_enough && !RepeatsThroughout(basis))
-    return {false, false,
-            "only one pass was recorded, and no work repeats often enough to be a loop"};
-  return {};
+  if (std::string why = WhyNothingRan(basis.run); !why.empty())
+    return {false, false, std::move(why)};
+  const IdleStart start = IdleStartOf(basis);
+  std::string why =
+      basis.run.steps.known() ? WhyNoLoop(basis, start) : WhyNothingRepeats(basis, start);
+  if (why.empty()) return {};
+  return {false, start.mostly, std::move(why)};
 }
 
 }  // namespace advise
