@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/replay/replay.h"
 
@@ -69,7 +70,7 @@ std::string WithAllInWords(std::string text) {
     const std::size_t noun = at + whole.size();
     const std::size_t end = std::min(text.find_first_of(" ,.;:", noun), text.size());
     const char last = end > noun ? text[end - 1] : ' ';
-    const bool counted = in_words && (last == 's' || (last >= '0' && last <= '9'));  // "all loads"
+    const bool counted = in_words && (last == 's' || IsDigit(last));  // "all loads"
     text.replace(at, counted ? whole.size() - 1 : 1, !in_words ? "100 %" : starts ? "All" : "all");
   }
   return text;

@@ -1,9 +1,10 @@
 #include "engine/advice/run_terms.h"
 
 #include <array>
-#include <cctype>
 #include <set>
 #include <string_view>
+
+#include "engine/base/ascii.h"
 
 namespace advise {
 namespace {
@@ -40,15 +41,13 @@ constexpr std::array<Term, 22> kAmd = {{
     {"cudaFree", "hipFree"},
 }};
 
-bool InWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // A term stands alone: it is no part of a name such as CUDA_HOME, torch.CUDA or `SMs_per_GPU`.
 bool StandsAlone(const std::string& text, std::size_t at, std::size_t length) {
   const std::size_t end = at + length;
-  if (at > 0 && (InWord(text[at - 1]) || text[at - 1] == '.') && text[at] != ' ') return false;
+  if (at > 0 && (IsWordChar(text[at - 1]) || text[at - 1] == '.') && text[at] != ' ') return false;
   if (end >= text.size()) return true;
-  if (text[end] == '.') return end + 1 >= text.size() || !InWord(text[end + 1]);
-  return !InWord(text[end]);
+  if (text[end] == '.') return end + 1 >= text.size() || !IsWordChar(text[end + 1]);
+  return !IsWordChar(text[end]);
 }
 
 bool BeginsSentence(const std::string& text) {
@@ -92,8 +91,7 @@ std::string InTermsOf(const std::string& maker, const std::string& prose) {
     const bool begins = BeginsSentence(made);
     const std::size_t at = made.size();
     made += found->ours;
-    if (begins && at < made.size())
-      made[at] = static_cast<char>(std::toupper(static_cast<unsigned char>(made[at])));
+    if (begins && at < made.size()) made[at] = Upper(made[at]);
     i += found->theirs.size();
   }
   return made;
@@ -120,7 +118,7 @@ std::string InUnitsOf(const std::string& unit, const std::string& prose) {
     if (unit == "iteration" && (before == "a" || before == "A")) made.insert(made.size() - 1, "n");
     const std::size_t at = made.size();
     made += unit;
-    if (upper) made[at] = static_cast<char>(std::toupper(static_cast<unsigned char>(made[at])));
+    if (upper) made[at] = Upper(made[at]);
     if (prose[end - 1] == 's') made += 's';
     i = end;
   }

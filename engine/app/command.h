@@ -48,6 +48,9 @@ std::unique_ptr<Command> MakeMcpCommand();
 // Every command there is, the main job first.
 std::vector<std::unique_ptr<Command>> AllCommands();
 
+// The commands of a command, as its options declare them: "test" of `advise rules`.
+std::vector<std::string> JobsOf(const CLI::App& app);
+
 // "advise: where: what (hint)" on stderr, always one line; returns `code`.
 int Complain(const Error& error, ExitCode code);
 int Complain(const std::vector<Error>& errors, ExitCode code);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/app/usage_model.h"
+#include "engine/base/shell_word.h"
 
 namespace advise {
 namespace {
@@ -28,13 +29,6 @@ const char* ListOf(Completion completion) {
 }
 
 bool HasList(const OptionUsage& option) { return *ListOf(option.completion) != '\0'; }
-
-// Inside single quotes of a shell.
-std::string Quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 std::string Flags(const CommandUsage& command) {
   std::string words;
@@ -82,8 +76,8 @@ std::string BashValues(const CommandUsage& command) {
 
 // `words`: those that name the command, `depth` how many they are.
 std::string BashArm(const CommandUsage& command, const std::string& words, int depth) {
-  std::string arm = fmt::format("    {})\n      case \"$before\" in\n{}      esac\n", Quoted(words),
-                                BashValues(command));
+  std::string arm = fmt::format("    {})\n      case \"$before\" in\n{}      esac\n",
+                                SingleQuoted(words), BashValues(command));
   arm += fmt::format(
       "      if [[ $word == -* ]]; then\n        COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n",
       Flags(command));
@@ -174,12 +168,12 @@ std::string ZshArguments(const CommandUsage& command, const std::string& indent)
       if (!option.value_name.empty()) {
         spec += ":" + ZshText(option.value_name) + ":" + ZshAction(option);
       }
-      text += " \\\n" + indent + Quoted(spec);
+      text += " \\\n" + indent + SingleQuoted(spec);
     }
     if (option.positional) {
       text += " \\\n" + indent +
-              Quoted(fmt::format("{}:{}:{}", option.repeatable ? "*" : "", ZshText(option.text),
-                                 ZshAction(option)));
+              SingleQuoted(fmt::format("{}:{}:{}", option.repeatable ? "*" : "",
+                                       ZshText(option.text), ZshAction(option)));
     }
   }
   return text;
@@ -196,7 +190,7 @@ std::string Zsh(const std::vector<CommandUsage>& usage) {
   text += "_advise() {\n  local -a commands\n  commands=(\n";
   for (const CommandUsage& command : usage) {
     if (command.name.empty()) continue;
-    text += "    " + Quoted(command.name + ":" + ZshText(command.summary)) + "\n";
+    text += "    " + SingleQuoted(command.name + ":" + ZshText(command.summary)) + "\n";
   }
   text +=
       "  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
@@ -224,20 +218,20 @@ std::string Zsh(const std::vector<CommandUsage>& usage) {
 // ---- fish
 
 std::string FishOption(const OptionUsage& option, const std::string& condition) {
-  std::string line = "complete -c advise -n " + Quoted(condition);
+  std::string line = "complete -c advise -n " + SingleQuoted(condition);
   for (const std::string& name : option.names) {
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   if (!option.value_name.empty()) line += " -r";
   if (!option.choices.empty()) {
-    line += " -f -a " + Quoted(fmt::format("{}", fmt::join(option.choices, " ")));
+    line += " -f -a " + SingleQuoted(fmt::format("{}", fmt::join(option.choices, " ")));
   } else if (HasList(option)) {
     line += fmt::format(" -f -a '({} {})'", option.several ? "__advise_several" : "__advise_list",
                         ListOf(option.completion));
   } else if (!option.value_name.empty()) {
     line += option.completion == Completion::kNothing ? " -f" : " -F";
   }
-  return line + " -d " + Quoted(option.text) + "\n";
+  return line + " -d " + SingleQuoted(option.text) + "\n";
 }
 
 std::string FishOptions(const CommandUsage& command, const std::string& condition) {
@@ -246,11 +240,11 @@ std::string FishOptions(const CommandUsage& command, const std::string& conditio
     if (!option.positional) {
       text += FishOption(option, condition);
     } else if (!option.choices.empty()) {
-      text += fmt::format("complete -c advise -n {} -f -a {}\n", Quoted(condition),
-                          Quoted(fmt::format("{}", fmt::join(option.choices, " "))));
+      text += fmt::format("complete -c advise -n {} -f -a {}\n", SingleQuoted(condition),
+                          SingleQuoted(fmt::format("{}", fmt::join(option.choices, " "))));
     } else if (HasList(option)) {
-      text += fmt::format("complete -c advise -n {} -a '(__advise_list {})'\n", Quoted(condition),
-                          ListOf(option.completion));
+      text += fmt::format("complete -c advise -n {} -a '(__advise_list {})'\n",
+                          SingleQuoted(condition), ListOf(option.completion));
     }
   }
   return text;
@@ -269,7 +263,7 @@ std::string Fish(const std::vector<CommandUsage>& usage) {
   for (const CommandUsage& command : usage) {
     if (command.name.empty()) continue;
     text += fmt::format("complete -c advise -n '__fish_use_subcommand' -a {} -d {}\n", command.name,
-                        Quoted(command.summary));
+                        SingleQuoted(command.summary));
   }
   text += FishOptions(usage.front(), none);
   for (const CommandUsage& command : usage) {
@@ -279,7 +273,7 @@ std::string Fish(const std::vector<CommandUsage>& usage) {
     for (const CommandUsage& job : command.commands) {
       text += fmt::format(
           "complete -c advise -n '{}; and not __fish_seen_subcommand_from {}' -f -a {} -d {}\n",
-          seen, Names(command.commands), job.name, Quoted(job.summary));
+          seen, Names(command.commands), job.name, SingleQuoted(job.summary));
       text += FishOptions(job, seen + "; and __fish_seen_subcommand_from " + job.name);
     }
   }

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "engine/app/command.h"
-#include "engine/app/usage_model.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -26,12 +25,17 @@ class HelpCommand : public Command {
   int Run() override {
     if (!words_.empty()) {
       std::vector<std::string> names;
+      std::vector<std::string> jobs;
       for (const auto& command : AllCommands()) {
-        if (!command->Name().empty()) names.push_back(command->Name());
+        if (command->Name().empty()) continue;
+        names.push_back(command->Name());
+        if (command->Name() != words_.front()) continue;
+        CLI::App app;
+        command->AddOptions(app);
+        jobs = JobsOf(app);
       }
       if (const int unknown = Known(words_.front(), names, "advise help"); unknown != kAnalysed)
         return unknown;
-      const std::vector<std::string> jobs = JobsOf(words_.front());
       if (words_.size() > 1 && !jobs.empty()) {
         const int unknown = Known(words_[1], jobs, "advise help " + words_.front());
         if (unknown != kAnalysed) return unknown;
@@ -51,15 +55,6 @@ class HelpCommand : public Command {
     return Complain({"there is no such command", word,
                      near.empty() ? "all of them: " + all : "did you mean " + near + "?"},
                     kWrongUsage);
-  }
-
-  static std::vector<std::string> JobsOf(const std::string& command) {
-    std::vector<std::string> names;
-    for (const CommandUsage& usage : ReadUsage()) {
-      if (usage.name != command) continue;
-      for (const CommandUsage& job : usage.commands) names.push_back(job.name);
-    }
-    return names;
   }
 
   std::vector<std::string> words_;

@@ -111,13 +111,6 @@ const CLI::App& Innermost(const CLI::App& app) {
   return named.empty() ? app : Innermost(*named.front());
 }
 
-std::vector<std::string> JobsOf(const CLI::App& app) {
-  std::vector<std::string> jobs;
-  for (const CLI::App* job : app.get_subcommands([](const CLI::App*) { return true; }))
-    jobs.push_back(job->get_name());
-  return jobs;
-}
-
 // "advise rules test", as far as it was understood.
 std::string CallOf(const CLI::App& app) {
   const std::vector<CLI::App*> named = app.get_subcommands();
@@ -186,6 +179,13 @@ int ParseAndRun(Command& command, const std::vector<std::unique_ptr<Command>>& a
 }
 
 }  // namespace
+
+std::vector<std::string> JobsOf(const CLI::App& app) {
+  std::vector<std::string> jobs;
+  for (const CLI::App* job : app.get_subcommands([](const CLI::App*) { return true; }))
+    jobs.push_back(job->get_name());
+  return jobs;
+}
 
 HearComplaints::HearComplaints() { hearer = this; }
 HearComplaints::~HearComplaints() { hearer = nullptr; }

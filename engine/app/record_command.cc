@@ -16,6 +16,7 @@
 #include "engine/app/capture_plan.h"
 #include "engine/app/command.h"
 #include "engine/app/options.h"
+#include "engine/base/ascii.h"
 #include "engine/base/launcher_variables.h"
 #include "engine/pipeline/session.h"
 #include "engine/report/json_value.h"
@@ -186,9 +187,7 @@ class RecordCommand : public Command {
     auto line = SplitLaunch(command_, launcher_);
     if (!line) return Complain(line.error(), kWrongUsage);
     if (!rank_variable_.empty()) {
-      const bool plain =
-          std::all_of(rank_variable_.begin(), rank_variable_.end(),
-                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      const bool plain = std::all_of(rank_variable_.begin(), rank_variable_.end(), IsWordChar);
       if (!plain) return Complain({"is no variable's name", "--rank-variable", ""}, kWrongUsage);
       line->rank_variable = rank_variable_;
     }

@@ -6,7 +6,7 @@
 
 #include "engine/facts/catalog.h"
 #include "engine/pipeline/session.h"
-#include "engine/pipeline/site.h"
+#include "engine/pipeline/site_files.h"
 
 namespace advise {
 namespace {

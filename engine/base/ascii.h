@@ -1,5 +1,4 @@
-// Lower and upper case of ASCII letters, and ASCII digits, whatever the locale; other bytes stay as
-// they are.
+// Letters and digits of ASCII, whatever the locale: other bytes are neither, and keep their case.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +7,24 @@
 
 namespace advise {
 
-constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-constexpr char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool IsLetter(char c) { return IsLower(c) || IsUpper(c); }
+constexpr bool IsAlnum(char c) { return IsLetter(c) || IsDigit(c); }
+constexpr bool IsHexDigit(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+// Of an identifier, as most languages have them.
+constexpr bool IsWordChar(char c) { return IsAlnum(c) || c == '_'; }
+
+// Whether the text is digits only, and not empty.
+constexpr bool IsDigits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);
+}
+
+constexpr char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr char Upper(char c) { return IsLower(c) ? static_cast<char>(c - 'a' + 'A') : c; }
 
 inline std::string Upper(std::string_view text) {
   std::string upper(text);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -68,13 +67,6 @@ constexpr std::array<Scale, 4> kFlopRate = {
     {{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}}};
 constexpr std::array<Scale, 4> kHertz = {{{1e9, "GHz"}, {1e6, "MHz"}, {1e3, "kHz"}, {1, "Hz"}}};
 
-std::string Percent(double share) {
-  const double pct = share * 100;
-  if (pct > 0 && pct < 0.0995) return "under 0.1 %";
-  if (pct != 0 && std::abs(pct) < 0.995) return fmt::format("{:.2g} %", pct);
-  return fmt::format("{:.0f} %", pct);
-}
-
 // "12345" as "12,345".
 std::string WithSeparators(std::string digits) {
   const std::size_t first = digits.starts_with('-') ? 1 : 0;
@@ -91,6 +83,13 @@ std::string Plain(double value) {
   return WithSeparators(fmt::format("{:.0f}", std::round(value / unit) * unit));
 }
 
+std::string Share(double share) {
+  const double pct = share * 100;
+  if (pct > 0 && pct < 0.0995) return "under 0.1 %";
+  if (pct != 0 && std::abs(pct) < 0.995) return fmt::format("{:.2g} %", pct);
+  return fmt::format("{:.0f} %", pct);
+}
+
 // Bytes that can be counted have no fractions.
 std::string Bytes(double value) {
   const bool whole = value == std::floor(value) && std::abs(value) < 1e3;
@@ -103,7 +102,7 @@ std::string FormatQuantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "unknown";
   if (unit == "ns" || unit == "time") return value == 0 ? "0 s" : Scaled(value, kTime);
   if (unit == "s") return value == 0 ? "0 s" : Scaled(value * kTime[0].at_least, kTime);
-  if (unit == "share" || unit == "pct") return Percent(value);
+  if (unit == "share" || unit == "pct") return Share(value);
   if (unit == "bytes") return Bytes(value);
   if (unit == "bytes_per_s" || unit == "rate") return Scaled(value, kByteRate);
   if (unit == "flop_per_s" || unit == "flops") return Scaled(value, kFlopRate);
@@ -111,6 +110,8 @@ std::string FormatQuantity(double value, std::string_view unit) {
   if (unit == "count" || unit == "num" || unit.empty()) return Plain(value);
   return fmt::format("{} {}", Plain(value), unit);
 }
+
+std::string Percent(double share) { return FormatQuantity(share, "share"); }
 
 namespace {
 
@@ -172,7 +173,7 @@ void MakeSingular(std::string* text, std::size_t at) {
   std::size_t from = at;
   for (int word = 0; word < kWords && from < text->size() && (*text)[from] == ' '; ++word) {
     std::size_t to = ++from;
-    while (to < text->size() && std::isalpha(static_cast<unsigned char>((*text)[to])) != 0) ++to;
+    while (to < text->size() && IsLetter((*text)[to])) ++to;
     const std::string_view noun = std::string_view(*text).substr(from, to - from);
     if (word == 0 && noun == "times" && text->compare(to, 4, " as ") != 0) {
       text->replace(at - 1, to - at + 1, "once");
@@ -186,7 +187,7 @@ void MakeSingular(std::string* text, std::size_t at) {
     // "1 element-wise kernels": the rest of a compound belongs to the word.
     while (to < text->size() && (*text)[to] == '-') {
       ++to;
-      while (to < text->size() && std::isalpha(static_cast<unsigned char>((*text)[to])) != 0) ++to;
+      while (to < text->size() && IsLetter((*text)[to])) ++to;
     }
     from = to;
   }
@@ -203,7 +204,7 @@ void MakeRare(std::string* text, std::size_t begin, std::size_t end) {
   if (parsed.ec != std::errc() || rate <= 0 || rate > kOften) return;
   if (text->compare(end, kTimesPer.size(), kTimesPer) != 0) return;
   std::size_t to = end + kTimesPer.size();
-  while (to < text->size() && std::isalpha(static_cast<unsigned char>((*text)[to])) != 0) ++to;
+  while (to < text->size() && IsLetter((*text)[to])) ++to;
   const std::string unit = text->substr(end + kTimesPer.size(), to - end - kTimesPer.size());
   text->replace(begin, to - begin,
                 fmt::format("about once in {:.0f} {}{}", std::round(1 / rate), unit,
@@ -368,12 +369,29 @@ std::string RangeInWords(std::string_view name) {
   return SafeText(name);
 }
 
+std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string near = DidYouMean(word, candidates);
+  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
+}
+
+std::string WithoutNumbers(std::string_view name) {
+  std::string family;
+  bool in_number = false;
+  for (const char c : name) {
+    const bool digit = IsDigit(c);
+    if (!digit) family += c;
+    if (digit && !in_number) family += '#';
+    in_number = digit;
+  }
+  return family;
+}
+
 std::vector<std::string> Sentences(const std::string& text) {
   std::vector<std::string> sentences;
   std::size_t from = 0;
   for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
-    const auto next = static_cast<unsigned char>(text[at + 2]);
-    if (std::isupper(next) == 0) continue;
+    const auto next = text[at + 2];
+    if (!IsUpper(next)) continue;
     sentences.push_back(text.substr(from, at + 1 - from));
     from = at + 2;
   }

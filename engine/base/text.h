@@ -14,6 +14,9 @@ namespace advise {
 // after the number.
 std::string FormatQuantity(double value, std::string_view unit);
 
+// The same of a share.
+std::string Percent(double share);
+
 // Fills "{name:kind}" places of a template. kind: pct (share), time (ns), bytes, rate (bytes/s),
 // flops, count, num, text, kernel. `value_of` returns the text for (name, kind), or
 // nothing when the name is unknown (the place is kept as it stands).
@@ -39,6 +42,12 @@ std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view
 // The candidate nearest to `word` by edit distance; when more than a third of the word differs from
 // each, the shortest one that holds it; or "".
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
+
+// `did you mean "x"?`, or "" when nothing is near.
+std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates);
+
+// The name with one "#" in place of each of its numbers: "step 12" and "step 13" are one family.
+std::string WithoutNumbers(std::string_view name);
 
 // A text in sentences.
 std::vector<std::string> Sentences(const std::string& text);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <set>
 #include <string_view>
@@ -13,8 +12,6 @@
 
 namespace advise {
 namespace {
-
-bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 std::string JobOf(const Trace& trace, const Knowledge& knowledge) {
   for (const NameRule& rule : knowledge.rules(NameList::kJobVariable)) {

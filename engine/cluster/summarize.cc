@@ -1,13 +1,13 @@
 #include "engine/cluster/summarize.h"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <set>
 #include <span>
 
+#include "engine/base/ascii.h"
 #include "engine/base/hash.h"
 #include "engine/cluster/identity.h"
 
@@ -18,8 +18,8 @@ namespace {
 std::string Canonical(const std::string& kind) {
   std::string plain;
   for (const char c : kind) {
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (IsLetter(c)) {
+      plain += Lower(c);
     }
   }
   return plain;
@@ -92,7 +92,7 @@ std::vector<IntervalSet> CopyingBesideCommunication(const Analysis& analysis) {
   std::vector<std::vector<Interval>> copies(analysis.times.size());
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     if (trace.ops.kind[op] != OpKind::kCopy) continue;
-    const CopyDirection direction = trace.copies.direction[trace.ops.detail[op]];
+    const CopyDirection direction = trace.DirectionOfCopy(op);
     if (direction != CopyDirection::kHostToDevice && direction != CopyDirection::kDeviceToHost)
       continue;
     copies[trace.ops.device[op]].push_back({trace.ops.start[op], trace.ops.end[op]});

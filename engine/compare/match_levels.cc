@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <functional>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "engine/base/ascii.h"
+#include "engine/base/text.h"
 #include "engine/facts/rows.h"
 
 namespace advise {
@@ -184,19 +185,6 @@ std::vector<WorkRow> WorkRowsOf(const Report& report) {
                     TextIn(row, "range"), place == nullptr ? -1 : *place, NumberIn(row, "time")});
   }
   return list;
-}
-
-std::string WithoutNumbers(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!digit) {
-      text += c;
-    } else if (text.empty() || text.back() != '#') {
-      text += '#';
-    }
-  }
-  return text;
 }
 
 LevelMatch MatchLevels(const std::vector<WorkRow>& before, const std::vector<WorkRow>& after,

@@ -23,9 +23,6 @@ struct WorkRow {
 };
 std::vector<WorkRow> WorkRowsOf(const Report& report);
 
-// "void solve_F1L204<float>" → "void solve_F#L#<float>".
-std::string WithoutNumbers(const std::string& name);
-
 struct LevelMatch {
   std::vector<MatchedPart> parts;  // the levels that matched anything, the surest first
   // Shares of the time that are matched by what is particular to a program: kernels by size or

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/grade/quantity.h"
 #include "engine/knowledge/toml_reader.h"
@@ -66,9 +67,8 @@ class ExerciseReader {
                "or_says", "expect", "unit",    "scale",  "choices", "yes_when", "absent",
                "present", "steps",  "at_most", "good",   "bad",     "hints",    "knowledge"});
     one.id = reader_.Text(node, "id");
-    const bool plain = std::all_of(one.id.begin(), one.id.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '_' || c == '-';
-    });
+    const bool plain =
+        std::all_of(one.id.begin(), one.id.end(), [](char c) { return IsWordChar(c) || c == '-'; });
     if (!plain) reader_.Problem(node, "id: wanted letters, digits, \"_\" and \"-\"");
     const std::string kind = reader_.Choice(
         node, "kind", {"answer", "choice", "finding", "fact", "improvement", "person"});

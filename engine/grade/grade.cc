@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/grade/quantity.h"
 
@@ -15,8 +15,8 @@ namespace {
 std::string Normal(std::string_view text) {
   std::string normal;
   for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80) {
-      normal += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (IsAlnum(c) || static_cast<unsigned char>(c) >= 0x80) {
+      normal += Lower(c);
     }
   }
   return normal;

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
+
+#include "engine/base/ascii.h"
 
 namespace advise {
 
 std::string_view CollectiveKind(std::string_view name) {
   std::string word;
-  for (const unsigned char c : name) {
-    if (c != '_' && c != '-' && c != ' ') word += static_cast<char>(std::tolower(c));
+  for (const char c : name) {
+    if (c != '_' && c != '-' && c != ' ') word += Lower(c);
   }
   // In this order: "reducescatter" holds "reduce" and "scatter".
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kKinds = {{

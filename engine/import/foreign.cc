@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "engine/base/shell_word.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
@@ -15,16 +16,6 @@ namespace fs = std::filesystem;
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-// A path as a shell takes it: quoted where it must be.
-std::string Quoted(const std::string& path) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%";
-  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
-  std::string quoted = "'";
-  for (const char c : path) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 constexpr const char* kQuery =
@@ -84,7 +75,7 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
 
 std::string ExportCommand(const std::string& path) {
   const std::string target = fs::path(path).replace_extension(".sqlite").string();
-  return fmt::format("nsys export --type sqlite -o {} {}", Quoted(target), Quoted(path));
+  return fmt::format("nsys export --type sqlite -o {} {}", ShellQuote(target), ShellQuote(path));
 }
 
 Error ForeignFile(std::string_view head, const std::string& path) {

@@ -1,7 +1,6 @@
 #include "engine/import/host_calls.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "engine/import/row_order.h"
 
@@ -17,22 +16,6 @@ bool IsOutside(const CallTable& calls, std::uint32_t a, std::uint32_t b) {
 }
 
 }  // namespace
-
-std::string_view WithoutVersionSuffix(std::string_view name) {
-  while (true) {
-    if (name.ends_with("_ptsz") || name.ends_with("_ptds")) {
-      name.remove_suffix(5);
-      continue;
-    }
-    const std::size_t version = name.rfind("_v");
-    const auto digits = version == std::string_view::npos ? "" : name.substr(version + 2);
-    if (digits.empty() || !std::all_of(digits.begin(), digits.end(),
-                                       [](unsigned char c) { return std::isdigit(c) != 0; })) {
-      return name;
-    }
-    name = name.substr(0, version);
-  }
-}
 
 std::size_t DropCallsListedTwice(CallTable* calls) {
   const auto repeats = [calls](std::size_t outer, std::size_t row) {

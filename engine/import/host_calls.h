@@ -1,4 +1,4 @@
-// What importers share on host calls: names without suffixes, and from GPU work to the call that
+// What importers share on host calls: which are listed twice, and from GPU work to the call that
 // launched it.
 #pragma once
 
@@ -10,9 +10,6 @@
 #include "engine/trace/tables.h"
 
 namespace advise {
-
-// "cudaLaunchKernel" of "cudaLaunchKernel_ptsz_v7000".
-std::string_view WithoutVersionSuffix(std::string_view name);
 
 // Drops calls that a report lists twice: inside one of the same name, thread and correlation id, as
 // exports of 2022 list calls that a call stack was taken of. Returns how many. The one that stays

@@ -1,11 +1,12 @@
 #include "engine/import/text_input.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>
+
+#include "engine/base/ascii.h"
 
 namespace advise {
 namespace {
@@ -160,7 +161,7 @@ std::vector<std::string> CellsOf(std::string_view line, bool* complete) {
 std::optional<double> NumberOf(std::string_view text) {
   text = Trimmed(text);
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  if (text.empty() || std::isalpha(static_cast<unsigned char>(text.back())) != 0 ||
+  if (text.empty() || IsLetter(text.back()) ||
       text.find_first_of("0123456789") == std::string_view::npos) {
     return std::nullopt;
   }
@@ -182,8 +183,7 @@ std::optional<double> TimestampOf(std::string_view text) {
                     Digits(text, 11, 2, &hour) && Digits(text, 14, 2, &minute) && text[13] == ':';
   if (!time) return std::nullopt;
   std::size_t end = 17;
-  while (end < text.size() &&
-         (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.')) {
+  while (end < text.size() && (IsDigit(text[end]) || text[end] == '.')) {
     ++end;
   }
   const auto seconds = NumberOf(text.substr(17, end - 17));
@@ -208,8 +208,8 @@ void NumberStyle::Learn(std::string_view cell) {
   }
   const bool one = std::count(cell.begin(), cell.end(), ',') == 1;
   const std::size_t after = cell.size() - comma - 1;
-  const bool digits = std::all_of(cell.begin() + static_cast<std::ptrdiff_t>(comma) + 1, cell.end(),
-                                  [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits =
+      std::all_of(cell.begin() + static_cast<std::ptrdiff_t>(comma) + 1, cell.end(), IsDigit);
   if (one && digits && after != 3 && after > 0) comma_is_decimal_ = true;
 }
 

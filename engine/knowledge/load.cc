@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <optional>
 #include <utility>
 
+#include "engine/base/ascii.h"
 #include "engine/base/side_by_side.h"
+#include "engine/base/text.h"
 #include "engine/knowledge/embedded.h"
 #include "engine/knowledge/loader.h"
 #include "engine/knowledge/read_list.h"
@@ -24,15 +25,13 @@ const std::vector<std::string>& KnownUnits() {
 // "K-H18": the id of a row of kb/knowledge.toml.
 bool IsRowId(std::string_view text) {
   if (text.size() < 4 || text.substr(0, 2) != "K-") return false;
-  return std::isupper(static_cast<unsigned char>(text[2])) != 0 &&
-         std::all_of(text.begin() + 3, text.end(),
-                     [](unsigned char c) { return std::isdigit(c) != 0; });
+  return IsUpper(text[2]) && IsDigits(text.substr(3));
 }
 
 // Lower-case words joined by `joint`, as ids and names are written.
 bool IsName(std::string_view text, char joint) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
-    return std::islower(c) != 0 || std::isdigit(c) != 0 || c == static_cast<unsigned char>(joint);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return IsLower(c) || IsDigit(c) || c == joint;
   });
 }
 

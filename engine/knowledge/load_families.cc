@@ -2,8 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "engine/base/ascii.h"
+#include "engine/base/text.h"
 #include "engine/knowledge/loader.h"
 #include "engine/knowledge/read_list.h"
 
@@ -14,9 +15,8 @@ constexpr std::string_view kOfSite = "site_";
 
 // A name that becomes part of the names of facts.
 void CheckName(TomlReader& reader, const TomlNode& entry, const std::string& name) {
-  const bool fits = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_';
-  });
+  const bool fits = std::all_of(name.begin(), name.end(),
+                                [](char c) { return IsLower(c) || IsDigit(c) || c == '_'; });
   if (!fits) {
     reader.Problem(entry, fmt::format("\"{}\": a name is lower case, digits and \"_\"", name));
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/base/text.h"
 #include "engine/knowledge/loader.h"
 #include "engine/knowledge/read_list.h"
 

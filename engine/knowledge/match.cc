@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "engine/base/call_name.h"
 #include "engine/base/glob.h"
 #include "engine/knowledge/knowledge.h"
 
@@ -16,28 +17,8 @@ std::string ValueOr(const NameRule* rule, const char* otherwise) {
   return rule == nullptr ? otherwise : rule->value;
 }
 
-bool EndsIn(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-// Profilers add the version that a call was linked against: cudaLaunchKernel_v7000_ptsz. Driver
-// names keep their own _v2.
-std::string_view WithoutVersion(std::string_view call) {
-  for (;;) {
-    if (call.size() > 5 && (EndsIn(call, "_ptsz") || EndsIn(call, "_ptds"))) {
-      call.remove_suffix(5);
-      continue;
-    }
-    const std::size_t last = call.find_last_not_of("0123456789");
-    const std::size_t digits = last == std::string_view::npos ? 0 : call.size() - 1 - last;
-    const std::string_view before = call.substr(0, call.size() - digits);
-    if (digits < 4 || !EndsIn(before, "_v")) return call;
-    call = before.substr(0, before.size() - 2);
-  }
-}
-
 std::string_view NameIn(FamilyKind kind, std::string_view name) {
-  return kind == FamilyKind::kCall ? WithoutVersion(name) : name;
+  return kind == FamilyKind::kCall ? WithoutVersionSuffix(name) : name;
 }
 
 }  // namespace
@@ -88,7 +69,7 @@ std::string Knowledge::OsCallClass(std::string_view name) const {
 }
 
 std::string Knowledge::CudaCallClass(std::string_view name) const {
-  return ValueOr(FirstMatch(cuda_call_, NameKey(WithoutVersion(name))), "other");
+  return ValueOr(FirstMatch(cuda_call_, NameKey(WithoutVersionSuffix(name))), "other");
 }
 
 std::string Knowledge::ThreadRole(std::string_view thread_or_process_name) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/ascii.h"
 #include "engine/base/glob.h"
 
 namespace advise {
@@ -9,12 +10,11 @@ namespace {
 
 constexpr std::size_t kGram = 3;
 
-unsigned Lower(char c) {
-  return static_cast<unsigned char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 std::uint16_t GramAt(std::string_view text, std::size_t at) {
-  const unsigned mixed = (Lower(text[at]) * 31 + Lower(text[at + 1])) * 31 + Lower(text[at + 2]);
+  const auto code = [&](std::size_t i) {
+    return static_cast<unsigned>(static_cast<unsigned char>(Lower(text[at + i])));
+  };
+  const unsigned mixed = (code(0) * 31 + code(1)) * 31 + code(2);
   return static_cast<std::uint16_t>((mixed ^ (mixed >> 14U)) & 16383U);
 }
 

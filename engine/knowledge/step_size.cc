@@ -4,6 +4,8 @@
 #include <charconv>
 #include <vector>
 
+#include "engine/base/ascii.h"
+
 namespace advise {
 namespace {
 
@@ -12,14 +14,6 @@ struct Piece {
   std::int64_t StepSize::*field = nullptr;  // or digits
   bool anywhere = false;                    // behind a `*`
 };
-
-std::string InLowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
-}
 
 std::int64_t StepSize::*FieldOf(std::string_view name) {
   if (name == "sequences") return &StepSize::sequences;
@@ -49,7 +43,7 @@ std::optional<std::vector<Piece>> PiecesOf(std::string_view pattern) {
       ++end;
     } else {
       end = std::min(end, pattern.size());
-      piece.literal = InLowerCase(pattern.substr(0, end));
+      piece.literal = Lower(pattern.substr(0, end));
     }
     pieces.push_back(std::move(piece));
     pattern.remove_prefix(end);
@@ -63,7 +57,7 @@ std::optional<std::vector<Piece>> PiecesOf(std::string_view pattern) {
 std::optional<StepSize> ReadStepSize(std::string_view pattern, std::string_view name) {
   const auto pieces = PiecesOf(pattern);
   if (!pieces) return std::nullopt;
-  const std::string lower = InLowerCase(name);
+  const std::string lower = Lower(name);
   std::size_t at = 0;
   StepSize size;
   for (const Piece& piece : *pieces) {

@@ -9,11 +9,6 @@
 
 namespace advise {
 
-std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string near = DidYouMean(word, candidates);
-  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
-}
-
 std::string Listed(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }

@@ -49,9 +49,6 @@ class TomlReader {
   std::vector<Error>& errors_;
 };
 
-// `did you mean "x"?`, or "" when nothing is near.
-std::string Suggestion(std::string_view word, const std::vector<std::string>& candidates);
-
 // "a, b, c".
 std::string Listed(const std::vector<std::string>& words);
 

@@ -14,23 +14,6 @@
 namespace advise {
 namespace {
 
-struct Time {
-  double compute = 0, comm = 0, copy = 0, idle = 0, all = 0;
-};
-
-Time TimeOf(const Report& report) {
-  Time time;
-  for (const DeviceBudget& device : report.devices) {
-    time.compute += static_cast<double>(device.compute_ns);
-    time.comm += static_cast<double>(device.comm_exposed_ns);
-    time.copy += static_cast<double>(device.copy_exposed_ns);
-    time.idle += static_cast<double>(device.idle_ns);
-    time.all += static_cast<double>(device.window_ns);
-  }
-  time.all = std::max(1.0, time.all);
-  return time;
-}
-
 // What may end the run or make its results wrong, whatever time it takes.
 const Finding* FirstRisk(const Report& report) {
   for (const Finding& finding : report.findings) {
@@ -92,7 +75,7 @@ bool OnlyPeaksAreMissing(const Report& report) {
 
 // Whether a rank mostly waits for others, of which the report shows nothing.
 bool WaitsForUnseenRanks(const Report& report) {
-  const Time time = TimeOf(report);
+  const TimeOfDevices time = TimeOf(report);
   return time.comm > time.idle && report.devices.size() == 1;
 }
 
@@ -129,7 +112,7 @@ void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
 // Whether GPUs wait for long, for the host or for ranks that the report does not show, and what was
 // found wins little of that.
 bool WinsLittleOfWaits(const Report& report, const Knowledge& knowledge) {
-  const Time time = TimeOf(report);
+  const TimeOfDevices time = TimeOf(report);
   double won = 0;
   for (const Finding& finding : report.findings) won += finding.saving_share;
   const bool of_ranks = WaitsForUnseenRanks(report);
@@ -165,7 +148,7 @@ const Finding* HostCodeThatIsToldOnly(const Report& report, const Knowledge& kno
 // Copies that take most of what the GPUs lose, where they are only told: a program that runs once
 // copies its data once, and what that costs depends on what it is to do with them.
 const Finding* CopiesThatAreToldOnly(const Report& report) {
-  const Time time = TimeOf(report);
+  const TimeOfDevices time = TimeOf(report);
   return 2 * time.copy > time.all - time.compute ? NoteOf(report, Topic::kCopies) : nullptr;
 }
 
@@ -263,7 +246,7 @@ const Finding* FirstAdvice(const Report& report) {
 }
 
 bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge) {
-  const Time time = TimeOf(report);
+  const TimeOfDevices time = TimeOf(report);
   return time.idle < knowledge.Number("verdict.healthy_idle") * time.all &&
          time.compute >= knowledge.Number("verdict.healthy_compute") * time.all;
 }
@@ -278,6 +261,21 @@ bool IsHealthy(const Report& report, const Knowledge& knowledge) {
   return !found &&
          report.efficiency.measured_share >= knowledge.Number("verdict.healthy_measured") &&
          Attained(report) >= knowledge.Number("verdict.healthy_attained");
+}
+
+TimeOfDevices TimeOf(const Report& report) {
+  TimeOfDevices time;
+  for (const DeviceBudget& device : report.devices) {
+    time.compute += static_cast<double>(device.compute_ns);
+    time.comm += static_cast<double>(device.comm_exposed_ns);
+    time.copy += static_cast<double>(device.copy_exposed_ns);
+    time.idle += static_cast<double>(device.idle_ns);
+    time.all += static_cast<double>(device.window_ns);
+    for (std::size_t c = 0; c < device.idle_causes.size(); ++c) {
+      time.causes[c] += static_cast<double>(device.idle_causes[c].second);
+    }
+  }
+  return time;
 }
 
 bool RanNoKernel(const Report& report) {
@@ -299,10 +297,10 @@ bool IsDamaged(const Report& report) {
 }
 
 bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge) {
-  const Time time = TimeOf(report);
+  const TimeOfDevices time = TimeOf(report);
   double won = 0;
   for (const Finding& finding : report.findings) won += finding.saving_share;
-  return FirstAdvice(report) != nullptr &&
+  return FirstAdvice(report) != nullptr && time.all > 0 &&
          time.compute >= knowledge.Number("verdict.busy_compute") * time.all &&
          won < knowledge.Number("verdict.little_won") &&
          report.efficiency.measured_share < knowledge.Number("verdict.healthy_measured") &&

@@ -2,10 +2,12 @@
 // best next thing to do.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "engine/advice/report_model.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/trace/idle_cause.h"
 
 namespace advise {
 
@@ -19,6 +21,13 @@ void FillLanguages(const Knowledge& knowledge, Report* report);
 
 // Of several parts: the kind that most of them are of, and the least efficiency.
 void FillRunOfParts(const std::vector<const Report*>& parts, Report* report);
+
+// Time of all devices of a report, in ns.
+struct TimeOfDevices {
+  double compute = 0, comm = 0, copy = 0, idle = 0, all = 0;
+  std::array<double, kIdleCauseCount> causes{};  // of the idle time
+};
+TimeOfDevices TimeOf(const Report& report);
 
 // No finding above info, no risk, and kernels that were measured and run well for most of their
 // time. Needs findings, devices and efficiency.

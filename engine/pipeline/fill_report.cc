@@ -7,6 +7,7 @@
 
 #include "engine/advice/plan.h"
 #include "engine/advice/run_terms.h"
+#include "engine/base/ascii.h"
 #include "engine/base/hash.h"
 #include "engine/base/text.h"
 #include "engine/cluster/summarize.h"
@@ -142,7 +143,7 @@ struct SaidNote {
 
 // What a note says, whatever its figures.
 std::string WithoutFigures(std::string text) {
-  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  std::erase_if(text, [](char c) { return IsDigit(c) || c == '.'; });
   return text;
 }
 

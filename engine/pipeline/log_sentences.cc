@@ -9,8 +9,6 @@
 namespace advise {
 namespace {
 
-std::string InPercent(double share) { return FormatQuantity(share, "share"); }
-
 // " The first token took 0.4 s in the median, a further one 30 ms."; "" where nothing says.
 std::string FirstTokenWords(const ServerLoad& server) {
   if (server.first_token.median_s < 0) return "";
@@ -32,16 +30,15 @@ std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, doubl
   if (at_work < all)
     who = fmt::format("{} of {} GPUs {}", at_work, all, at_work == 1 ? "was" : "were");
   const double power = monitor.Mean(&MonitoredUse::busy_power);
-  const std::string watts = power < 0
-                                ? ""
-                                : fmt::format(", and drew {} of {} power limit then",
-                                              InPercent(power), at_work == 1 ? "its" : "their");
-  std::string words = fmt::format("According to the monitor, {} in use for {} of the time{}{}.",
-                                  who, InPercent(busy), watts,
-                                  monitor.samples == 1 ? ", at the moment of its only sample" : "");
+  const std::string watts = power < 0 ? ""
+                                      : fmt::format(", and drew {} of {} power limit then",
+                                                    Percent(power), at_work == 1 ? "its" : "their");
+  std::string words =
+      fmt::format("According to the monitor, {} in use for {} of the time{}{}.", who, Percent(busy),
+                  watts, monitor.samples == 1 ? ", at the moment of its only sample" : "");
   const double before = analysis.monitor_patterns.before;
   const double sms = monitor.Mean(&MonitoredUse::sm_active);
-  if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", InPercent(sms));
+  if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", Percent(sms));
   const Knowledge& knowledge = analysis.run.knowledge;
   if (before >= knowledge.Number("monitor.pause") &&
       before >= knowledge.Number("monitor.lead") * monitor.seconds)
@@ -81,7 +78,7 @@ std::string ServerSentence(const ServerLoad& server) {
                                FirstTokenWords(server));
   }
   if (server.load >= 0) {
-    words += fmt::format("had requests for {} of {}", InPercent(server.load),
+    words += fmt::format("had requests for {} of {}", Percent(server.load),
                          FormatQuantity(server.seconds * kNanosPerSecond, "time"));
   } else {
     words += "had requests";
@@ -95,7 +92,7 @@ std::string ServerSentence(const ServerLoad& server) {
                       server.waiting < 1 ? "at times some" : count(std::round(server.waiting)));
   }
   if (server.kv_used >= 0)
-    words += fmt::format(", with {} of the key-value cache in use", InPercent(server.kv_used));
+    words += fmt::format(", with {} of the key-value cache in use", Percent(server.kv_used));
   return words + "." + FirstTokenWords(server) + " That does not show how well the GPU works.";
 }
 

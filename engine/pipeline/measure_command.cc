@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
 
@@ -43,10 +44,6 @@ bool KernelsAreOfAmd(const Report& report, const Knowledge& knowledge) {
 
 namespace {
 
-bool IsNameCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // The beginning of a long name, up to the word by which it differs from all others: profilers take
 // a part of a name for the whole.
 std::string Telling(const std::string& name, const std::vector<std::string>& all) {
@@ -75,9 +72,9 @@ std::string KernelFunction(const std::string& demangled) {
     if (depth == 0) plain += c;
     if ((c == '>' || c == ')' || c == ']') && depth > 0) --depth;
   }
-  while (!plain.empty() && !IsNameCharacter(plain.back())) plain.pop_back();
+  while (!plain.empty() && !IsWordChar(plain.back())) plain.pop_back();
   std::size_t begin = plain.size();
-  while (begin > 0 && IsNameCharacter(plain[begin - 1])) --begin;
+  while (begin > 0 && IsWordChar(plain[begin - 1])) --begin;
   return plain.substr(begin);
 }
 

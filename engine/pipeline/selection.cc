@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <set>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -17,8 +17,7 @@ namespace {
 std::string Letters(const std::string& name) {
   std::string letters;
   for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) letters += static_cast<char>(std::tolower(byte));
+    if (IsAlnum(c)) letters += Lower(c);
   }
   return letters;
 }

@@ -7,7 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/facts/catalog.h"
 #include "engine/knowledge/embedded.h"
-#include "engine/pipeline/site.h"
+#include "engine/pipeline/site_files.h"
 
 namespace advise {
 namespace {

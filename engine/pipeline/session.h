@@ -18,6 +18,8 @@ Result<std::vector<Knowledge::File>> ShippedFiles();
 bool HoldsShare(const std::string& directory);
 Result<std::vector<Knowledge::File>> ReadShare(const std::string& directory);
 
+bool IsFolder(const std::string& path);
+
 // All files under `directory` whose name ends in `ending`, by path; paths are `prefix` + the path
 // below the directory.
 Result<std::vector<Knowledge::File>> ReadTree(const std::string& directory,

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "engine/base/environment.h"
 #include "engine/knowledge/embedded.h"
 #include "engine/pipeline/session.h"
 
@@ -16,11 +16,6 @@ namespace advise {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // The directory of the running program; "" when the system does not say.
 std::string ProgramDirectory() {
@@ -30,11 +25,6 @@ std::string ProgramDirectory() {
   return fs::path(std::string(path.data(), static_cast<std::size_t>(length)))
       .parent_path()
       .string();
-}
-
-bool IsDirectory(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(path, failed);
 }
 
 // A named pipe would be waited for, and a device may never end. What a shell passes (`<(command)`)
@@ -50,8 +40,13 @@ Result<void> CheckFile(const std::string& path) {
 
 }  // namespace
 
+bool IsFolder(const std::string& path) {
+  std::error_code failed;
+  return fs::is_directory(path, failed);
+}
+
 bool HoldsShare(const std::string& directory) {
-  return IsDirectory(directory + "/rules") && IsDirectory(directory + "/kb");
+  return IsFolder(directory + "/rules") && IsFolder(directory + "/kb");
 }
 
 Result<std::vector<Knowledge::File>> ReadShare(const std::string& directory) {
@@ -97,7 +92,7 @@ Result<std::vector<Knowledge::File>> ReadTree(const std::string& directory,
 }
 
 Result<std::vector<Knowledge::File>> ShippedFiles() {
-  const std::string named = Environment("ADVISE_SHARE");
+  const std::string named = EnvironmentVariable("ADVISE_SHARE");
   if (!named.empty()) {
     if (HoldsShare(named)) return ReadShare(named);
     return Fail("holds no rules/ and kb/", named, "ADVISE_SHARE names this directory");

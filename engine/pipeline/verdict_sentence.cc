@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/measure_command.h"
 
 namespace advise {
 namespace {
-
-std::string Percent(double share) { return FormatQuantity(share, "share"); }
 
 // Of a GPU that did something, however little.
 std::string PercentOfAll(double part, double all) {
@@ -25,8 +23,7 @@ std::string PercentOfAll(double part, double all) {
 
 // A title inside a sentence: "run matrix products …", but "FP32 …".
 std::string InSentence(std::string title) {
-  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
-  if (title.size() > 1 && is_upper(title[0]) && !is_upper(title[1])) {
+  if (title.size() > 1 && IsUpper(title[0]) && !IsUpper(title[1])) {
     title[0] = static_cast<char>(title[0] - 'A' + 'a');
   }
   return title;
@@ -59,30 +56,9 @@ std::string KindWords(const RunInfo& run) {
   return words;
 }
 
-// Device time of all GPUs.
-struct ShareOfTime {
-  double compute = 0, comm = 0, copy = 0, idle = 0, all = 0;
-  std::array<double, kIdleCauseCount> causes{};
-};
-
-ShareOfTime ShareOfTimeOf(const Report& report) {
-  ShareOfTime time;
-  for (const DeviceBudget& device : report.devices) {
-    time.compute += static_cast<double>(device.compute_ns);
-    time.comm += static_cast<double>(device.comm_exposed_ns);
-    time.copy += static_cast<double>(device.copy_exposed_ns);
-    time.idle += static_cast<double>(device.idle_ns);
-    time.all += static_cast<double>(device.window_ns);
-    for (std::size_t c = 0; c < time.causes.size(); ++c) {
-      time.causes[c] += static_cast<double>(device.idle_causes[c].second);
-    }
-  }
-  return time;
-}
-
 // What the other parts of the budget leave, each rounded as sentences round it: the report prints
 // this figure again.
-std::string ComputeInWords(const ShareOfTime& time) {
+std::string ComputeInWords(const TimeOfDevices& time) {
   const double memsets = time.all - time.compute - time.comm - time.copy - time.idle;
   double left = 1;
   for (const double part : {time.comm, time.copy, memsets, time.idle})
@@ -108,7 +84,7 @@ std::string StragglerSentence(const Report& report, const Cluster& ranks) {
 
 // ", mostly waiting for host code"; or ", 24 % waiting for host code and 22 % waiting for data"
 // where no cause is half of it and two count.
-std::string WhatIdleTimeWaitsFor(const Report& report, const ShareOfTime& time,
+std::string WhatIdleTimeWaitsFor(const Report& report, const TimeOfDevices& time,
                                  const Knowledge& knowledge) {
   if (WaitsForInput(report)) {
     return FactNumber(report, "run.serves").value_or(0) > 0
@@ -150,7 +126,7 @@ std::string KernelsToMeasure(const Report& report, const Knowledge& knowledge) {
 // Where the time went, in one clause.
 std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                              const Cluster* ranks) {
-  const ShareOfTime time = ShareOfTimeOf(report);
+  const TimeOfDevices time = TimeOf(report);
   const auto pct = [&](double part) { return Percent(part / time.all); };
   const bool many = ranks != nullptr || report.devices.size() > 1;
   const std::string who = ranks != nullptr
@@ -250,15 +226,14 @@ std::string WithNextStep(std::string sentence, const Report& report) {
 std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
                             const Cluster* ranks) {
   if (ranks != nullptr && ranks->ranks.size() < 2) ranks = nullptr;  // the others ran no GPU work
-  if (ShareOfTimeOf(report).all <= 0)
-    return "No GPU activity was recorded, so there is nothing to judge.";
+  if (TimeOf(report).all <= 0) return "No GPU activity was recorded, so there is nothing to judge.";
   if (RanNoKernel(report) && IsDamaged(report)) {
     return "The file is damaged or was cut off: what could be read of it holds no kernel. Next: " +
            InSentence(report.next_step);
   }
   if (RanNoKernel(report)) {
     return fmt::format("No kernel was recorded: the GPU only {}. Next: {}",
-                       ShareOfTimeOf(report).copy > 0 ? "moved data" : "cleared memory",
+                       TimeOf(report).copy > 0 ? "moved data" : "cleared memory",
                        InSentence(report.next_step));
   }
   return WithNextStep(

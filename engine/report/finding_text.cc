@@ -16,8 +16,6 @@ constexpr double kWorthSaying = 0.01;    // of the peaks: less says only that th
 
 constexpr double kNothing = 0.001;  // of the window: no number says more
 
-std::string Percent(double share) { return FormatQuantity(share, "share"); }
-
 // How much it saves if only it is fixed, where its saving is notably less or more; else "". Nothing
 // stands above the first of the plan.
 std::string ByItself(const Finding& finding) {

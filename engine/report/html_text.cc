@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -41,10 +42,6 @@ constexpr std::array<std::string_view, 22> kUnits = {
     "%",  "s",   "ms",  "µs",  "ns",   "min",  "h",    "B",  "kB",  "MB",  "GB",
     "TB", "KiB", "MiB", "GiB", "MB/s", "GB/s", "TB/s", "Hz", "MHz", "GHz", "TFLOP/s"};
 
-bool IsAlnum(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 // Whether the word that starts here is a unit.
 bool IsUnit(std::string_view text) {
   return std::any_of(kUnits.begin(), kUnits.end(), [&](std::string_view unit) {
@@ -58,7 +55,7 @@ bool IsUnit(std::string_view text) {
 std::string WithUnitsJoined(const std::string& text) {
   std::string joined;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool number = i > 0 && text[i - 1] >= '0' && text[i - 1] <= '9';
+    const bool number = i > 0 && IsDigit(text[i - 1]);
     if (text[i] == ' ' && number && IsUnit(std::string_view(text).substr(i + 1))) {
       joined += "\xC2\xA0";
     } else {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <utility>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -161,7 +161,7 @@ std::vector<std::string> ShortenedApart(const std::vector<std::string>& names, i
     // From the beginning of the word that differs.
     std::size_t from = same;
     const auto in_word = [&](std::size_t at) {
-      return at < names[i].size() && std::isalnum(static_cast<unsigned char>(names[i][at])) != 0;
+      return at < names[i].size() && IsAlnum(names[i][at]);
     };
     while (from > 0 && in_word(from - 1)) --from;
     const std::string head = CutEnd(names[i], std::max(2, width / 3));

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/advice/audience.h"
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/report/budget_text.h"
 #include "engine/report/finding_text.h"
@@ -286,9 +287,7 @@ std::string MarkdownFence(std::string_view code, std::string_view language) {
   const std::string ticks(std::max<std::size_t>(3, LongestTicks(code) + 1), '`');
   std::string name;
   for (const char c : language) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '+' || c == '-';
-    if (plain) name += c;
+    if (IsAlnum(c) || c == '+' || c == '-') name += c;
   }
   std::string text = ticks + name + "\n";
   std::size_t at = 0;

@@ -2,28 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/base/text.h"
-
 namespace advise {
-
-std::string ShellQuote(std::string_view word) {
-  std::string safe = SafeText(word);
-  constexpr std::string_view kHarmless =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%";
-  const bool plain = !safe.empty() && safe.find_first_not_of(kHarmless) == std::string::npos;
-  if (plain) return safe;
-  // "!" is history expansion in interactive shells, even inside double quotes.
-  if (safe.find_first_of("\"$`\\!") == std::string::npos) return '"' + safe + '"';
-  std::string quoted = "'";
-  for (const char c : safe) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
-}
 
 namespace {
 

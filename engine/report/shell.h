@@ -5,11 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace advise {
+#include "engine/base/shell_word.h"
 
-// `word` as one word of a shell: as it is when harmless, else in double quotes when that needs no
-// escapes, else in single quotes. Control characters become spaces.
-std::string ShellQuote(std::string_view word);
+namespace advise {
 
 // sqlite3 PATH "SQL". The statement is put on one line.
 std::string SqliteCommand(std::string_view path, std::string_view sql);

@@ -1,17 +1,17 @@
 #include "engine/script/lua_tokens.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 
 #include "engine/base/ascii.h"
+#include "engine/base/trim.h"
 
 namespace advise {
 namespace {
 
 using Kind = LuaToken::Kind;
 
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool IsWord(char c) { return IsAlnum(c) || c == '_'; }
 
 class Scanner {
  public:
@@ -77,7 +77,7 @@ class Scanner {
   void Next() {
     const char c = Peek();
     std::size_t quotes = 1;
-    if (std::isspace(static_cast<unsigned char>(c)) != 0) return Skip(at_ + 1);
+    if (IsSpace(c)) return Skip(at_ + 1);
     if (c == '-' && Peek(1) == '-') {
       const std::size_t end = LongEnd(at_ + 2, &quotes);
       return Skip(end != 0 ? end : std::min(text_.find('\n', at_), text_.size()));

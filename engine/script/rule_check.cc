@@ -98,7 +98,7 @@ class TextChecker {
       const auto evidence = seen_.evidence.find(name);
       if (evidence == seen_.evidence.end()) {
         Say(field, fmt::format("{} has no evidence: it is {}", place, fmt::join(names_, ", ")),
-            NearName(name, names_));
+            Suggestion(name, names_));
       } else if (evidence->second.contains('r')) {
         Say(field, fmt::format("{}: evidence \"{}\" is rows", place, name), "");
       } else if (evidence->second.contains(IsText(kind) ? 'n' : 't')) {
@@ -149,7 +149,7 @@ void CheckFixes(const RuleSet& rules, const RuleInfo& rule, const RuleCode& code
     for (const std::string& program : fix.programs) {
       if (std::find(programs.begin(), programs.end(), program) != programs.end()) continue;
       errors.push_back({fmt::format("fixes: no program is called \"{}\"", program), where,
-                        NearName(program, programs)});
+                        Suggestion(program, programs)});
     }
     const std::string_view reason =
         std::string_view(fix.reason).substr(fix.reason.starts_with('!') ? 1 : 0);

@@ -64,11 +64,6 @@ std::vector<LuaToken> CodeOf(const RuleInfo& rule) {
 
 }  // namespace
 
-std::string NearName(const std::string& name, const std::vector<std::string>& known) {
-  const std::string near = DidYouMean(name, known);
-  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
-}
-
 RuleCode::RuleCode(const RuleInfo& rule, std::vector<Error>& errors)
     : rule_(rule), errors_(errors), code_(CodeOf(rule)), declared_(rule.needs) {
   declared_.insert(declared_.end(), rule.optional.begin(), rule.optional.end());
@@ -264,7 +259,7 @@ void RuleCode::CheckFact() {
     if (IsFact(name)) break;  // what follows is a part of its value
     if (!IsGroup(name)) {
       Say(first.line, fmt::format("fact \"{}\" is not declared: add it to needs or optional", name),
-          NearName(name, declared_));
+          Suggestion(name, declared_));
       break;
     }
   }

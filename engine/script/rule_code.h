@@ -14,9 +14,6 @@
 
 namespace advise {
 
-// `did you mean "x"?`, or "" when nothing is near.
-std::string NearName(const std::string& name, const std::vector<std::string>& known);
-
 class RuleCode {
  public:
   // Problems go to `errors`.

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <lua.hpp>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/script/declaration.h"
 #include "engine/script/lua_fields.h"
@@ -15,11 +15,6 @@ namespace advise {
 namespace {
 
 using Need = LuaFields::Need;
-
-std::string Near(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string near = DidYouMean(word, candidates);
-  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
-}
 
 template <typename Map>
 std::vector<std::string> KeysOf(const Map& map) {
@@ -86,7 +81,7 @@ class RuleReader {
     if (!chosen.empty() && std::find(allowed.begin(), allowed.end(), chosen) == allowed.end()) {
       fields_.Problem(field,
                       fmt::format("wanted {}, got \"{}\"", fmt::join(allowed, " | "), chosen),
-                      Near(chosen, allowed));
+                      Suggestion(chosen, allowed));
     }
     return chosen;
   }
@@ -100,9 +95,8 @@ class RuleReader {
     }
     rule_.status = Choice("status", {"experimental", "stable", "retired"});
     rule_.since = Must("since");
-    const bool version = std::all_of(rule_.since.begin(), rule_.since.end(), [](unsigned char c) {
-      return std::isdigit(c) != 0 || c == '.';
-    });
+    const bool version = std::all_of(rule_.since.begin(), rule_.since.end(),
+                                     [](char c) { return IsDigit(c) || c == '.'; });
     if (!rule_.since.empty() && (!version || rule_.since.find('.') == std::string::npos)) {
       fields_.Problem("since",
                       fmt::format("wanted a version such as \"0.1\", got \"{}\"", rule_.since));
@@ -145,7 +139,7 @@ class RuleReader {
     }
     if (rule_.risk == Risk::kNothing) {
       fields_.Problem("risk", fmt::format("wanted {}, got \"{}\"", fmt::join(known, " | "), given),
-                      Near(given, known));
+                      Suggestion(given, known));
     }
   }
 
@@ -156,7 +150,7 @@ class RuleReader {
     if (rule_.topic != Topic::kNoTopic) return;
     const std::vector<std::string> known = TopicNames();
     fields_.Problem("topic", fmt::format("wanted {}, got \"{}\"", fmt::join(known, " | "), given),
-                    Near(given, known));
+                    Suggestion(given, known));
   }
 
   // The id is the path, whatever the folder of a site's rules is called.
@@ -213,7 +207,7 @@ class RuleReader {
         fields_.Problem(field,
                         fmt::format("{{{}}}: wanted a kind of {}, got \"{}\"", place,
                                     fmt::join(kinds, " | "), kind),
-                        Near(kind, kinds));
+                        Suggestion(kind, kinds));
       }
     }
   }
@@ -229,7 +223,7 @@ class RuleReader {
     for (const std::string& id : rule_.knowledge) {
       if (knowledge_.rows().find(id) == knowledge_.rows().end()) {
         fields_.Problem("knowledge", fmt::format("kb/knowledge.toml has no row \"{}\"", id),
-                        Near(id, KeysOf(knowledge_.rows())));
+                        Suggestion(id, KeysOf(knowledge_.rows())));
       }
     }
     const bool declares = Has("loss") || Has("measure");
@@ -250,7 +244,7 @@ class RuleReader {
     for (const std::string& key : rule_.references) {
       if (knowledge_.FindReference(key) == nullptr) {
         fields_.Problem("references", fmt::format("kb/references.toml has no \"{}\"", key),
-                        Near(key, KeysOf(knowledge_.references())));
+                        Suggestion(key, KeysOf(knowledge_.references())));
       }
     }
   }
@@ -258,7 +252,7 @@ class RuleReader {
   void CheckFacts(const std::string& field, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       if (catalogue_.find(name) != catalogue_.end()) continue;
-      const std::string near = Near(name, KeysOf(catalogue_));
+      const std::string near = Suggestion(name, KeysOf(catalogue_));
       fields_.Problem(field, fmt::format("there is no fact \"{}\"", name),
                       near.empty() ? "`advise facts --list` prints them" : near);
     }
@@ -356,7 +350,7 @@ class RuleReader {
         fields_.Problem(label + "expect",
                         fmt::format("wanted evidence or one of {}, got {}", fmt::join(words, ", "),
                                     DescribeLua(state_, -1)),
-                        Near(expect, words));
+                        Suggestion(expect, words));
       }
       lua_pop(state_, 2);
     }
@@ -384,8 +378,7 @@ bool IsRuleId(std::string_view id) {
   int parts = 1;
   char before = '/';
   for (const char c : id) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool word = std::islower(byte) != 0 || std::isdigit(byte) != 0;
+    const bool word = IsLower(c) || IsDigit(c);
     if (!word && c != '-' && c != '/') return false;
     if (!word && (before == '/' || before == '-')) return false;
     if (c == '/') ++parts;

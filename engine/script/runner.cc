@@ -263,9 +263,8 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
     ids.reserve(rules.size());
     for (const RuleInfo& other : rules) ids.push_back(other.id);
     if (std::find(ids.begin(), ids.end(), rule.replaces) == ids.end()) {
-      const std::string near = DidYouMean(rule.replaces, ids);
       errors.push_back({fmt::format("replaces: there is no rule \"{}\"", rule.replaces), rule.path,
-                        near.empty() ? "" : fmt::format("did you mean \"{}\"?", near)});
+                        Suggestion(rule.replaces, ids)});
     }
     if (std::find(replaced.begin(), replaced.end(), rule.replaces) != replaced.end()) {
       errors.push_back(

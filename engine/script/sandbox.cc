@@ -9,7 +9,7 @@
 #include <lua.hpp>
 #include <new>
 
-#include "engine/script/library.h"
+#include "engine/script/lua_library.h"
 
 namespace advise {
 namespace {

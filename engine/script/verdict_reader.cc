@@ -1,11 +1,11 @@
 #include "engine/script/verdict_reader.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <lua.hpp>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 #include "engine/script/handles.h"
 #include "engine/script/lua_fields.h"
@@ -96,10 +96,9 @@ void EachHandle(lua_State* state, int table, const char* name, const char* wante
 }  // namespace
 
 bool IsEvidenceName(std::string_view name) {
-  return !name.empty() && std::islower(static_cast<unsigned char>(name[0])) != 0 &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
-           return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_';
-         });
+  return !name.empty() && IsLower(name[0]) && std::all_of(name.begin(), name.end(), [](char c) {
+    return IsLower(c) || IsDigit(c) || c == '_';
+  });
 }
 
 void Claim(SavingClaim& saving, const std::shared_ptr<const Spans>& spans) {

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <vector>
 
+#include "engine/base/ascii.h"
 #include "engine/base/leftovers.h"
 #include "engine/base/replace.h"
 #include "engine/import/importer.h"
@@ -184,8 +185,8 @@ class Scrub {
     std::string declared;
     while (info.executeStep()) {
       columns.push_back({info.getColumn(1).getString(), info.getColumn(2).getString()});
-      const bool plain = std::all_of(columns.back().type.begin(), columns.back().type.end(),
-                                     [](unsigned char c) { return std::isalnum(c) != 0; });
+      const bool plain =
+          std::all_of(columns.back().type.begin(), columns.back().type.end(), IsAlnum);
       declared += (declared.empty() ? "" : ", ") + SqlQuoted(columns.back().name) +
                   (plain ? " " + columns.back().type : "");
       if (table == "StringIds" && columns.back().name == "id") declared += " PRIMARY KEY";

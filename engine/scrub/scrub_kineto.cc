@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <unordered_map>
 
+#include "engine/base/ascii.h"
 #include "engine/base/leftovers.h"
 #include "engine/base/replace.h"
 #include "engine/import/byte_source.h"
@@ -40,7 +41,7 @@ bool IsNumber(std::string_view text) {
   const std::size_t first = at;
   const auto digits = [&] {
     const std::size_t from = at;
-    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    while (at < text.size() && IsDigit(text[at])) ++at;
     return at > from;
   };
   if (!digits() || (text[first] == '0' && at > first + 1)) return false;

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "engine/base/ascii.h"
 #include "engine/base/launcher_variables.h"
+#include "engine/base/trim.h"
 #include "engine/scrub/secret_shapes.h"
 
 namespace advise {
@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::size_t kTellingHost = 6;  // shorter names may be words
 
-bool IsWord(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-}
+bool IsWord(char c) { return IsWordChar(c) || c == '-'; }
 // Of a path between slashes.
 bool IsPathPart(char c) {
   return IsWord(c) || c == '.' || c == '+' || c == '@' || c == '~' || c == '%' || c == ',' ||
@@ -81,10 +79,7 @@ bool TextScrubber::IsSwitch(std::string_view name, std::string_view value) {
   among(kLocalRankVariables);
   among(kWorldSizeVariables);
   among(kLayoutVariables);
-  if (number) {
-    return !value.empty() &&
-           std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
-  }
+  if (number) return IsDigits(value);
   return known && Clean(value) == value;
 }
 
@@ -229,10 +224,9 @@ std::string TextScrubber::Clean(std::string_view text) {
       clean += CleanWord(word);
       // NAME=value, with a name that promises a secret.
       if (end + 1 < source.size() && source[end] == '=' && IsSecretName(word) &&
-          std::isspace(static_cast<unsigned char>(source[end + 1])) == 0) {
+          !IsSpace(source[end + 1])) {
         std::size_t value = end + 1;
-        while (value < source.size() &&
-               std::isspace(static_cast<unsigned char>(source[value])) == 0) {
+        while (value < source.size() && !IsSpace(source[value])) {
           ++value;
         }
         if (source.compare(end + 1, value - end - 1, "key") != 0) ++keys_;

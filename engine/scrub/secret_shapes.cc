@@ -4,17 +4,13 @@
 #include <array>
 
 #include "engine/base/ascii.h"
+#include "engine/base/trim.h"
 
 namespace advise {
 namespace {
 
-bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
-bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsLetterOrDigit(char c) { return IsDigit(c) || IsUpper(c) || IsLower(c); }
-bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool IsNamePart(char c) { return IsLetterOrDigit(c) || c == '_' || c == '-'; }
-bool IsBase64(char c) { return IsLetterOrDigit(c) || c == '+' || c == '/' || c == '='; }
+bool IsNamePart(char c) { return IsWordChar(c) || c == '-'; }
+bool IsBase64(char c) { return IsAlnum(c) || c == '+' || c == '/' || c == '='; }
 // Ends a value that stands without quotes.
 bool EndsValue(char c) {
   return IsSpace(c) || c == '"' || c == '\'' || c == ',' || c == ';' || c == '}' || c == ')';
@@ -145,7 +141,7 @@ class Masker {
   // erika.mustermann@example.org
   bool Mail() {
     const auto local = [](char c) {
-      return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '+' || c == '-';
+      return IsAlnum(c) || c == '.' || c == '_' || c == '+' || c == '-';
     };
     const std::size_t sign = EndOfWord(text_, at_, local);
     if (sign == at_ || sign >= text_.size() || text_[sign] != '@') return false;
@@ -163,12 +159,12 @@ class Masker {
   // Groups of hexadecimal digits between colons: addresses of IPv6 and of network cards. Not times
   // of the day, not scopes of C++.
   bool Ports() {
-    const std::size_t end = EndOfWord(text_, at_, [](char c) { return IsHex(c) || c == ':'; });
+    const std::size_t end = EndOfWord(text_, at_, [](char c) { return IsHexDigit(c) || c == ':'; });
     if (end < text_.size() && IsNamePart(text_[end])) return false;
     std::size_t groups = 0, single = 0, longest = 0;
     bool letter = false, gap = false;
     for (std::size_t from = at_; from < end;) {
-      const std::size_t to = EndOf(text_.substr(0, end), from, IsHex);
+      const std::size_t to = EndOf(text_.substr(0, end), from, IsHexDigit);
       groups += to > from ? 1 : 0;
       longest = std::max(longest, to - from);
       for (std::size_t i = from; i < to; ++i) letter = letter || !IsDigit(text_[i]);
@@ -183,7 +179,7 @@ class Masker {
 
   // 32, 40 or 64 hexadecimal digits.
   bool Digest() {
-    const std::size_t end = EndOf(text_, at_, IsHex);
+    const std::size_t end = EndOf(text_, at_, IsHexDigit);
     const std::size_t size = end - at_;
     if (end < text_.size() && IsNamePart(text_[end])) return false;
     if (size != 32 && size != 40 && size != 64) return false;

@@ -33,7 +33,7 @@ std::vector<LateCopy> FindLateCopies(const Run& run, const std::vector<std::uint
     const Nanos done_before =
         std::exchange(done[stream], std::max(done[stream], trace.ops.end[op]));
     if (trace.ops.kind[op] != OpKind::kCopy || call == kNone) continue;
-    const CopyDirection direction = trace.copies.direction[trace.ops.detail[op]];
+    const CopyDirection direction = trace.DirectionOfCopy(op);
     const bool download = direction == CopyDirection::kDeviceToHost;
     if (direction != CopyDirection::kHostToDevice && !download) continue;
     Last& last = lasts[stream];

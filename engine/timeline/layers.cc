@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "engine/base/ascii.h"
 
 namespace advise {
 namespace {
@@ -22,9 +23,8 @@ struct Layer {
 // The outermost number of a name that knowledge calls a layer's; nothing for other names.
 std::optional<Layer> LayerOf(const Knowledge& knowledge, std::string_view name) {
   if (!knowledge.IsLayerRange(name)) return {};
-  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
-  const auto first = std::find_if(name.begin(), name.end(), is_digit);
-  const auto last = std::find_if_not(first, name.end(), is_digit);
+  const auto first = std::find_if(name.begin(), name.end(), IsDigit);
+  const auto last = std::find_if_not(first, name.end(), IsDigit);
   constexpr std::ptrdiff_t kMostDigits = 6;
   if (first == last || last - first > kMostDigits) return {};
   Layer layer{name.substr(0, static_cast<std::size_t>(first - name.begin())), 0};

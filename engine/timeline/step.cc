@@ -175,8 +175,7 @@ std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& op
     for (std::uint32_t call = calls.first; call < calls.last; ++call) {
       const std::uint32_t op = run.first_op_of_call[call];
       const bool copy = op != kNone && trace.ops.kind[op] == OpKind::kCopy;
-      const CopyDirection direction =
-          copy ? trace.copies.direction[trace.ops.detail[op]] : CopyDirection::kUnknown;
+      const CopyDirection direction = copy ? trace.DirectionOfCopy(op) : CopyDirection::kUnknown;
       const bool takes = direction == CopyDirection::kHostToDevice;
       const bool gives = direction == CopyDirection::kDeviceToHost;
       if (takes || (!data_only && (gives || IsSync(run.ClassOfCall(call)))))

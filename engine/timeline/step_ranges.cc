@@ -8,7 +8,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/base/ascii.h"
 #include "engine/base/median.h"
+#include "engine/base/text.h"
 #include "engine/timeline/step.h"
 
 namespace advise {
@@ -22,19 +24,6 @@ Nanos MedianApart(const std::vector<Step>& steps) {
   return Median(apart);
 }
 
-// "step 12" and "step 13" are one family; so are names that do not change.
-std::string Family(const std::string& name) {
-  std::string family;
-  bool digits = false;
-  for (const char c : name) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) family += c;
-    if (digit && !digits) family += '#';
-    digits = digit;
-  }
-  return family;
-}
-
 // "launch at solver.f90:42": the number says where, not the how manyth.
 bool EndsWithPlace(const std::string& name) {
   const std::size_t line = name.find_last_not_of("0123456789");
@@ -46,7 +35,7 @@ bool EndsWithPlace(const std::string& name) {
 std::string FamilyIn(const Knowledge& knowledge, const std::string& name) {
   const auto size = knowledge.StepSizeOf(name);
   if (size) return fmt::format("step of {}", size->server);
-  return EndsWithPlace(name) ? name : Family(name);
+  return EndsWithPlace(name) ? name : WithoutNumbers(name);
 }
 
 // Whether half of the counts are the same, and not 0. Steps that launch their own work launch the

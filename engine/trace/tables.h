@@ -143,6 +143,7 @@ struct OpTable {
       detail;  // -> shapes (kernel), copies (copy), memsets (memset), graph id (graph)
   std::vector<std::uint8_t> in_graph;  // 1 when a graph node traced by itself
   std::size_t size() const { return start.size(); }
+  Nanos Length(std::uint32_t op) const { return end[op] - start[op]; }
 };
 
 struct CopyTable {
@@ -357,6 +358,10 @@ struct Trace {
   bool HasTimeline() const {
     return ops.size() + calls.size() + ranges.size() > 0 || kind == "nsys-sqlite";
   }
+
+  // Of an op that is a copy.
+  std::int64_t BytesOfCopy(std::uint32_t op) const { return copies.bytes[ops.detail[op]]; }
+  CopyDirection DirectionOfCopy(std::uint32_t op) const { return copies.direction[ops.detail[op]]; }
 
   Diagnostics diagnostics;
 

@@ -252,7 +252,7 @@ TEST_CASE("what is no report gets an error that says what it is and what to do")
         "not an Nsight Systems SQLite export");
   const std::string report = file("my run.nsys-rep", std::string("\x00\x01", 2));
   CHECK(ErrorOf(report).hint ==
-        "nsys export --type sqlite -o '" + dir.File("my run.sqlite") + "' '" + report + "'");
+        "nsys export --type sqlite -o \"" + dir.File("my run.sqlite") + "\" \"" + report + "\"");
   const std::string plain = file("a.qdrep", "NVDQ");
   CHECK(ErrorOf(plain).hint ==
         "nsys export --type sqlite -o " + dir.File("a.sqlite") + " " + plain);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/base/ascii.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -20,10 +21,7 @@ McpJson Unquoted(const McpJson& value, Kind kind) {
   if (!value.is_string()) return value;
   const auto& text = value.get_ref<const McpJson::string_t&>();
   if (kind == Kind::kFlag && (text == "true" || text == "false")) return text == "true";
-  const bool digits =
-      !text.empty() && text.size() <= kMostDigits &&
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (kind == Kind::kNumber && digits) return std::stoi(text);
+  if (kind == Kind::kNumber && text.size() <= kMostDigits && IsDigits(text)) return std::stoi(text);
   return value;
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "engine/base/ascii.h"
 #include "engine/import/kineto/kineto_keys.h"
 #include "engine/import/kineto/kineto_scan.h"
 #include "engine/import/kineto/kineto_window.h"
@@ -38,7 +39,7 @@ bool ReadPlainTriple(const char* at, std::array<std::uint32_t, 3>* into) {
     const char before = &number == read.data() ? '[' : ',';
     if (*at++ != before) return false;
     int digits = 0;
-    for (; *at >= '0' && *at <= '9' && digits < 9; ++at, ++digits) {
+    for (; IsDigit(*at) && digits < 9; ++at, ++digits) {
       number = number * 10 + static_cast<std::uint32_t>(*at - '0');
     }
     if (digits == 0) return false;

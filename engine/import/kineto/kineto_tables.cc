@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "engine/import/host_calls.h"
+#include "engine/base/call_name.h"
 #include "engine/import/kineto/kineto_names.h"
 
 namespace advise::kineto {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 
+#include "engine/base/ascii.h"
 #include "engine/import/formats.h"
 #include "engine/import/text_input.h"
 
@@ -81,14 +81,8 @@ std::string HostOf(std::string_view prefix) {
     const std::size_t first =
         second == std::string_view::npos || second == 0 ? second : word.rfind(':', second - 1);
     if (first == std::string_view::npos || first == 0) return "";
-    const auto digits = [](std::string_view text) {
-      return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return std::isdigit(static_cast<unsigned char>(c)) != 0;
-      });
-    };
-    if (!digits(word.substr(first + 1, second - first - 1)) || !digits(word.substr(second + 1))) {
+    if (!IsDigits(word.substr(first + 1, second - first - 1)) || !IsDigits(word.substr(second + 1)))
       return "";
-    }
     std::string_view host = word.substr(0, first);
     // "0:host:pid:tid", as srun -l or mpirun write the rank before it without a blank.
     const std::size_t label = host.rfind(':');

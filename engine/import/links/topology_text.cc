@@ -2,35 +2,29 @@
 // stand in one file.
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "engine/base/ascii.h"
 #include "engine/import/formats.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
 namespace {
 
-bool AllDigits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0;
-  });
-}
-
 // "GPU0", "NIC3", "mlx5_0", "mlx5_bond_0": what a matrix has rows and columns for.
 bool IsDevice(std::string_view word) {
   for (const std::string_view kind : {"GPU", "NIC"}) {
-    if (word.starts_with(kind)) return AllDigits(word.substr(kind.size()));
+    if (word.starts_with(kind)) return IsDigits(word.substr(kind.size()));
   }
   const std::size_t under = word.rfind('_');
   return under != std::string_view::npos && word.starts_with("mlx") &&
-         AllDigits(word.substr(under + 1));
+         IsDigits(word.substr(under + 1));
 }
 
 bool IsLink(std::string_view cell) {
   static constexpr auto kLinks =
       std::to_array<std::string_view>({"X", "SYS", "NODE", "SOC", "PHB", "PXB", "PIX", "PSB"});
   return std::find(kLinks.begin(), kLinks.end(), cell) != kLinks.end() ||
-         (cell.starts_with("NV") && AllDigits(cell.substr(2)));
+         (cell.starts_with("NV") && IsDigits(cell.substr(2)));
 }
 bool IsStatus(std::string_view cell) {
   static constexpr auto kStatus =
@@ -160,7 +154,7 @@ class TopologyReader {
     if (colon == std::string_view::npos) return false;
     const std::string_view key = Trimmed(line.substr(0, colon));
     const std::string_view value = Trimmed(line.substr(colon + 1));
-    if (key.starts_with("Port ") && AllDigits(key.substr(5)) && value.empty()) {
+    if (key.starts_with("Port ") && IsDigits(key.substr(5)) && value.empty()) {
       NetworkPort port;
       port.adapter = adapter_;
       port.port = WholeOf<int>(NumberOf(key.substr(5)).value_or(0));

@@ -31,9 +31,7 @@ std::optional<XidLine> XidOf(std::string_view line) {
   const std::string_view address = rest.substr(0, close);
   const bool is_address =
       std::count(address.begin(), address.end(), ':') == 2 &&
-      std::all_of(address.begin(), address.end(), [](char c) {
-        return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':';
-      });
+      std::all_of(address.begin(), address.end(), [](char c) { return IsHexDigit(c) || c == ':'; });
   rest.remove_prefix(close + 3);
   std::size_t digits = 0;
   while (digits < rest.size() && IsDigit(rest[digits])) ++digits;

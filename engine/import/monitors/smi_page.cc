@@ -2,10 +2,10 @@
 // sections (-d).
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 
+#include "engine/base/ascii.h"
 #include "engine/import/formats.h"
 #include "engine/import/monitors/monitor_log.h"
 #include "engine/import/text_input.h"
@@ -156,8 +156,7 @@ class SmiPageReader {
     }
     // "16x" lanes.
     std::string cell = value;
-    if (cell.ends_with('x') && std::isdigit(static_cast<unsigned char>(cell[0])) != 0)
-      cell.pop_back();
+    if (cell.ends_with('x') && IsDigit(cell[0])) cell.pop_back();
     const std::size_t space = cell.find(' ');
     log_.AddCell(gpu_, quantity, when_, cell.substr(0, space),
                  space == std::string::npos ? "" : cell.substr(space + 1));

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <tuple>
 
+#include "engine/base/ascii.h"
 #include "engine/import/formats.h"
 #include "engine/import/ncu/ncu_metrics.h"
 #include "engine/import/text_input.h"
@@ -30,9 +30,9 @@ std::array<std::uint32_t, 3> Extent(std::string_view text) {
   std::array<std::uint32_t, 3> extent{};
   std::size_t at = 0;
   for (std::uint32_t& part : extent) {
-    while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) == 0) ++at;
+    while (at < text.size() && !IsDigit(text[at])) ++at;
     const std::size_t start = at;
-    while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0) ++at;
+    while (at < text.size() && IsDigit(text[at])) ++at;
     part = WholeOf<std::uint32_t>(NumberOf(text.substr(start, at - start)).value_or(0));
   }
   return extent;

@@ -17,9 +17,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
+#include "engine/base/ascii.h"
 #include "engine/import/formats.h"
 #include "engine/import/ncu/ncu_metrics.h"
 #include "engine/import/text_input.h"
@@ -39,8 +39,8 @@ std::size_t ContextAt(std::string_view line) {
   const std::size_t at = line.rfind(kContext);
   if (at == std::string_view::npos) return at;
   const std::string_view rest = line.substr(at + kContext.size());
-  const bool told = !rest.empty() && std::isdigit(static_cast<unsigned char>(rest.front())) != 0 &&
-                    rest.find(", Stream ") != std::string_view::npos;
+  const bool told =
+      !rest.empty() && IsDigit(rest.front()) && rest.find(", Stream ") != std::string_view::npos;
   return told ? at : std::string_view::npos;
 }
 

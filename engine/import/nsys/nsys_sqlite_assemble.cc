@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "engine/base/call_name.h"
 #include "engine/base/side_by_side.h"
 #include "engine/import/host_calls.h"
 #include "engine/import/nsys/nsys_sqlite_devices.h"

@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 
+#include "engine/base/ascii.h"
 #include "engine/import/nsys/nsys_sqlite_pages.h"
 #include "engine/import/nsys/nsys_sqlite_scan.h"
 
@@ -32,7 +32,7 @@ std::string EncodeUri(const std::string& path) {
   std::string uri = path.starts_with('/') ? "file://" : "file:./";
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) || std::string_view("/-_.~").find(c) != std::string_view::npos) {
+    if (IsAlnum(c) || std::string_view("/-_.~").find(c) != std::string_view::npos) {
       uri += c;
     } else {
       uri += fmt::format("%{:02X}", byte);

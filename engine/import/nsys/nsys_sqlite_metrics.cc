@@ -14,11 +14,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cctype>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "engine/base/ascii.h"
 #include "engine/import/nsys/nsys_sqlite_rows.h"
 #include "engine/import/row_order.h"
 
@@ -42,7 +42,7 @@ std::string UnitOfBracket(std::string_view bracket) {
   }
   std::string unit;  // "Avg Warps per Cycle" → "avg_warps_per_cycle"
   for (const char c : bracket) {
-    unit += c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    unit += c == ' ' ? '_' : Lower(c);
   }
   return unit;
 }

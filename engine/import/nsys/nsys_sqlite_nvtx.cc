@@ -16,9 +16,9 @@
 // Structured payloads (binaryData) are read where NCCL wrote them: nsys_sqlite_nccl.cc.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 
+#include "engine/base/ascii.h"
 #include "engine/import/nsys/nsys_sqlite_rows.h"
 #include "engine/import/row_order.h"
 
@@ -83,8 +83,7 @@ bool IsOperatorName(std::string_view name) {
   // "AddmmBackward0": a function of the backward pass.
   constexpr std::string_view kBackward = "Backward";
   std::string_view stem = name;
-  while (!stem.empty() && std::isdigit(static_cast<unsigned char>(stem.back())) != 0)
-    stem.remove_suffix(1);
+  while (!stem.empty() && IsDigit(stem.back())) stem.remove_suffix(1);
   return stem.size() < name.size() && stem.ends_with(kBackward);
 }
 
@@ -122,7 +121,7 @@ std::string_view WithoutUniqueSuffix(std::string_view name) {
     for (const std::string_view suffix : kSuffixes) {
       if (rest.size() <= suffix.size() || !rest.starts_with(suffix)) continue;
       const char value = rest[suffix.size()];
-      if (std::isdigit(static_cast<unsigned char>(value)) || value == '[' || value == '-') {
+      if (IsDigit(value) || value == '[' || value == '-') {
         return name.substr(0, comma);
       }
     }

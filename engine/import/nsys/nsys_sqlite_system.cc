@@ -16,8 +16,9 @@
 #include "engine/import/nsys/nsys_sqlite_system.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+
+#include "engine/base/ascii.h"
 
 namespace advise::nsys {
 namespace {
@@ -199,10 +200,7 @@ void ReadMessages(Reader& reader, Trace& trace) {
 
 std::string DriverVersion(std::string_view text) {
   if (text == "0") return "";
-  const bool packed =
-      text.size() >= 5 &&
-      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  if (!packed) return std::string(text);
+  if (text.size() < 5 || !IsDigits(text)) return std::string(text);
   const std::string version = std::string(text.substr(0, 3)) + ".";
   if (text.size() == 5) return version + std::string(text.substr(3));
   const std::size_t middle = text.size() - 5;

@@ -10,6 +10,7 @@
 #include <array>
 #include <map>
 
+#include "engine/base/call_name.h"
 #include "engine/import/formats.h"
 #include "engine/import/host_calls.h"
 #include "engine/import/keys.h"

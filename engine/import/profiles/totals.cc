@@ -10,12 +10,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 
+#include "engine/base/ascii.h"
+#include "engine/base/call_name.h"
 #include "engine/base/median.h"
 #include "engine/import/formats.h"
-#include "engine/import/host_calls.h"
 
 namespace advise {
 namespace {
@@ -24,8 +24,7 @@ namespace {
 // call of the operating system.
 bool IsGpuCall(std::string_view name) {
   for (const std::string_view prefix : {"cuda", "hip", "cu"}) {
-    if (name.starts_with(prefix) && name.size() > prefix.size() &&
-        std::isupper(static_cast<unsigned char>(name[prefix.size()])) != 0) {
+    if (name.starts_with(prefix) && name.size() > prefix.size() && IsUpper(name[prefix.size()])) {
       return true;
     }
   }

@@ -12,7 +12,9 @@
 #include <optional>
 
 #include "engine/base/ascii.h"
+#include "engine/base/file_name.h"
 #include "engine/import/formats.h"
+#include "engine/import/servers/server_text.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
@@ -20,29 +22,6 @@ namespace {
 
 bool Mentions(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-// What stands behind `key`, without blanks; empty where the line has no such key.
-std::string_view Behind(std::string_view line, std::string_view key) {
-  const std::size_t at = line.find(key);
-  if (at == std::string_view::npos) return {};
-  std::string_view rest = line.substr(at + key.size());
-  while (rest.starts_with(' ')) rest.remove_prefix(1);
-  return rest;
-}
-
-// The number at the start of a text: "99.8%,", "256 reqs", "112,347 tokens".
-std::optional<double> LeadingNumber(std::string_view text) {
-  std::string digits;
-  for (std::size_t i = 0; i < text.size() && digits.size() < 32; ++i) {
-    const bool grouped = text[i] == ',' && i > 0 && i + 3 < text.size() && IsDigit(text[i + 1]) &&
-                         IsDigit(text[i + 2]) && IsDigit(text[i + 3]);
-    if (grouped) continue;
-    if (!IsDigit(text[i]) && text[i] != '.' && !(text[i] == '-' && i == 0)) break;
-    digits += text[i];
-  }
-  while (digits.ends_with('.')) digits.pop_back();
-  return NumberOf(digits);
 }
 
 double NumberBehind(std::string_view line, std::string_view key) {
@@ -79,8 +58,7 @@ std::string NameIn(std::string_view quoted) {
   if (!quoted.starts_with('\'')) return "";
   std::string_view name = quoted.substr(1, quoted.find('\'', 1) - 1);
   while (name.ends_with('/')) name.remove_suffix(1);
-  const std::size_t slash = name.rfind('/');
-  return std::string(slash == std::string_view::npos ? name : name.substr(slash + 1));
+  return FileName(name);
 }
 
 // "05-09 00:49:33": a day without its year.
@@ -269,13 +247,7 @@ class ServerLogReader {
     if (!std::all_of(log_.samples.begin(), log_.samples.end(), of_all))
       std::erase_if(log_.samples, of_all);
     for (ServerSample& sample : log_.samples) sample.engine = std::max(0, sample.engine);
-    if (log_.has_clock) {
-      // Lines without a time tell nothing of when.
-      std::erase_if(log_.samples, [](const ServerSample& s) { return s.time_s < 0; });
-      double first = log_.samples.empty() ? 0 : log_.samples.front().time_s;
-      for (const ServerSample& s : log_.samples) first = std::min(first, s.time_s);
-      for (ServerSample& s : log_.samples) s.time_s -= first;
-    }
+    CountTimesFromFirst(&log_);
     if (counts_) log_.preemptions = std::max({retracted_, preempted_, warned_});
     if (new_tokens_ + cached_tokens_ > 0)
       log_.prefix_hits = cached_tokens_ / (new_tokens_ + cached_tokens_);
@@ -298,11 +270,7 @@ class ServerLogReader {
 
 bool ToldServerLog(std::string_view head) {
   if (head.find('\0') != std::string_view::npos) return false;
-  const std::size_t first = head.find_first_not_of(" \t\n");
-  // JSON may quote such lines, and so may a notebook or a page of documentation.
-  constexpr std::string_view kPages = "{#<|";
-  if (first == std::string_view::npos || kPages.find(head[first]) != std::string_view::npos)
-    return false;
+  if (!MayBeLog(head, "{#<|")) return false;
   const auto lines = LinesOf(head);
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     const bool told = IsVllmLine(line) || IsSglangLine(line) || IsStart(line);

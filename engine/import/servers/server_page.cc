@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "engine/base/file_name.h"
 #include "engine/import/formats.h"
 #include "engine/import/prometheus.h"
+#include "engine/import/servers/server_text.h"
 #include "engine/import/text_input.h"
 #include "engine/trace/server_log.h"
 
@@ -87,9 +89,7 @@ class ServerPageReader {
       if (!label.empty() && label != "0") return;
     }
     if (log_.model.empty()) {
-      const std::string model = line.Label("model_name");
-      const std::size_t slash = model.rfind('/');
-      log_.model = slash == std::string::npos ? model : model.substr(slash + 1);
+      log_.model = FileName(line.Label("model_name"));
     }
     if (name == "cache_config_info") return TakeSettings(line);
     int engine = 0;
@@ -179,12 +179,7 @@ class ServerPageReader {
   }
 
   void Finish() {
-    if (log_.has_clock) {
-      std::erase_if(log_.samples, [](const ServerSample& s) { return s.time_s < 0; });
-      double first = log_.samples.empty() ? 0 : log_.samples.front().time_s;
-      for (const ServerSample& s : log_.samples) first = std::min(first, s.time_s);
-      for (ServerSample& s : log_.samples) s.time_s -= first;
-    }
+    CountTimesFromFirst(&log_);
     log_.preemptions = Total({"num_preemptions_total", "num_retracted_requests_total"});
     log_.requests = Total({"request_success_total", "num_requests_total"});
     const double asked = Total({"gpu_prefix_cache_queries_total", "prefix_cache_queries_total"});

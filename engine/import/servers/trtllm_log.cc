@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/import/formats.h"
+#include "engine/import/servers/server_text.h"
 #include "engine/import/text_input.h"
 #include "engine/trace/server_log.h"
 
@@ -18,13 +19,8 @@ namespace {
 
 // The number behind `key`, where it is one: "21.4" of "21.4ms,", nothing of "N/A".
 std::optional<double> NumberAfter(std::string_view line, std::string_view key) {
-  const std::size_t at = line.find(key);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = line.substr(at + key.size());
-  while (rest.starts_with(' ')) rest.remove_prefix(1);
-  std::size_t end = 0;
-  while (end < rest.size() && end < 32 && (IsDigit(rest[end]) || rest[end] == '.')) ++end;
-  return NumberOf(rest.substr(0, end));
+  const auto number = LeadingNumber(Behind(line, key));
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 bool IsStepLine(std::string_view line) {
@@ -49,12 +45,7 @@ class TrtLlmReader {
     }
     if (log_.samples.empty()) return false;
     log_.server = "TensorRT-LLM";
-    if (log_.has_clock) {
-      std::erase_if(log_.samples, [](const ServerSample& s) { return s.time_s < 0; });
-      double first = log_.samples.empty() ? 0 : log_.samples.front().time_s;
-      for (const ServerSample& s : log_.samples) first = std::min(first, s.time_s);
-      for (ServerSample& s : log_.samples) s.time_s -= first;
-    }
+    CountTimesFromFirst(&log_);
     trace_->producer = log_.server;
     trace_->table_rows["rows"] = static_cast<std::int64_t>(log_.samples.size());
     return true;
@@ -124,11 +115,7 @@ class TrtLlmReader {
 }  // namespace
 
 bool ToldTrtLlmLog(std::string_view head) {
-  const std::size_t first = head.find_first_not_of(" \t\n");
-  // Pages of documentation quote such lines.
-  constexpr std::string_view kPages = "#<|";
-  if (first == std::string_view::npos || kPages.find(head[first]) != std::string_view::npos)
-    return false;
+  if (!MayBeLog(head, "#<|")) return false;
   const auto lines = LinesOf(head);
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     return (IsStepLine(line) && line.find("{self.") == std::string_view::npos) ||

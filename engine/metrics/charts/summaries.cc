@@ -1,7 +1,6 @@
 #include "engine/metrics/charts/summaries.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -9,21 +8,12 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/base/ascii.h"
+#include "engine/base/text.h"
 #include "engine/metrics/losses/copy.h"
 
 namespace advise {
 namespace {
-
-// "step 12" and "step 13" are one row.
-std::string WithoutNumbers(const std::string& name) {
-  std::string plain;
-  for (const char c : name) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (digit && !plain.empty() && plain.back() == '#') continue;
-    plain += digit ? '#' : c;
-  }
-  return plain;
-}
 
 // The median as tables of other tools give it: between the two middle values. Reorders them.
 double Middle(std::span<std::int64_t> values) {

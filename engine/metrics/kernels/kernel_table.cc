@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
+
+#include "engine/base/ascii.h"
 
 namespace advise {
 namespace {
@@ -86,9 +87,7 @@ std::vector<KernelTotal> UnknownKernels(const Basis& basis) {
 
 namespace {
 
-bool IsWord(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
-}
+bool IsWord(char c) { return IsAlnum(c) || c == '_' || c == '$'; }
 
 // The first word of a template's arguments that says what it is an instance of.
 std::string_view Telling(std::string_view arguments) {
@@ -140,7 +139,7 @@ std::string_view Telling(std::string_view arguments) {
     std::size_t end = i;
     while (end < arguments.size() && IsWord(arguments[end])) ++end;
     const std::string_view word = arguments.substr(i, end - i);
-    const bool is_number = std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+    const bool is_number = IsDigit(word.front());
     if (!is_number && word.size() > 3 &&
         std::find(kSilent.begin(), kSilent.end(), word) == kSilent.end()) {
       return word;

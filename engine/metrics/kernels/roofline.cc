@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "engine/base/ascii.h"
 #include "engine/metrics/analysis.h"
 
 namespace advise {
@@ -173,7 +174,7 @@ double UsefulByRemark(const KernelCounters& counters) {
     const std::size_t at = advice.text.find("% of the total");
     if (!advice.rule.starts_with("Uncoalesced") || at == std::string::npos) continue;
     std::size_t start = at;
-    while (start > 0 && advice.text[start - 1] >= '0' && advice.text[start - 1] <= '9') --start;
+    while (start > 0 && IsDigit(advice.text[start - 1])) --start;
     if (start == at) continue;
     const double percent = std::stod(advice.text.substr(start, at - start));
     if (percent <= 100) return 1 - percent / 100;

@@ -69,7 +69,6 @@ class AccumulationFinder {
     const std::string& kind = run_.names.Kernel(trace_.ops.detail[op]).collective;
     return kind == "allreduce" || kind == "reducescatter" || kind == "reduce";
   }
-  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
 
   // Of one step, by when their work is launched.
   struct Passes {
@@ -198,7 +197,7 @@ class AccumulationFinder {
           break;
         }
         early_end = std::max(early_end, trace_.ops.end[at->second]);
-        early->Count(at->first, 0, Length(at->second));
+        early->Count(at->first, 0, trace_.ops.Length(at->second));
         early->AddExposed(at->second);
         early->remedy().scaled_ops.emplace_back(at->second, 0.0F);
       }

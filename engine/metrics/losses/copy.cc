@@ -62,23 +62,18 @@ class CopyFinder {
   }
 
  private:
-  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
-  double Bytes(std::uint32_t op) const {
-    return static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
-  }
-  CopyDirection Direction(std::uint32_t op) const {
-    return trace_.copies.direction[trace_.ops.detail[op]];
-  }
+  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
   bool Touches(std::uint32_t op, MemoryKind kind) const {
     const std::uint32_t copy = trace_.ops.detail[op];
-    return Direction(op) == CopyDirection::kHostToDevice ? trace_.copies.source[copy] == kind
-                                                         : trace_.copies.target[copy] == kind;
+    return trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice
+               ? trace_.copies.source[copy] == kind
+               : trace_.copies.target[copy] == kind;
   }
   // The factor that brings a copy to the rate of the link; 1 when the link is unknown or no faster.
   float ToLinkRate(std::uint32_t op) const {
-    if (link_ <= 0 || Length(op) <= 0) return 1.0F;
+    if (link_ <= 0 || trace_.ops.Length(op) <= 0) return 1.0F;
     const double at_link = Bytes(op) / link_ * kNanosPerSecond;
-    return static_cast<float>(std::min(1.0, at_link / static_cast<double>(Length(op))));
+    return static_cast<float>(std::min(1.0, at_link / static_cast<double>(trace_.ops.Length(op))));
   }
 
   void Collect() {
@@ -101,7 +96,8 @@ class CopyFinder {
         const CallClass call_class = run_.ClassOfCall(c);
         const std::uint32_t op = run_.first_op_of_call[c];
         if (op != kNone) {
-          const bool copies = trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(Direction(op));
+          const bool copies =
+              trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op));
           last_copy = copies ? c : kNone;
         } else if (IsSync(call_class)) {
           if (last_copy == kNone) continue;
@@ -123,7 +119,7 @@ class CopyFinder {
   void Classify() {
     for (const std::uint32_t op : copies_) {
       CopyKind& kind = result_.kind_of_op[op];
-      const CopyDirection direction = Direction(op);
+      const CopyDirection direction = trace_.DirectionOfCopy(op);
       const std::uint32_t call = trace_.ops.call[op];
       if (IsMigration(direction)) kind = CopyKind::kMigration;
       if (!IsHostDevice(direction) || call == kNone) continue;
@@ -154,12 +150,14 @@ class CopyFinder {
       // A fast link takes more bytes in the time that a call costs, where nothing else slows them.
       const bool plain = result_.kind_of_op[op] == CopyKind::kPlain;
       const double most = plain ? std::max(small_bytes_, quick_bytes_) : small_bytes_;
-      const bool small = trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(Direction(op)) &&
-                         Bytes(op) <= most && trace_.ops.in_graph[op] == 0 &&
+      const bool small = trace_.ops.kind[op] == OpKind::kCopy &&
+                         IsHostDevice(trace_.DirectionOfCopy(op)) && Bytes(op) <= most &&
+                         trace_.ops.in_graph[op] == 0 &&
                          !(result_.kind_of_op[op] == CopyKind::kTiny &&
-                           Direction(op) == CopyDirection::kDeviceToHost);
+                           trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost);
       const bool goes_on =
-          small && !train.empty() && Direction(train.back()) == Direction(op) &&
+          small && !train.empty() &&
+          trace_.DirectionOfCopy(train.back()) == trace_.DirectionOfCopy(op) &&
           run_.steps.At(trace_.ops.start[train.back()]) == run_.steps.At(trace_.ops.start[op]);
       if (!goes_on) close(&train);
       if (small) train.push_back(op);
@@ -178,7 +176,7 @@ class CopyFinder {
       // Such a copy is made once: memory pinned for it wins nothing.
       if (basis_.BeforeSteps(trace_.ops.start[op])) continue;
       const std::uint32_t call = trace_.ops.call[op];
-      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the
       // gap that the copy ends, not those between the kernels that the call waited for.
       const std::uint32_t device = trace_.ops.device[op];
@@ -194,7 +192,7 @@ class CopyFinder {
       Release(call, &blamed, &loss);
       // An upload that need not be waited for can run on a stream of its own, one batch ahead.
       if (kind == CopyKind::kBlocking && run_.steps.known() &&
-          Direction(op) == CopyDirection::kHostToDevice)
+          trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice)
         loss.remedy().detached_ops.push_back(op);
     }
     loss.AddBlamed(blamed);
@@ -214,7 +212,7 @@ class CopyFinder {
       loss->remedy().unblocked_calls.push_back(call);
       return;
     }
-    if (Direction(op) != CopyDirection::kHostToDevice) return;
+    if (trace_.DirectionOfCopy(op) != CopyDirection::kHostToDevice) return;
     loss->remedy().unblocked_calls.push_back(call);
     if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
   }
@@ -228,7 +226,7 @@ class CopyFinder {
       for (std::size_t i = 0; i < train.size(); ++i) {
         const std::uint32_t op = train[i];
         sizes.push_back(Bytes(op));
-        loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+        loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
         loss.AddExposed(op);
         if (trace_.ops.call[op] != kNone) Release(trace_.ops.call[op], &blamed, &loss);
         if (i == 0) continue;
@@ -252,12 +250,14 @@ class CopyFinder {
     LossBuilder loss(basis_);
     const double enough = run_.knowledge.Number("copy.slow_share");
     for (const std::uint32_t op : copies_) {
-      if (!IsHostDevice(Direction(op)) || !Touches(op, MemoryKind::kPinned) ||
+      if (!IsHostDevice(trace_.DirectionOfCopy(op)) || !Touches(op, MemoryKind::kPinned) ||
           Bytes(op) < large_bytes_)
         continue;
-      if (link_ <= 0 || Length(op) <= 0) continue;
-      if (Bytes(op) / static_cast<double>(Length(op)) * kNanosPerSecond >= enough * link_) continue;
-      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      if (link_ <= 0 || trace_.ops.Length(op) <= 0) continue;
+      if (Bytes(op) / static_cast<double>(trace_.ops.Length(op)) * kNanosPerSecond >=
+          enough * link_)
+        continue;
+      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
       loss.AddExposed(op);
       loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
     }
@@ -274,11 +274,11 @@ class CopyFinder {
     const std::vector<std::uint8_t> computes = StreamsThatCompute(run_);
     for (const std::uint32_t op : copies_) {
       const std::uint32_t stream = trace_.ops.stream[op];
-      if (!IsHostDevice(Direction(op)) || stream == kNone) continue;
+      if (!IsHostDevice(trace_.DirectionOfCopy(op)) || stream == kNone) continue;
       const bool on_stream = computes[stream] != 0;
       if (!(IsPinned(op) || (on_stream && MayBePinned(op)))) continue;
       LossBuilder& loss = on_stream ? serial : separate;
-      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
       loss.AddExposed(op);
       if (on_stream) {
         loss.remedy().detached_ops.push_back(op);
@@ -301,7 +301,8 @@ class CopyFinder {
     if (result_.kind_of_op[op] != CopyKind::kPageable || Bytes(op) < large_bytes_) return false;
     if (!run_.steps.known() || of_outliers_.contains(op) || !basis_.InLoop(trace_.ops.start[op]))
       return false;
-    return Direction(op) == CopyDirection::kHostToDevice || read_later_.IsReadLater(op);
+    return trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ||
+           read_later_.IsReadLater(op);
   }
 
   const Basis& basis_;

@@ -61,8 +61,7 @@ class LateUploads {
       stream.done = std::max(stream.done, trace.ops.end[op]);
       const std::uint32_t call = trace.ops.call[op];
       if (trace.ops.kind[op] != OpKind::kCopy || call == kNone || free_for < 0 ||
-          trace.copies.direction[trace.ops.detail[op]] != CopyDirection::kHostToDevice ||
-          !basis.InLoop(start)) {
+          trace.DirectionOfCopy(op) != CopyDirection::kHostToDevice || !basis.InLoop(start)) {
         stream.room = 0;
         continue;
       }

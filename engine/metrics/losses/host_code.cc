@@ -118,7 +118,7 @@ class HostCodeFinder {
     const std::uint32_t call = NextCall(run_, thread, time);
     const std::uint32_t op = call == kNone ? kNone : run_.first_op_of_call[call];
     return op != kNone && trace_.ops.kind[op] == OpKind::kCopy &&
-           trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice;
+           trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
   }
 
   bool IsDoubtful(const GapPiece& piece) const {

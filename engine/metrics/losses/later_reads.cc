@@ -71,7 +71,7 @@ std::uint32_t LaterReads::WaitWithoutRead(std::uint32_t op, double bytes_per_s) 
       trace.calls.thread[then] != trace.calls.thread[wait]) {
     return kNone;
   }
-  const auto reading = static_cast<double>(trace.copies.bytes[trace.ops.detail[op]]) / bytes_per_s;
+  const auto reading = static_cast<double>(trace.BytesOfCopy(op)) / bytes_per_s;
   const auto pause = static_cast<double>(trace.calls.start[then] - trace.calls.end[wait]);
   return pause < reading * kNanosPerSecond ? wait : kNone;
 }

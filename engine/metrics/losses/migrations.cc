@@ -26,17 +26,15 @@ class MigrationFinder {
   }
 
  private:
-  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
-
   void Add(std::uint32_t op) {
     const std::uint32_t copy = trace_.ops.detail[op];
     const MigrationCause cause = trace_.copies.cause[copy];
     if (!IsMigration(trace_.copies.direction[copy]) || cause == MigrationCause::kUser) return;
     const auto bytes = static_cast<double>(trace_.copies.bytes[copy]);
     if (cause == MigrationCause::kSpeculative) {
-      loss_.AddToCounted(bytes, Length(op));
+      loss_.AddToCounted(bytes, trace_.ops.Length(op));
     } else {
-      loss_.Count(trace_.ops.start[op], bytes, Length(op));
+      loss_.Count(trace_.ops.start[op], bytes, trace_.ops.Length(op));
     }
     loss_.AddOp(op);
     loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
@@ -69,14 +67,14 @@ class MigrationFinder {
     std::vector<IntervalSet> sets;
     for (auto& intervals : when_) sets.push_back(IntervalSet::Of(std::move(intervals)));
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || Length(op) <= 0) continue;
+      if (trace_.ops.kind[op] != OpKind::kKernel || trace_.ops.Length(op) <= 0) continue;
       const std::uint32_t device = trace_.ops.device[op];
       const IntervalSet waits = sets[device].Clip(trace_.ops.start[op], trace_.ops.end[op]);
       if (waits.empty()) continue;
       for (const Interval& i : waits.intervals()) loss_.AddSpan(device, i.start, i.end);
       loss_.remedy().scaled_ops.emplace_back(
           op, 1.0F - static_cast<float>(static_cast<double>(waits.Total()) /
-                                        static_cast<double>(Length(op))));
+                                        static_cast<double>(trace_.ops.Length(op))));
     }
   }
 

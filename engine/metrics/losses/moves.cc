@@ -31,7 +31,7 @@ void FindDuplex(const Basis& basis, Way up, Way down, Moves* moves) {
   moves->duplex_share = less > 0 ? static_cast<double>(both) / static_cast<double>(less) : 0;
   LossBuilder lesser(basis);
   for (const std::uint32_t op : less_up ? up.ops : down.ops) {
-    lesser.Count(trace.ops.start[op], static_cast<double>(trace.copies.bytes[trace.ops.detail[op]]),
+    lesser.Count(trace.ops.start[op], static_cast<double>(trace.BytesOfCopy(op)),
                  trace.ops.end[op] - trace.ops.start[op]);
     lesser.AddExposed(op);
     lesser.remedy().detached_ops.push_back(op);

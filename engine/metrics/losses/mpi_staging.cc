@@ -62,7 +62,7 @@ class Exchange {
   }
   std::int64_t BytesOf(const std::vector<std::uint32_t>& ops) const {
     std::int64_t bytes = 0;
-    for (const std::uint32_t op : ops) bytes += trace_.copies.bytes[trace_.ops.detail[op]];
+    for (const std::uint32_t op : ops) bytes += trace_.BytesOfCopy(op);
     return bytes;
   }
   // As many copies as MPI moved bytes; all where it does not say how many.
@@ -71,7 +71,7 @@ class Exchange {
     std::vector<std::uint32_t> within;
     std::int64_t left = moved;
     for (const std::uint32_t op : ops) {
-      const std::int64_t bytes = trace_.copies.bytes[trace_.ops.detail[op]];
+      const std::int64_t bytes = trace_.BytesOfCopy(op);
       if (bytes < least_bytes_ || (moved >= 0 && bytes > left)) continue;
       left -= bytes;
       within.push_back(op);
@@ -134,7 +134,7 @@ StagedCopies FindStagedCopies(const Basis& basis) {
           !basis.InLoop(trace.ops.start[op])) {
         continue;
       }
-      const CopyDirection direction = trace.copies.direction[trace.ops.detail[op]];
+      const CopyDirection direction = trace.DirectionOfCopy(op);
       if (!IsHostDevice(direction)) continue;
       mpi_until(trace.calls.start[call]);
       if (direction == CopyDirection::kDeviceToHost) {

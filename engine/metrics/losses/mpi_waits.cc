@@ -290,8 +290,7 @@ class MpiFinder {
     const std::uint32_t to = trace.ops.call[op];
     if (from == kNone || to == kNone || to <= from ||
         trace.calls.thread[from] != trace.calls.thread[to] ||
-        trace.copies.direction[trace.ops.detail[before]] !=
-            trace.copies.direction[trace.ops.detail[op]])
+        trace.DirectionOfCopy(before) != trace.DirectionOfCopy(op))
       return false;
     for (std::uint32_t call = from + 1; call < to; ++call) {
       if (run_.first_op_of_call[call] != kNone) return false;

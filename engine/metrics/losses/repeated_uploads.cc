@@ -41,14 +41,13 @@ class UploadFinder {
   }
 
  private:
-  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
-  std::int64_t Bytes(std::uint32_t op) const { return trace_.copies.bytes[trace_.ops.detail[op]]; }
+  std::int64_t Bytes(std::uint32_t op) const { return trace_.BytesOfCopy(op); }
   bool IsUpload(std::uint32_t op) const {
-    return trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice;
+    return trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
   }
   // A batch that takes long because the link is slow is still a batch.
   double TimeOnLink(std::uint32_t op) const {
-    const auto length = static_cast<double>(Length(op));
+    const auto length = static_cast<double>(trace_.ops.Length(op));
     if (link_ <= 0) return length;
     return std::min(length, static_cast<double>(Bytes(op)) / link_ * kNanosPerSecond);
   }
@@ -130,7 +129,7 @@ class UploadFinder {
         of_stream.bytes.push_back(Bytes(op));
         continue;
       }
-      const CopyDirection to = trace_.copies.direction[trace_.ops.detail[op]];
+      const CopyDirection to = trace_.DirectionOfCopy(op);
       if (to != CopyDirection::kDeviceToHost || !of_stream.computed) continue;
       const std::int64_t last = of_stream.bytes.back();
       if (static_cast<double>(Bytes(op)) < least * static_cast<double>(last)) continue;
@@ -184,8 +183,7 @@ class UploadFinder {
         all += static_cast<double>(Bytes(op));
       } else if (IsUpload(op)) {
         ++open.others[Bytes(op)];
-      } else if (trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kDeviceToHost &&
-                 open.computed) {
+      } else if (trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost && open.computed) {
         int& same = open.others[Bytes(op)];
         if (same > 0) {
           --same;
@@ -293,7 +291,7 @@ class UploadFinder {
     const double reached = run_.knowledge.Number("copy.plain_rate");
     for (const auto& [step, ops] : by_step_) {
       for (const std::uint32_t op : ops) {
-        const bool slow = TimeOnLink(op) < reached * static_cast<double>(Length(op));
+        const bool slow = TimeOnLink(op) < reached * static_cast<double>(trace_.ops.Length(op));
         const MemoryKind source = trace_.copies.source[trace_.ops.detail[op]];
         if (slow || source != MemoryKind::kPinned || sync_of_copy_.contains(trace_.ops.call[op]))
           return false;
@@ -369,7 +367,7 @@ class UploadFinder {
     double bytes = 0;
     for (const std::uint32_t op : ops) {
       bytes += static_cast<double>(Bytes(op));
-      loss->Count(trace_.ops.start[op], static_cast<double>(Bytes(op)), Length(op));
+      loss->Count(trace_.ops.start[op], static_cast<double>(Bytes(op)), trace_.ops.Length(op));
       loss->AddExposed(op);
       loss->remedy().scaled_ops.emplace_back(op, 0.0F);
       if (trace_.copies.source[trace_.ops.detail[op]] == MemoryKind::kPageable) {

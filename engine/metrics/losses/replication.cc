@@ -32,7 +32,7 @@ Replication FindReplication(const Basis& basis) {
     if (stream == kNone || trace.streams[stream].process != process) continue;
     if (!basis.InWindow(trace.ops.start[op])) continue;
     const bool peer = trace.ops.kind[op] == OpKind::kCopy &&
-                      trace.copies.direction[trace.ops.detail[op]] == CopyDirection::kPeerToPeer;
+                      trace.DirectionOfCopy(op) == CopyDirection::kPeerToPeer;
     std::string kind;
     if (run.IsComm(op)) kind = run.names.Kernel(trace.ops.detail[op]).collective;
     if (kind == "broadcast") broadcasts.push_back(trace.ops.start[op]);

@@ -39,9 +39,10 @@ class RoundTripFinder {
     const std::set<std::int64_t> untouched = SizesUntouched(pairs);
     for (const Pair& pair : pairs) {
       const bool same = OnOneDevice(pair);
-      if (same && untouched.count(trace_.copies.bytes[trace_.ops.detail[pair.up]]) > 0) continue;
+      if (same && untouched.count(trace_.BytesOfCopy(pair.up)) > 0) continue;
       LossBuilder& loss = same ? trip : through;
-      loss.Count(trace_.ops.start[pair.down], Bytes(pair.up), Length(pair.up) + Length(pair.down));
+      loss.Count(trace_.ops.start[pair.down], Bytes(pair.up),
+                 trace_.ops.Length(pair.up) + trace_.ops.Length(pair.down));
       for (const std::uint32_t part : {pair.down, pair.up}) {
         loss.AddExposed(part);
         loss.remedy().scaled_ops.emplace_back(part, same ? 0.0F : direct);
@@ -73,15 +74,16 @@ class RoundTripFinder {
                                           static_cast<double>(run_.window.Length()));
     std::map<std::int64_t, std::int64_t> balance;  // size -> uploads less downloads
     for (const std::uint32_t op : copies_) {
-      if (!IsHostDevice(Direction(op))) continue;
-      balance[trace_.copies.bytes[trace_.ops.detail[op]]] +=
-          Direction(op) == CopyDirection::kHostToDevice ? 1 : -1;
+      if (!IsHostDevice(trace_.DirectionOfCopy(op))) continue;
+      balance[trace_.BytesOfCopy(op)] +=
+          trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ? 1 : -1;
     }
     std::multimap<std::int64_t, std::uint32_t> waiting;
     for (const std::uint32_t op : copies_) {
-      const std::int64_t bytes = trace_.copies.bytes[trace_.ops.detail[op]];
-      if (static_cast<double>(bytes) <= least_bytes_ || !IsHostDevice(Direction(op))) continue;
-      if (Direction(op) == CopyDirection::kDeviceToHost) {
+      const std::int64_t bytes = trace_.BytesOfCopy(op);
+      if (static_cast<double>(bytes) <= least_bytes_ || !IsHostDevice(trace_.DirectionOfCopy(op)))
+        continue;
+      if (trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost) {
         // Only a host that waited for the download can have worked on it.
         const std::uint32_t call = trace_.ops.call[op];
         if (call != kNone && (BlocksHost(run_, call) || SyncOf(call) != kNone))
@@ -127,8 +129,7 @@ class RoundTripFinder {
   std::set<std::int64_t> SizesUntouched(const std::vector<Pair>& pairs) const {
     std::map<std::int64_t, std::int64_t> touched;  // more than not, by size
     for (const Pair& pair : pairs) {
-      if (OnOneDevice(pair))
-        touched[trace_.copies.bytes[trace_.ops.detail[pair.up]]] += pair.touched ? 1 : -1;
+      if (OnOneDevice(pair)) touched[trace_.BytesOfCopy(pair.up)] += pair.touched ? 1 : -1;
     }
     std::set<std::int64_t> sizes;
     for (const auto& [size, more] : touched) {
@@ -137,13 +138,7 @@ class RoundTripFinder {
     return sizes;
   }
 
-  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
-  double Bytes(std::uint32_t op) const {
-    return static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
-  }
-  CopyDirection Direction(std::uint32_t op) const {
-    return trace_.copies.direction[trace_.ops.detail[op]];
-  }
+  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
   // The synchronize call that waits for the copy of this call, kNone.
   std::uint32_t SyncOf(std::uint32_t call) const {
     const auto found = sync_of_copy_.find(call);
@@ -157,7 +152,7 @@ class RoundTripFinder {
     const std::uint32_t call = trace_.ops.call[up];
     if (call == kNone || OwnCodeBefore(call)) return true;
     const auto host = static_cast<double>(trace_.calls.start[call] - trace_.ops.end[down]);
-    const auto bytes = static_cast<double>(trace_.copies.bytes[trace_.ops.detail[down]]);
+    const auto bytes = static_cast<double>(trace_.BytesOfCopy(down));
     return host * run_.knowledge.Number("copy.touch_rate") >= bytes * kNanosPerSecond;
   }
 

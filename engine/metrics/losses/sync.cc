@@ -73,7 +73,7 @@ class SyncFinder {
   // early.
   bool IsDownload(std::uint32_t op) const {
     return trace_.ops.kind[op] == OpKind::kCopy &&
-           trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kDeviceToHost;
+           trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost;
   }
 
   // The streams take turns, and the next one is free: what this call waits for could be read while
@@ -157,11 +157,10 @@ class SyncFinder {
       const std::uint32_t call = trace_.ops.call[op];
       const auto sync = sync_of_copy.find(call);
       if (IsForAnswer(sync == sync_of_copy.end() ? call : sync->second)) continue;
-      const auto bytes = static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
+      const auto bytes = static_cast<double>(trace_.BytesOfCopy(op));
       sizes.push_back(bytes);
       tiny.push_back(op);
-      (trace_.copies.direction[trace_.ops.detail[op]] == CopyDirection::kHostToDevice ? up : down) =
-          true;
+      (trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ? up : down) = true;
       loss.Count(trace_.ops.start[op], bytes, trace_.ops.end[op] - trace_.ops.start[op]);
       loss.AddExposed(op);
       std::vector<std::uint32_t> calls = {call};

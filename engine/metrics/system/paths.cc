@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/ascii.h"
 #include "engine/base/glob.h"
 
 namespace advise {
@@ -12,7 +13,7 @@ namespace {
 
 bool IsGpu(const std::string& name) { return name.starts_with("GPU"); }
 bool IsNvlink(const std::string& label) {
-  return label.size() > 2 && label.starts_with("NV") && label[2] >= '0' && label[2] <= '9';
+  return label.size() > 2 && label.starts_with("NV") && IsDigit(label[2]);
 }
 
 // Nearest first.

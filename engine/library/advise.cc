@@ -1,4 +1,6 @@
 // The C functions. No exception leaves them.
+#include "engine/library/advise.h"
+
 #include <charconv>
 #include <exception>
 #include <memory>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "engine/base/cores.h"
-#include "engine/library/advise.h"
 #include "engine/pipeline/diagnose.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/selection.h"

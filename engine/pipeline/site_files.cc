@@ -1,10 +1,10 @@
-#include "engine/pipeline/site.h"
+#include "engine/pipeline/site_files.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
+#include "engine/base/environment.h"
 #include "engine/pipeline/session.h"
 
 namespace advise {
@@ -14,23 +14,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSettingsBeside = "advise.toml";
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // The folder `name` below what /etc is for a machine and the configuration folder for a person.
 std::vector<SiteSource> Places(const std::string& name) {
   std::vector<SiteSource> places = {{"/etc/advise" + name, "the machine"}};
-  std::string home = Variable("XDG_CONFIG_HOME");
-  if (home.empty() && !Variable("HOME").empty()) home = Variable("HOME") + "/.config";
+  std::string home = EnvironmentVariable("XDG_CONFIG_HOME");
+  if (home.empty() && !EnvironmentVariable("HOME").empty())
+    home = EnvironmentVariable("HOME") + "/.config";
   if (!home.empty()) places.push_back({home + "/advise" + name, "the user"});
   return places;
-}
-
-bool IsFolder(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(path, failed);
 }
 
 std::vector<SiteSource> RuleFolders(const DiagnoseOptions& options) {
@@ -38,7 +29,7 @@ std::vector<SiteSource> RuleFolders(const DiagnoseOptions& options) {
   if (!options.no_site) {
     folders = Places("/rules");
     std::erase_if(folders, [](const SiteSource& place) { return !IsFolder(place.path); });
-    const std::string named = Variable("ADVISE_RULES");
+    const std::string named = EnvironmentVariable("ADVISE_RULES");
     for (std::size_t start = 0; start < named.size();) {
       const std::size_t end = std::min(named.find(':', start), named.size());
       if (end > start) folders.push_back({named.substr(start, end - start), "ADVISE_RULES"});

@@ -1,4 +1,4 @@
-#include "engine/script/library.h"
+#include "engine/script/lua_library.h"
 
 #include <algorithm>
 #include <array>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "engine/base/text.h"
 #include "engine/knowledge/loader.h"
 
 namespace advise {
