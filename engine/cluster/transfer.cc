@@ -115,7 +115,7 @@ class PathFinder {
     std::set<std::string> found;
     for (const RankSummary& rank : ranks_) {
       for (const auto& [name, value] : rank.switches) {
-        const std::string path = PathTakenAway(name, value);
+        const std::string path = PathTakenAway(knowledge_, name, value);
         if (path.starts_with(across_ ? "InfiniBand" : "peer-to-peer")) {
           found.insert(fmt::format("{}={}", name, value));
         }

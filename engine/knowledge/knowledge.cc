@@ -60,6 +60,14 @@ double Knowledge::NumberOrZero(std::string_view name) const {
   return found == numbers_.end() ? 0 : found->second.value;
 }
 
+const CounterQuantity& Knowledge::Counter(std::string_view quantity) const {
+  const auto found = counters_.find(quantity);
+  if (found != counters_.end()) return found->second;
+  std::fprintf(stderr, "kb/counters.toml has no quantity \"%.*s\"\n",
+               static_cast<int>(quantity.size()), quantity.data());
+  std::abort();
+}
+
 double Knowledge::Number(std::string_view name) const {
   const auto found = numbers_.find(name);
   if (found == numbers_.end()) {

@@ -93,11 +93,12 @@ enum class NameList : std::uint8_t {
   kProfilerMessage,  // what a message of the profiler tells: "lost"
   kPythonLibrary,    // "yes" for files that are not the program's own
   kSecretVariable,   // "yes" for variables whose value is likely to be a credential
-  kJobVariable,      // "yes" for those that hold the id of the job, the likeliest first
+  kJobVariable,      // "yes" for those with the id of the job, the likeliest first
   kAmdLibrary,       // "yes" for families of kernels that run on AMD's GPUs only
   kRankSwitch,       // "yes" for those that decide how ranks talk, and hold no secrets
+  kClosedPath,       // the path that VARIABLE=VALUE takes away from NCCL
 };
-inline constexpr std::size_t kNameListCount = 7;
+inline constexpr std::size_t kNameListCount = 8;
 
 // Names that belong to one mechanism (kb/families.toml, and what a site adds): a group of facts.
 struct NameFamily {
@@ -130,6 +131,12 @@ struct XidMeaning {
   int code = 0;
   std::string kind;  // "memory", "board", "link", "driver", "program"
   std::string says;  // a clause
+};
+
+// Metrics of Nsight Compute that say the same of a kernel (kb/counters.toml).
+struct CounterQuantity {
+  std::vector<std::string> metrics;
+  bool sum = false;  // all that were collected are added; else the first of them counts
 };
 
 // A name in which a model server writes how much a step works on (kb/runs.toml).
@@ -244,6 +251,9 @@ class Knowledge {
   double NumberOrZero(std::string_view name) const;
   const std::map<std::string, Threshold, std::less<>>& numbers() const { return numbers_; }
 
+  // By name; the program stops when it is unknown.
+  const CounterQuantity& Counter(std::string_view quantity) const;
+
   // What an error number of NVIDIA's driver means; nullptr for one that is not known.
   const XidMeaning* FindXid(int code) const;
   // The place of a number in the list of kb/xids.toml, where the worst is first; those that are not
@@ -283,6 +293,8 @@ class Knowledge {
   std::vector<RunSign> run_signs_;
   std::vector<StepSizePattern> step_sizes_;
   std::vector<XidMeaning> xids_;
+  std::map<std::string, CounterQuantity, std::less<>> counters_;
+  std::vector<std::string> site_additions_;  // "names.range_phase has names of the site (file)"
   std::vector<CaptureHint> capture_hints_;
   std::vector<SuppressedRule> switched_off_;  // also those whose last day is over
 };

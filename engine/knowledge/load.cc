@@ -78,11 +78,12 @@ void KnowledgeLoader::Read(const std::string& path, const Result<TomlNode>& pars
   if (path == "kb/references.toml") return ReadReferences(reader, *parsed);
   if (path == "kb/knowledge.toml") return ReadRows(reader, *parsed);
   if (path == "kb/capture.toml") return ReadCapture(reader, *parsed);
-  if (path == "kb/kernels.toml") return ReadKernels(reader, *parsed);
-  if (path == "kb/names.toml") return ReadNames(reader, *parsed);
+  if (path == "kb/kernels.toml") return ReadKernels(reader, *parsed, "");
+  if (path == "kb/names.toml") return ReadNames(reader, *parsed, "");
   if (path == "kb/families.toml") return ReadFamilies(reader, *parsed, "");
   if (path == "kb/operators.toml") return ReadOperators(reader, *parsed, "");
   if (path == "kb/runs.toml") return ReadRuns(reader, *parsed);
+  if (path == "kb/counters.toml") return ReadCounters(reader, *parsed, "");
   if (path == "kb/xids.toml") return ReadXids(reader, *parsed);
   errors_.push_back(
       {"nothing reads this file", path, "see docs/architecture.md for what kb/ holds"});
@@ -302,6 +303,33 @@ void KnowledgeLoader::ReadXids(TomlReader& reader, const TomlNode& root) {
     if (knowledge_.FindXid(xid.code) != nullptr)
       reader.Problem(entry, fmt::format("Xid {} is listed twice", xid.code));
     knowledge_.xids_.push_back(std::move(xid));
+  });
+}
+
+void KnowledgeLoader::ReadCounters(TomlReader& reader, const TomlNode& root,
+                                   const std::string& site) {
+  reader.OnlyFields(root, {"quantity"});
+  ForEachEntry(reader, root, "quantity", [&](const TomlNode& entry) {
+    reader.OnlyFields(entry, {"name", "sum", "any"});
+    const std::string name = reader.Text(entry, "name");
+    CounterQuantity made{reader.Texts(entry, "any"),
+                         reader.Flag(entry, "sum", TomlReader::Need::kMay)};
+    const auto known = knowledge_.counters_.find(name);
+    if (site.empty()) {
+      if (known != knowledge_.counters_.end())
+        reader.Problem(entry, fmt::format("\"{}\" is defined twice", name));
+      knowledge_.counters_.emplace(name, std::move(made));
+    } else if (known == knowledge_.counters_.end()) {
+      std::vector<std::string> names;
+      for (const auto& [other, metrics] : knowledge_.counters_) names.push_back(other);
+      reader.Problem(entry, fmt::format("there is no quantity \"{}\"", name),
+                     Suggestion(name, names));
+    } else {
+      std::vector<std::string>& metrics = known->second.metrics;
+      metrics.insert(metrics.begin(), made.metrics.begin(), made.metrics.end());
+      knowledge_.site_additions_.push_back(
+          fmt::format("counters.{} has metrics of the site ({})", name, site));
+    }
   });
 }
 

@@ -1,4 +1,4 @@
-// kb/kernels.toml and kb/names.toml: ordered lists of name patterns.
+// kb/kernels.toml and kb/names.toml, and what a site adds to them: ordered lists of name patterns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,34 +8,70 @@
 #include "engine/knowledge/read_list.h"
 
 namespace advise {
-void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root) {
+namespace {
+
+std::vector<std::string> ValuesOf(const std::vector<NameRule>& rules) {
+  std::vector<std::string> values;
+  for (const NameRule& rule : rules) {
+    if (std::find(values.begin(), values.end(), rule.value) == values.end())
+      values.push_back(rule.value);
+  }
+  return values;
+}
+
+}  // namespace
+
+template <typename More>
+void KnowledgeLoader::ReadRules(TomlReader& reader, const TomlNode& root, const RuleList& list,
+                                const std::string& site, const More& more) {
+  std::vector<NameRule> made;
+  ReadList(reader, root, list.name, made, more);
+  if (made.empty()) return;
+  if (!site.empty()) {
+    knowledge_.site_additions_.push_back(
+        fmt::format("{}.{} has names of the site ({})", list.file, list.name, site));
+  }
+  list.rules->insert(list.rules->begin(), std::make_move_iterator(made.begin()),
+                     std::make_move_iterator(made.end()));
+}
+
+void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root,
+                                  const std::string& site) {
   reader.OnlyFields(root, {"class", "precision", "tensor_core", "trait"});
-  ReadList(reader, root, "class", knowledge_.kernel_class_,
-           [&](const TomlNode& entry, NameRule& rule) {
-             reader.OnlyFields(entry, {"class", "family", "collective", "any", "none", "examples"});
-             rule.value = reader.Text(entry, "class");
-             rule.family = reader.Text(entry, "family", TomlReader::Need::kMay);
-             rule.collective = reader.Text(entry, "collective", TomlReader::Need::kMay);
-           });
-  ReadList(reader, root, "precision", knowledge_.kernel_precision_,
-           [&](const TomlNode& entry, NameRule& rule) {
-             reader.OnlyFields(entry, {"classes", "value", "any", "none", "examples"});
-             rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
-             rule.value = reader.Choice(
-                 entry, "value", {"fp64", "tf32", "fp32", "fp16", "bf16", "fp8", "fp4", "int8"});
-           });
-  ReadList(reader, root, "tensor_core", knowledge_.kernel_tensor_,
-           [&](const TomlNode& entry, NameRule& rule) {
-             reader.OnlyFields(entry, {"classes", "value", "any", "none", "examples"});
-             rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
-             rule.value = reader.Flag(entry, "value") ? "yes" : "no";
-           });
-  ReadList(reader, root, "trait", knowledge_.kernel_trait_,
-           [&](const TomlNode& entry, NameRule& rule) {
-             reader.OnlyFields(entry, {"id", "classes", "any", "none", "examples"});
-             rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
-             rule.value = reader.Text(entry, "id");
-           });
+  const std::vector<std::string> classes = ValuesOf(knowledge_.kernel_class_);
+  const std::vector<std::string> traits = ValuesOf(knowledge_.kernel_trait_);
+  // What a site says of its names is one of what is known: nothing would ask for another.
+  const auto word = [&](const TomlNode& entry, const char* field,
+                        const std::vector<std::string>& known) {
+    return site.empty() ? reader.Text(entry, field) : reader.Choice(entry, field, known);
+  };
+  ReadRules(
+      reader, root, {"kernels", "class", &knowledge_.kernel_class_}, site,
+      [&](const TomlNode& entry, NameRule& rule) {
+        reader.OnlyFields(entry, {"class", "family", "collective", "any", "none", "examples"});
+        rule.value = word(entry, "class", classes);
+        rule.family = reader.Text(entry, "family", TomlReader::Need::kMay);
+        rule.collective = reader.Text(entry, "collective", TomlReader::Need::kMay);
+      });
+  ReadRules(reader, root, {"kernels", "precision", &knowledge_.kernel_precision_}, site,
+            [&](const TomlNode& entry, NameRule& rule) {
+              reader.OnlyFields(entry, {"classes", "value", "any", "none", "examples"});
+              rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
+              rule.value = reader.Choice(
+                  entry, "value", {"fp64", "tf32", "fp32", "fp16", "bf16", "fp8", "fp4", "int8"});
+            });
+  ReadRules(reader, root, {"kernels", "tensor_core", &knowledge_.kernel_tensor_}, site,
+            [&](const TomlNode& entry, NameRule& rule) {
+              reader.OnlyFields(entry, {"classes", "value", "any", "none", "examples"});
+              rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
+              rule.value = reader.Flag(entry, "value") ? "yes" : "no";
+            });
+  ReadRules(reader, root, {"kernels", "trait", &knowledge_.kernel_trait_}, site,
+            [&](const TomlNode& entry, NameRule& rule) {
+              reader.OnlyFields(entry, {"id", "classes", "any", "none", "examples"});
+              rule.classes = reader.Texts(entry, "classes", TomlReader::Need::kMay);
+              rule.value = word(entry, "id", traits);
+            });
   // A class that no entry gives would make a list silently useless.
   std::vector<std::string> known = {"other"};
   for (const NameRule& rule : knowledge_.kernel_class_) known.push_back(rule.value);
@@ -51,38 +87,46 @@ void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root) {
   }
 }
 
-void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root) {
-  reader.OnlyFields(root, {"range_phase", "range_step", "range_layer", "os_call", "cuda_call",
-                           "thread_role", "gpu_metric", "profiler_message", "python_library",
-                           "secret_variable", "job_variable", "rank_switch", "amd_library"});
-  const auto read = [&](std::string_view list, std::string_view field,
-                        std::vector<NameRule>& rules) {
-    ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
-      if (field.empty()) {
-        reader.OnlyFields(entry, {"any", "none", "examples"});
-        rule.value = "yes";
-      } else {
-        reader.OnlyFields(entry, {field, "any", "none", "examples"});
-        rule.value = reader.Text(entry, field);
-      }
-    });
+void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root, const std::string& site) {
+  const auto list = [&](NameList which) {
+    return &knowledge_.name_lists_[static_cast<std::size_t>(which)];
   };
-  read("range_phase", "phase", knowledge_.range_phase_);
-  read("range_step", "marked_by", knowledge_.range_step_);
-  read("range_layer", "", knowledge_.range_layer_);
-  read("os_call", "class", knowledge_.os_call_);
-  read("cuda_call", "class", knowledge_.cuda_call_);
-  read("thread_role", "role", knowledge_.thread_role_);
-  const auto list = [&](NameList which) -> std::vector<NameRule>& {
-    return knowledge_.name_lists_[static_cast<std::size_t>(which)];
+  struct List {
+    std::string_view name;
+    std::string_view field;  // what an entry says of its names; "": that they are of the list
+    std::vector<NameRule>* rules;
   };
-  read("gpu_metric", "quantity", list(NameList::kGpuMetric));
-  read("profiler_message", "tells", list(NameList::kProfilerMessage));
-  read("python_library", "", list(NameList::kPythonLibrary));
-  read("secret_variable", "", list(NameList::kSecretVariable));
-  read("job_variable", "", list(NameList::kJobVariable));
-  read("rank_switch", "", list(NameList::kRankSwitch));
-  read("amd_library", "", list(NameList::kAmdLibrary));
+  const std::vector<List> lists = {
+      {"range_phase", "phase", &knowledge_.range_phase_},
+      {"range_step", "marked_by", &knowledge_.range_step_},
+      {"range_layer", "", &knowledge_.range_layer_},
+      {"os_call", "class", &knowledge_.os_call_},
+      {"cuda_call", "class", &knowledge_.cuda_call_},
+      {"thread_role", "role", &knowledge_.thread_role_},
+      {"gpu_metric", "quantity", list(NameList::kGpuMetric)},
+      {"profiler_message", "tells", list(NameList::kProfilerMessage)},
+      {"python_library", "", list(NameList::kPythonLibrary)},
+      {"secret_variable", "", list(NameList::kSecretVariable)},
+      {"job_variable", "", list(NameList::kJobVariable)},
+      {"rank_switch", "", list(NameList::kRankSwitch)},
+      {"closed_path", "path", list(NameList::kClosedPath)},
+      {"amd_library", "", list(NameList::kAmdLibrary)},
+  };
+  std::vector<std::string> names;
+  for (const List& one : lists) names.emplace_back(one.name);
+  reader.OnlyFields(root, names);
+  for (const List& one : lists) {
+    std::vector<std::string> fields = {"any", "none", "examples"};
+    if (!one.field.empty()) fields.emplace_back(one.field);
+    const std::vector<std::string> known = ValuesOf(*one.rules);
+    ReadRules(reader, root, {"names", one.name, one.rules}, site,
+              [&](const TomlNode& entry, NameRule& rule) {
+                reader.OnlyFields(entry, fields);
+                rule.value = one.field.empty() ? "yes"
+                             : site.empty()    ? reader.Text(entry, one.field)
+                                               : reader.Choice(entry, one.field, known);
+              });
+  }
 }
 
 void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {

@@ -18,12 +18,16 @@ class KnowledgeLoader {
 
   // `parsed`: the file, or what is wrong with it as TOML.
   void Read(const std::string& path, const Result<TomlNode>& parsed);
-  // What can be told only when all files are read.
+  // What can be checked only when all files are read.
   void CheckSources();
 
   // `site`: the file of a site that adds to the shipped ones, else "".
   void ReadFamilies(TomlReader& reader, const TomlNode& root, const std::string& site);
   void ReadOperators(TomlReader& reader, const TomlNode& root, const std::string& site);
+  // Entries of a site come before the shipped ones, since the first that matches counts.
+  void ReadKernels(TomlReader& reader, const TomlNode& root, const std::string& site);
+  void ReadNames(TomlReader& reader, const TomlNode& root, const std::string& site);
+  void ReadCounters(TomlReader& reader, const TomlNode& root, const std::string& site);
   // The GPU that a file describes; the file's name is its id. That of a site takes the place of a
   // shipped one, and has no facts that no shipped one has.
   void ReadHardware(TomlReader& reader, const TomlNode& root, const std::string& site);
@@ -31,6 +35,17 @@ class KnowledgeLoader {
   static Threshold ReadNumber(TomlReader& reader, const TomlNode& table, std::string name);
 
  private:
+  struct RuleList {
+    std::string_view file;  // "names", of kb/names.toml
+    std::string_view name;
+    std::vector<NameRule>* rules;
+  };
+  // The entries of a list, before those that are there; `more` reads the fields that not all lists
+  // have.
+  template <typename More>
+  void ReadRules(TomlReader& reader, const TomlNode& root, const RuleList& list,
+                 const std::string& site, const More& more);
+
   using Numbers = std::map<std::string, Threshold, std::less<>>;
 
   void ReadThresholds(TomlReader& reader, const TomlNode& root, const std::string& area);
@@ -39,8 +54,6 @@ class KnowledgeLoader {
   void ReadReferences(TomlReader& reader, const TomlNode& root);
   void ReadRows(TomlReader& reader, const TomlNode& root);
   void ReadCapture(TomlReader& reader, const TomlNode& root);
-  void ReadKernels(TomlReader& reader, const TomlNode& root);
-  void ReadNames(TomlReader& reader, const TomlNode& root);
   static void ReadFamiliesOf(TomlReader& reader, const TomlNode& root, const char* list,
                              const std::string& site, TomlReader::Need things,
                              std::vector<NameFamily>* families);

@@ -97,7 +97,8 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
     KnowledgeLoader(*this, errors).ReadHardware(reader, *parsed, site.path);
     return errors;
   }
-  reader.OnlyFields(*parsed, {"thresholds", "numbers", "rules", "families", "operators"});
+  reader.OnlyFields(*parsed, {"thresholds", "numbers", "rules", "families", "operators", "kernels",
+                              "names", "counters"});
 
   // Tables nest as the writer likes: names are joined on the way down.
   const auto apply = [&](const auto& self, const TomlNode& table, const std::string& prefix,
@@ -166,13 +167,16 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
       if (!enabled) switched_off_.push_back(std::move(made));
     }
   };
-  const TomlNode* families = parsed->Find("families");
-  if (families != nullptr && reader.WantTable(*families)) {
-    KnowledgeLoader(*this, errors).ReadFamilies(reader, *families, site.path);
-  }
-  const TomlNode* operators = parsed->Find("operators");
-  if (operators != nullptr && reader.WantTable(*operators)) {
-    KnowledgeLoader(*this, errors).ReadOperators(reader, *operators, site.path);
+  KnowledgeLoader loader(*this, errors);
+  using Read = void (KnowledgeLoader::*)(TomlReader&, const TomlNode&, const std::string&);
+  for (const auto& [table, read] :
+       {std::pair<const char*, Read>{"families", &KnowledgeLoader::ReadFamilies},
+        {"operators", &KnowledgeLoader::ReadOperators},
+        {"kernels", &KnowledgeLoader::ReadKernels},
+        {"names", &KnowledgeLoader::ReadNames},
+        {"counters", &KnowledgeLoader::ReadCounters}}) {
+    const TomlNode* found = parsed->Find(table);
+    if (found != nullptr && reader.WantTable(*found)) (loader.*read)(reader, *found, site.path);
   }
   const TomlNode* rules = parsed->Find("rules");
   if (rules != nullptr && reader.WantTable(*rules)) set_rules(set_rules, *rules, "");
@@ -224,6 +228,7 @@ std::vector<std::string> Knowledge::SiteChanges(const std::string& day) const {
     if (one.set_by.empty()) continue;
     lines.push_back(fmt::format("environment.{} is {} ({})", one.name, one.variable, one.set_by));
   }
+  lines.insert(lines.end(), site_additions_.begin(), site_additions_.end());
   for (const HardwareEntry& gpu : hardware_) {
     if (!gpu.set_by.empty()) lines.push_back(fmt::format("GPU {} ({})", gpu.id, gpu.set_by));
   }

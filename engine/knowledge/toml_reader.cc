@@ -113,11 +113,18 @@ std::string TomlReader::Choice(const TomlNode& table, std::string_view field,
 }
 
 void TomlReader::OnlyFields(const TomlNode& table, std::initializer_list<std::string_view> fields) {
+  const bool all_known =
+      std::all_of(table.items.begin(), table.items.end(), [&](const TomlNode& entry) {
+        return std::find(fields.begin(), fields.end(), entry.key) != fields.end();
+      });
+  if (!all_known) OnlyFields(table, std::vector<std::string>(fields.begin(), fields.end()));
+}
+
+void TomlReader::OnlyFields(const TomlNode& table, const std::vector<std::string>& fields) {
   for (const TomlNode& entry : table.items) {
     if (std::find(fields.begin(), fields.end(), entry.key) != fields.end()) continue;
-    const std::vector<std::string> allowed(fields.begin(), fields.end());
-    std::string hint = Suggestion(entry.key, allowed);
-    if (hint.empty()) hint = "known fields: " + Listed(allowed);
+    std::string hint = Suggestion(entry.key, fields);
+    if (hint.empty()) hint = "known fields: " + Listed(fields);
     Problem(entry, fmt::format("unknown field \"{}\"", entry.key), std::move(hint));
   }
 }

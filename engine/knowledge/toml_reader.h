@@ -38,6 +38,7 @@ class TomlReader {
                      const std::vector<std::string>& allowed);
   // Reports every entry of `table` that is not one of `fields`.
   void OnlyFields(const TomlNode& table, std::initializer_list<std::string_view> fields);
+  void OnlyFields(const TomlNode& table, const std::vector<std::string>& fields);
   // Reports `node` unless it is a table.
   bool WantTable(const TomlNode& node);
 

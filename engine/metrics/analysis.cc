@@ -180,7 +180,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   monitor_health = FindMonitorHealth(trace.monitor, knowledge);
   server = SummariseServer(trace.server, knowledge);
   totals = SumProfile(trace, knowledge);
-  paths = FindPaths(trace);
+  paths = FindPaths(trace, knowledge);
   if (AreBatches(copies, kind, input)) copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);

@@ -94,7 +94,7 @@ class = "file_io"
 any = ["read", "pread*"]
 [[cuda_call]]
 class = "launch"
-any = ["cudaLaunchKernel", "cuLaunchKernel_v2"]
+any = ["cudaLaunchKernel", "cuLaunchKernel"]
 [[thread_role]]
 role = "loader_worker"
 any = ["pt_data_worker*"]

@@ -227,6 +227,44 @@ TEST_CASE("a family of a site that could be mistaken for another is refused") {
              Contains("unknown field"));
 }
 
+TEST_CASE("a site adds names to lists that are there, and its own come first") {
+  const std::vector<Knowledge::File> shipped = {
+      {"kb/names.toml",
+       "[[range_phase]]\nphase = \"forward\"\nany = [\"*forward*\"]\n"
+       "[[range_phase]]\nphase = \"data_loading\"\nany = [\"load\"]\n"},
+      {"kb/kernels.toml",
+       "[[class]]\nclass = \"matrix\"\nany = [\"*gemm*\"]\n"
+       "[[class]]\nclass = \"attention\"\nany = [\"*fmha*\"]\n"},
+      {"kb/counters.toml", "[[quantity]]\nname = \"time\"\nany = [\"time.sum\"]\n"}};
+  Knowledge knowledge = LoadKb(shipped);
+  const std::string text =
+      "[[names.range_phase]]\nphase = \"data_loading\"\nany = [\"forward_feed\"]\n"
+      "[[kernels.class]]\nclass = \"attention\"\nany = [\"our_gemm_attn\"]\n"
+      "[[counters.quantity]]\nname = \"time\"\nany = [\"time.next\"]\n";
+  REQUIRE(Lines(knowledge.ApplySite({"advise.toml", text})).empty());
+  CHECK(knowledge.RangePhase("forward_feed") == "data_loading");
+  CHECK(knowledge.RangePhase("my forward") == "forward");
+  CHECK(knowledge.ClassifyKernel("our_gemm_attn").name == "attention");
+  CHECK(knowledge.ClassifyKernel("our_gemm").name == "matrix");
+  CHECK(knowledge.Counter("time").metrics == std::vector<std::string>{"time.next", "time.sum"});
+  CHECK(knowledge.SiteChanges() ==
+        std::vector<std::string>{"kernels.class has names of the site (advise.toml)",
+                                 "names.range_phase has names of the site (advise.toml)",
+                                 "counters.time has metrics of the site (advise.toml)"});
+
+  const auto problem = [&](const std::string& wrong) {
+    Knowledge fresh = LoadKb(shipped);
+    return Lines(fresh.ApplySite({"advise.toml", wrong})).at(0);
+  };
+  CHECK_THAT(problem("[[names.range_phase]]\nphase = \"loading\"\nany = [\"x\"]\n"),
+             Contains("advise.toml:2: ") && Contains("did you mean \"data_loading\"?"));
+  CHECK_THAT(problem("[[names.range]]\nphase = \"forward\"\nany = [\"x\"]\n"),
+             Contains("unknown field \"range\""));
+  CHECK_THAT(problem("[[kernels.class]]\nclass = \"magic\"\nany = [\"x\"]\n"), Contains("matrix"));
+  CHECK_THAT(problem("[[counters.quantity]]\nname = \"tim\"\nany = [\"x\"]\n"),
+             Contains("there is no quantity \"tim\"") && Contains("did you mean \"time\"?"));
+}
+
 TEST_CASE("a site says how much work its operators are") {
   const char* const shipped = "[[product]]\nany = [\"aten::mm\", \"*::gemm*\"]\n";
   Knowledge knowledge = LoadKb({{"kb/operators.toml", shipped}});

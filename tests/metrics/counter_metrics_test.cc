@@ -15,7 +15,7 @@ CountedKernel CountersOf(MetricMap metrics) {
   KernelCounters counters;
   counters.metrics = std::move(metrics);
   CountedKernel kernel;
-  ReadCounters(counters, &kernel);
+  ReadCounters(counters, ShippedKnowledge(), &kernel);
   return kernel;
 }
 
@@ -37,7 +37,7 @@ CountedKernel PlacedCounters(MetricMap metrics, const Hardware& gpu = RoundGpu()
   counters.metrics = std::move(metrics);
   CountedKernel kernel;
   kernel.kernel_class = kernel_class;
-  ReadCounters(counters, &kernel);
+  ReadCounters(counters, ShippedKnowledge(), &kernel);
   PlaceUnderRoofline(counters, gpu, ShippedKnowledge(), &kernel);
   return kernel;
 }
@@ -141,7 +141,7 @@ TEST_CASE("a remark of the tool gives the excess in whole percent") {
     KernelCounters counters;
     counters.advice.push_back({"SourceCounters", rule, text, 10});
     CountedKernel kernel;
-    ReadCounters(counters, &kernel);
+    ReadCounters(counters, ShippedKnowledge(), &kernel);
     return kernel.useful;
   };
   CHECK(useful("UncoalescedGlobalAccess", "5 excessive sectors (0% of the total)") == 1);
@@ -206,13 +206,13 @@ TEST_CASE("lanes are threads of a warp that execute") {
   KernelCounters counters;
   CountedKernel kernel;
   counters.block = {2, 2, 7};
-  ReadCounters(counters, &kernel);
+  ReadCounters(counters, ShippedKnowledge(), &kernel);
   CHECK(kernel.lanes == Approx(28.0 / 32));
   for (const std::array<std::uint32_t, 3> whole :
        {std::array<std::uint32_t, 3>{32, 1, 1}, {0, 0, 0}}) {
     counters.block = whole;
     CountedKernel full;
-    ReadCounters(counters, &full);
+    ReadCounters(counters, ShippedKnowledge(), &full);
     CHECK(full.lanes == -1);
   }
 }

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/analysed.h"
+
 namespace advise {
 namespace {
 
@@ -22,7 +24,7 @@ TEST_CASE("the nearest card of each GPU, by the adapter's name") {
                                                {"PIX", "SYS", "X", "SYS"},
                                                {"SYS", "NODE", "SYS", "X"}}));
   trace.topology.matrices[0].legend["NIC1"] = "mlx5_7";
-  const Paths paths = FindPaths(trace);
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
   CHECK(paths.gpus == 2);
   CHECK(paths.nics == 2);
   REQUIRE(paths.nic_distance.size() == 2);
@@ -39,10 +41,10 @@ TEST_CASE("a pair without NVLink is missing only where others have it") {
   Trace some;
   some.topology.matrices.push_back(Links(
       {"GPU0", "GPU1", "GPU2"}, {{"X", "NV4", "SYS"}, {"NV4", "X", "PHB"}, {"SYS", "PHB", "X"}}));
-  CHECK(FindPaths(some).nvlink_missing.size() == 2);
+  CHECK(FindPaths(some, ShippedKnowledge()).nvlink_missing.size() == 2);
   Trace none;
   none.topology.matrices.push_back(Links({"GPU0", "GPU1"}, {{"X", "PHB"}, {"PHB", "X"}}));
-  CHECK(FindPaths(none).nvlink_missing.empty());
+  CHECK(FindPaths(none, ShippedKnowledge()).nvlink_missing.empty());
 }
 
 TEST_CASE("peer access: what is not OK, but not whether NVLink serves it") {
@@ -52,7 +54,7 @@ TEST_CASE("peer access: what is not OK, but not whether NVLink serves it") {
   trace.topology.matrices.push_back(matrix);
   matrix.kind = "p2p_nvlink";
   trace.topology.matrices.push_back(matrix);
-  const Paths paths = FindPaths(trace);
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
   CHECK(paths.has_p2p);
   REQUIRE(paths.p2p_bad.size() == 1);
   CHECK(paths.p2p_bad[0].a == "GPU1");
@@ -65,7 +67,7 @@ TEST_CASE("peer access: every pair that lacks it, in both directions") {
       Links({"GPU0", "GPU1", "GPU2"}, {{"X", "NS", "OK"}, {"NS", "X", "OK"}, {"OK", "TNS", "X"}}));
   trace.topology.matrices[0].kind = "p2p_read";
   std::string bad;
-  for (const auto& pair : FindPaths(trace).p2p_bad)
+  for (const auto& pair : FindPaths(trace, ShippedKnowledge()).p2p_bad)
     bad += pair.a + " " + pair.b + " " + pair.label + "; ";
   CHECK(bad == "GPU0 GPU1 NS; GPU1 GPU0 NS; GPU2 GPU1 TNS; ");
 }
@@ -73,7 +75,7 @@ TEST_CASE("peer access: every pair that lacks it, in both directions") {
 TEST_CASE("NVLink of one link is NVLink") {
   Trace trace;
   trace.topology.matrices.push_back(Links({"GPU0", "GPU1"}, {{"X", "NV1"}, {"NV1", "X"}}));
-  CHECK(FindPaths(trace).nvlink_pairs == 1);
+  CHECK(FindPaths(trace, ShippedKnowledge()).nvlink_pairs == 1);
 }
 
 TEST_CASE("ports: down, and slower than their neighbours of the same kind") {
@@ -82,7 +84,7 @@ TEST_CASE("ports: down, and slower than their neighbours of the same kind") {
                           {"mlx5_1", 1, "Active", "LinkUp", 200, "InfiniBand"},
                           {"mlx5_2", 1, "Down", "Polling", 10, "InfiniBand"},
                           {"mlx5_3", 1, "Active", "LinkUp", 100, "Ethernet"}};
-  const Paths paths = FindPaths(trace);
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
   CHECK(paths.has_ib);
   REQUIRE(paths.ports_down.size() == 1);
   CHECK(paths.ports_down[0].adapter == "mlx5_2");
@@ -104,7 +106,7 @@ TEST_CASE("transports: where two ranks are decides what their network is called"
                   Channel(2, 3, "NET/IB/0"),  // in a node: neither peers nor shared memory
                   Channel(1, 2, "NET/IB/0/GDRDMA"), Channel(1, 2, "NET/IB/1"),
                   Channel(3, 0, "NET/IB/1")};
-  const Paths paths = FindPaths(trace);
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
   CHECK(paths.local.peer == 1);
   CHECK(paths.local.shared == 1);
   CHECK(paths.local.net == 1);
@@ -123,15 +125,15 @@ TEST_CASE("transports: ranks of several groups are not taken for each other") {
   trace.nccl.several_groups = true;
   trace.nccl.rank_host = {{0, "a"}, {1, "a"}, {2, "b"}, {3, "b"}};
   trace.nccl.channels = {Channel(0, 1, "NET/IB/0/GDRDMA"), Channel(1, 0, "P2P/CUMEM")};
-  const Paths paths = FindPaths(trace);
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
   CHECK(paths.local.net == 0);
   CHECK(paths.local.peer == 1);
   CHECK(paths.remote_gdr == 1);
   CHECK(paths.slow_pairs.empty());
   // Where nothing says how many nodes there are, nothing is said of such a pair.
   trace.nccl.nodes = 0;
-  CHECK(FindPaths(trace).remote == 0);
-  CHECK(FindPaths(trace).local.net == 0);
+  CHECK(FindPaths(trace, ShippedKnowledge()).remote == 0);
+  CHECK(FindPaths(trace, ShippedKnowledge()).local.net == 0);
 }
 
 TEST_CASE("transports: on one node sockets are no link between nodes") {
@@ -139,7 +141,7 @@ TEST_CASE("transports: on one node sockets are no link between nodes") {
   trace.nccl.ranks = 2;
   trace.nccl.nodes = 1;
   trace.nccl.channels = {Channel(0, 1, "NET/Socket/0")};
-  const Paths paths = FindPaths(trace);
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
   CHECK(paths.local.net == 1);
   CHECK(paths.remote == 0);
 }
@@ -151,7 +153,7 @@ TEST_CASE("variables: only values that take something away, each once") {
                        {"NCCL_P2P_DISABLE", "0"},  {"NCCL_DEBUG", "INFO"},
                        {"NCCL_NET", "Socket"},     {"NCCL_P2P_LEVEL", "NVL"},
                        {"NCCL_NET_GDR_LEVEL", "0"}};
-  const Paths paths = FindPaths(trace);
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
   std::vector<std::string> names;
   for (const PathSwitch& one : paths.switches) names.push_back(one.name + "=" + one.value);
   CHECK(names == std::vector<std::string>{"NCCL_P2P_LEVEL=LOC", "NCCL_IB_DISABLE=1",

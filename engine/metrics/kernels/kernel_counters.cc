@@ -89,11 +89,6 @@ class Finder {
   }
 
  private:
-  static double TimeOf(const KernelCounters& counters) {
-    const auto found = counters.metrics.find("gpu__time_duration.sum");
-    return found == counters.metrics.end() ? 0 : std::max(0.0, found->second);
-  }
-
   void Gather() {
     std::vector<Mean> means;
     for (const KernelCounters& counters : trace_.counters) {
@@ -110,9 +105,9 @@ class Finder {
       CountedKernel& kernel = result_.kernels[found->second];
       CountedKernel one;
       one.kernel_class = kernel.kernel_class;
-      ReadCounters(counters, &one);
+      ReadCounters(counters, run_.knowledge, &one);
       PlaceUnderRoofline(counters, hardware_, run_.knowledge, &one);
-      const double time = TimeOf(counters);
+      const double time = CountedTime(counters, run_.knowledge);
       // Without a duration all instances weigh alike.
       for (const auto field : kMeans) means[found->second].Add(field, one, time > 0 ? time : 1);
       kernel.instances += 1;
@@ -218,7 +213,8 @@ class Finder {
     } else if (!trace_.HasTimeline() && !trace_.devices.empty()) {
       Nanos at = 0;
       for (std::size_t i = 0; i < trace_.counters.size(); ++i) {
-        const auto length = static_cast<Nanos>(std::llround(TimeOf(trace_.counters[i])));
+        const auto length =
+            static_cast<Nanos>(std::llround(CountedTime(trace_.counters[i], run_.knowledge)));
         add(result_.kernels[of_instance_[i]], 0, at, at + length);
         at += length;
       }

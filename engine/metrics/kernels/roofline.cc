@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 
 #include "engine/base/ascii.h"
@@ -13,33 +14,32 @@ namespace {
 
 constexpr double kUnknown = -1;
 
+// What was collected of one launch, by the quantities of kb/counters.toml; kUnknown for what was
+// not.
 class Metrics {
  public:
-  explicit Metrics(const KernelCounters& counters) : counters_(counters) {}
+  Metrics(const KernelCounters& counters, const Knowledge& knowledge)
+      : counters_(counters), knowledge_(knowledge) {}
 
-  // The first of these that was collected.
-  double First(std::initializer_list<std::string_view> ids) const {
-    for (const std::string_view id : ids) {
-      const auto found = counters_.metrics.find(id);
-      if (found != counters_.metrics.end()) return found->second;
+  double Of(std::string_view quantity) const {
+    const CounterQuantity& known = knowledge_.Counter(quantity);
+    double sum = kUnknown;
+    for (const std::string& metric : known.metrics) {
+      const double value = Metric(metric);
+      if (value < 0) continue;
+      if (!known.sum) return value;
+      sum = std::max(0.0, sum) + value;
     }
-    return kUnknown;
+    return sum;
   }
   // The same of percentages, as a share.
-  double Share(std::initializer_list<std::string_view> ids) const {
-    const double percent = First(ids);
+  double Share(std::string_view quantity) const {
+    const double percent = Of(quantity);
     return percent < 0 ? kUnknown : std::clamp(percent / 100, 0.0, 1.0);
   }
-  double Sum(std::initializer_list<std::string_view> ids) const {
-    double sum = 0;
-    bool any = false;
-    for (const std::string_view id : ids) {
-      const auto found = counters_.metrics.find(id);
-      if (found == counters_.metrics.end()) continue;
-      sum += found->second;
-      any = true;
-    }
-    return any ? sum : kUnknown;
+  double Metric(const std::string& id) const {
+    const auto found = counters_.metrics.find(id);
+    return found == counters_.metrics.end() ? kUnknown : found->second;
   }
   // All whose id begins and ends so.
   double SumOf(std::string_view start, std::string_view end) const {
@@ -53,10 +53,10 @@ class Metrics {
     }
     return any ? sum : kUnknown;
   }
-  double Time() const { return First({"gpu__time_duration.sum", "gpu__time_duration.avg"}); }
 
  private:
   const KernelCounters& counters_;
+  const Knowledge& knowledge_;
 };
 
 // The share of a warp's latency that is spent stalled for these reasons.
@@ -80,7 +80,7 @@ double Stalled(const Metrics& m, std::initializer_list<std::string_view> reasons
     for (const std::string_view reason : reasons) {
       const std::string id =
           std::string(spelling.start) + std::string(reason) + std::string(spelling.end);
-      part += std::max(0.0, m.First({id}));
+      part += std::max(0.0, m.Metric(id));
     }
     return std::min(1.0, part / all);
   }
@@ -90,19 +90,19 @@ double Stalled(const Metrics& m, std::initializer_list<std::string_view> reasons
 // What keeps blocks off an SM first.
 std::string Limiter(const Metrics& m) {
   struct Limit {
-    const char* id;
+    const char* quantity;
     const char* words;
   };
   static constexpr auto kLimits =
-      std::to_array<Limit>({{"launch__occupancy_limit_registers", "registers"},
-                            {"launch__occupancy_limit_shared_mem", "shared memory"},
-                            {"launch__occupancy_limit_warps", "the size of its blocks"},
-                            {"launch__occupancy_limit_blocks", "the number of blocks an SM holds"},
-                            {"launch__occupancy_limit_barriers", "barriers"}});
+      std::to_array<Limit>({{"blocks_by_registers", "registers"},
+                            {"blocks_by_shared_memory", "shared memory"},
+                            {"blocks_by_warps", "the size of its blocks"},
+                            {"blocks_by_blocks", "the number of blocks an SM holds"},
+                            {"blocks_by_barriers", "barriers"}});
   const char* words = "";
   double least = -1;
   for (const Limit& limit : kLimits) {
-    const double blocks = m.First({limit.id});
+    const double blocks = m.Of(limit.quantity);
     if (blocks < 0 || (least >= 0 && blocks >= least)) continue;
     least = blocks;
     words = limit.words;
@@ -113,15 +113,16 @@ std::string Limiter(const Metrics& m) {
 // Executed floating-point instructions of one kind, over all threads.
 double Instructions(const Metrics& m, const std::string& op) {
   const std::string id = "__sass_thread_inst_executed_op_" + op + "_pred_on.sum";
-  const double total = m.First({"sm" + id, "smsp" + id});
-  if (total >= 0) return total;
-  const double rate =
-      m.First({"smsp" + id + ".per_cycle_elapsed", "sm" + id + ".per_cycle_elapsed"});
-  double cycles = m.First({"smsp__cycles_elapsed.avg", "sm__cycles_elapsed.avg"});
-  const double clock =
-      m.First({"smsp__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_second"});
-  if (cycles < 0 && clock > 0 && m.Time() > 0) cycles = clock * m.Time() * 1e-9;
-  if (cycles < 0) cycles = m.First({"sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"});
+  for (const char* unit : {"sm", "smsp"}) {
+    const double total = m.Metric(unit + id);
+    if (total >= 0) return total;
+  }
+  double rate = m.Metric("smsp" + id + ".per_cycle_elapsed");
+  if (rate < 0) rate = m.Metric("sm" + id + ".per_cycle_elapsed");
+  double cycles = m.Of("cycles");
+  const double clock = m.Of("sm_clock");
+  if (cycles < 0 && clock > 0 && m.Of("time") > 0) cycles = clock * m.Of("time") * 1e-9;
+  if (cycles < 0) cycles = m.Of("cycles_of_slowest");
   return rate >= 0 && cycles > 0 ? rate * cycles : kUnknown;
 }
 
@@ -150,17 +151,15 @@ PlainFlops PlainWork(const Metrics& m) {
 }
 
 double SectorsPerRequest(const Metrics& m) {
-  return std::max(
-      m.First({"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"}),
-      m.First({"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"}));
+  return std::max(m.Of("sectors_per_load"), m.Of("sectors_per_store"));
 }
 
 // Part of the fetched sectors' bytes that threads asked for.
 double Useful(const Metrics& m, double sectors) {
-  const double ideal = m.First({"memory_l2_theoretical_sectors_global_ideal"});
-  const double actual = m.First({"memory_l2_theoretical_sectors_global"});
+  const double ideal = m.Of("sectors_needed");
+  const double actual = m.Of("sectors");
   if (ideal > 0 && actual > 0) return std::min(1.0, ideal / actual);
-  const double percent = m.Share({"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"});
+  const double percent = m.Share("useful_bytes");
   if (percent >= 0) return percent;
   // 16 sectors a request are right for the widest loads, 16 bytes a thread: more never is.
   constexpr double kWidest = 16;
@@ -183,13 +182,11 @@ double UsefulByRemark(const KernelCounters& counters) {
 }
 
 double LocalShare(const Metrics& m) {
-  const double local =
-      m.Sum({"sass__inst_executed_local_loads", "sass__inst_executed_local_stores"});
-  const double other = m.Sum(
-      {"smsp__sass_inst_executed_op_local_ld.sum", "smsp__sass_inst_executed_op_local_st.sum"});
-  const double all = m.First({"smsp__inst_executed.sum", "sm__inst_executed.sum"});
-  const double average = m.First({"smsp__inst_executed.avg"});
-  const double sms = m.First({"device__attribute_multiprocessor_count"});
+  const double local = m.Of("local_instructions");
+  const double other = m.Of("local_instructions_by_opcode");
+  const double all = m.Of("instructions");
+  const double average = m.Of("instructions_per_scheduler");
+  const double sms = m.Of("sms");
   constexpr double kPartitions = 4;  // of an SM, on all GPUs that have this metric
   const double executed = all > 0 ? all : average > 0 && sms > 0 ? average * sms * kPartitions : -1;
   const double on_local = std::max(local, other);
@@ -197,44 +194,46 @@ double LocalShare(const Metrics& m) {
 }
 
 double DramBytes(const Metrics& m) {
-  const double all = m.First({"dram__bytes.sum"});
+  const double all = m.Of("dram_bytes");
   if (all >= 0) return all;
-  const double both = m.Sum({"dram__bytes_read.sum", "dram__bytes_write.sum"});
+  const double both = m.Of("dram_bytes_by_direction");
   if (both >= 0) return both;
-  const double rate = m.First({"dram__bytes.sum.per_second"});
-  if (rate >= 0 && m.Time() > 0) return rate * m.Time() * 1e-9;
-  return m.First({"lts__t_bytes.sum"});  // GPUs on the host's memory have no DRAM counters
+  const double rate = m.Of("dram_rate");
+  if (rate >= 0 && m.Of("time") > 0) return rate * m.Of("time") * 1e-9;
+  return m.Of("l2_bytes");  // GPUs on the host's memory have no DRAM counters
 }
 
 }  // namespace
 
-void ReadCounters(const KernelCounters& counters, CountedKernel* kernel) {
-  const Metrics m(counters);
-  kernel->sm = m.Share({"sm__throughput.avg.pct_of_peak_sustained_elapsed"});
-  kernel->memory = m.Share({"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"});
-  kernel->dram = m.Share({"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
-                          "dram__throughput.avg.pct_of_peak_sustained_elapsed"});
-  kernel->l2 = m.Share({"lts__throughput.avg.pct_of_peak_sustained_elapsed"});
-  kernel->occupancy = m.Share({"sm__warps_active.avg.pct_of_peak_sustained_active"});
-  kernel->theoretical = m.Share({"sm__maximum_warps_per_active_cycle_pct"});
+double CountedTime(const KernelCounters& counters, const Knowledge& knowledge) {
+  return std::max(0.0, Metrics(counters, knowledge).Of("time"));
+}
+
+void ReadCounters(const KernelCounters& counters, const Knowledge& knowledge,
+                  CountedKernel* kernel) {
+  const Metrics m(counters, knowledge);
+  kernel->sm = m.Share("compute_throughput");
+  kernel->memory = m.Share("memory_throughput");
+  kernel->dram = m.Share("dram_throughput");
+  kernel->l2 = m.Share("l2_throughput");
+  kernel->occupancy = m.Share("occupancy");
+  kernel->theoretical = m.Share("theoretical_occupancy");
   kernel->limiter = Limiter(m);
-  kernel->ipc = m.First({"sm__inst_executed.avg.per_cycle_active"});
-  const double of_scheduler = m.First({"smsp__inst_executed.avg.per_cycle_active"});
+  kernel->ipc = m.Of("ipc");
+  const double of_scheduler = m.Of("ipc_per_scheduler");
   if (kernel->ipc < 0 && of_scheduler >= 0) kernel->ipc = 4 * of_scheduler;
-  kernel->issue = m.Share({"smsp__issue_active.avg.pct_of_peak_sustained_active",
-                           "sm__issue_active.avg.pct_of_peak_sustained_active",
-                           "sm__issue_active.avg.pct_of_peak_sustained_elapsed"});
+  kernel->issue = m.Share("issue_slots");
   kernel->stall_memory = Stalled(m, {"long_scoreboard", "lg_throttle", "tex_throttle"});
   kernel->stall_barrier = Stalled(m, {"barrier", "membar"});
   kernel->stall_not_selected = Stalled(m, {"not_selected"});
-  kernel->l2_hit = m.Share({"lts__t_sector_hit_rate.pct"});
+  kernel->l2_hit = m.Share("l2_hits");
   kernel->sectors = SectorsPerRequest(m);
   kernel->useful = Useful(m, kernel->sectors);
   if (kernel->useful < 0) kernel->useful = UsefulByRemark(counters);
   kernel->local = LocalShare(m);
   // Blocks smaller than a warp leave the rest of it empty, whatever else was counted.
   constexpr double kWarp = 32;
-  const double threads = m.First({"smsp__thread_inst_executed_per_inst_executed.ratio"});
+  const double threads = m.Of("threads_per_warp");
   const double block =
       static_cast<double>(counters.block[0]) * counters.block[1] * counters.block[2];
   if (threads >= 0) {
@@ -242,30 +241,25 @@ void ReadCounters(const KernelCounters& counters, CountedKernel* kernel) {
   } else if (block > 0 && block < kWarp) {
     kernel->lanes = block / kWarp;
   }
-  kernel->registers = m.First({"launch__registers_per_thread"});
-  kernel->waves = m.First({"launch__waves_per_multiprocessor"});
-  kernel->tensor = m.Share({"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-                            "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-                            "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"});
+  kernel->registers = m.Of("registers");
+  kernel->waves = m.Of("waves");
+  kernel->tensor = m.Share("tensor_pipe");
 }
 
 void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware,
                         const Knowledge& knowledge, CountedKernel* kernel) {
-  const Metrics m(counters);
-  const double time_s = m.Time() * 1e-9;
+  const Metrics m(counters, knowledge);
+  const double time_s = m.Of("time") * 1e-9;
   // The profiler holds the clocks down: peaks at the clock of the measurement.
-  const double clock =
-      m.First({"gpc__cycles_elapsed.avg.per_second", "sm__cycles_elapsed.avg.per_second"});
+  const double clock = m.Of("clock");
   const double slowed =
       clock > 0 && hardware.boost_clock_hz > 0 ? clock / hardware.boost_clock_hz : 1;
-  const double bandwidth_counted = m.First({"dram__bytes.sum.peak_sustained"}) *
-                                   m.First({"dram__cycles_elapsed.avg.per_second"});
-  const double bandwidth = m.First({"dram__bytes.sum.peak_sustained"}) > 0 && bandwidth_counted > 0
-                               ? bandwidth_counted
-                               : hardware.memory_bytes_per_s;
+  const double dram_bytes = m.Of("dram_bytes_per_cycle");
+  const double dram_clock = m.Of("dram_clock");
+  const double bandwidth =
+      dram_bytes > 0 && dram_clock > 0 ? dram_bytes * dram_clock : hardware.memory_bytes_per_s;
   double peak = hardware.peak_fp32_flops * slowed;
-  const double lanes =
-      m.First({"sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained"});
+  const double lanes = m.Of("fp32_per_cycle");
   if (lanes > 0 && clock > 0) peak = 2 * lanes * clock;
 
   const PlainFlops plain = PlainWork(m);

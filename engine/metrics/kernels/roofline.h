@@ -10,7 +10,11 @@ namespace advise {
 
 // Values of one instance; see CountedKernel for the meaning of each. Name, class, times and weight
 // are left as they are.
-void ReadCounters(const KernelCounters& counters, CountedKernel* kernel);
+void ReadCounters(const KernelCounters& counters, const Knowledge& knowledge,
+                  CountedKernel* kernel);
+
+// How long the instance ran, in ns; 0 where that was not collected.
+double CountedTime(const KernelCounters& counters, const Knowledge& knowledge);
 
 // Work, traffic, intensity, what is attainable, what bounds the kernel, and its headroom.
 void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware,

@@ -145,11 +145,11 @@ void ReadTransports(const NcclLog& log, Paths* paths) {
                               [](const std::string& device) { return device.ends_with("/IB"); });
 }
 
-void ReadSwitches(const Trace& trace, Paths* paths) {
+void ReadSwitches(const Trace& trace, const Knowledge& knowledge, Paths* paths) {
   std::set<std::pair<std::string, std::string>> known;
   const auto read = [&](const auto& list, const char* source) {
     for (const auto& [name, value] : list) {
-      const std::string path = PathTakenAway(name, value);
+      const std::string path = PathTakenAway(knowledge, name, value);
       if (path.empty() || !known.insert({name, value}).second) continue;
       paths->switches.push_back({name, value, path, source});
     }
@@ -160,17 +160,9 @@ void ReadSwitches(const Trace& trace, Paths* paths) {
 
 }  // namespace
 
-std::string PathTakenAway(const std::string& name, const std::string& value) {
-  const bool on = value == "1" || value == "true" || value == "TRUE";
-  const bool lowest = value == "LOC" || value == "0" || value == "loc";
-  if (name == "NCCL_P2P_DISABLE" && on) return "peer-to-peer access in a node";
-  if (name == "NCCL_P2P_LEVEL" && lowest) return "peer-to-peer access in a node";
-  if (name == "NCCL_IB_DISABLE" && on) return "InfiniBand and RoCE";
-  if ((name == "NCCL_NET" || name == "NCCL_NET_PLUGIN") && MatchesGlob(value, "socket")) {
-    return "InfiniBand and RoCE";
-  }
-  if (name == "NCCL_NET_GDR_LEVEL" && lowest) return "GPUDirect RDMA";
-  return "";
+std::string PathTakenAway(const Knowledge& knowledge, const std::string& name,
+                          const std::string& value) {
+  return knowledge.ValueIn(NameList::kClosedPath, name + "=" + value);
 }
 
 bool Paths::Off(std::string_view path) const {
@@ -178,7 +170,7 @@ bool Paths::Off(std::string_view path) const {
                      [&](const PathSwitch& one) { return one.path.starts_with(path); });
 }
 
-Paths FindPaths(const Trace& trace) {
+Paths FindPaths(const Trace& trace, const Knowledge& knowledge) {
   Paths paths;
   for (const TopologyMatrix& matrix : trace.topology.matrices) {
     if (matrix.kind == "links") {
@@ -189,7 +181,7 @@ Paths FindPaths(const Trace& trace) {
   }
   ReadPorts(trace.topology, &paths);
   ReadTransports(trace.nccl, &paths);
-  ReadSwitches(trace, &paths);
+  ReadSwitches(trace, knowledge, &paths);
   return paths;
 }
 

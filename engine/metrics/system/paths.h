@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/knowledge/knowledge.h"
 #include "engine/trace/tables.h"
 
 namespace advise {
@@ -40,7 +41,8 @@ struct PairCounts {
 
 // The fast path that a variable with this value takes away from NCCL, in the words of PathSwitch;
 // "" when it takes none.
-std::string PathTakenAway(const std::string& name, const std::string& value);
+std::string PathTakenAway(const Knowledge& knowledge, const std::string& name,
+                          const std::string& value);
 
 struct Paths {
   std::size_t gpus = 0, nics = 0;  // of the link matrix
@@ -64,6 +66,6 @@ struct Paths {
 };
 
 // O(cells + channels).
-Paths FindPaths(const Trace& trace);
+Paths FindPaths(const Trace& trace, const Knowledge& knowledge);
 
 }  // namespace advise
