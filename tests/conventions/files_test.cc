@@ -146,6 +146,31 @@ TEST_CASE("no two types of the engine have one name") {
   CHECK(defined.size() > 100);
 }
 
+// A reader guesses the file from the question: two of one name are one too many.
+TEST_CASE("no two files of the engine have one name") {
+  std::map<std::string, std::string> paths;  // by name
+  for (const SourceFile& file : SourceFiles({"engine"}, {".h", ".cc"})) {
+    const std::string name = file.path.substr(file.path.rfind('/') + 1);
+    const auto [known, is_new] = paths.emplace(name, file.path);
+    INFO(file.path << " and " << known->second);
+    CHECK(is_new);
+  }
+}
+
+// Those of the C library follow the locale, and end the program for bytes above 127 where `char`
+// is signed.
+TEST_CASE("letters and digits are those of engine/base/ascii.h") {
+  for (const SourceFile& file : SourceFiles({"engine"}, {".h", ".cc"})) {
+    for (const std::string& line : file.lines) {
+      for (const char* function :
+           {"std::isdigit", "std::isalpha", "std::isalnum", "std::isspace", "std::islower",
+            "std::isupper", "std::tolower", "std::toupper"}) {
+        if (line.find(function) != std::string::npos) FAIL_CHECK(file.path << ": " << function);
+      }
+    }
+  }
+}
+
 TEST_CASE("a header opens with what it is, then guards itself") {
   for (const SourceFile& file : SourceFiles({"engine"}, {".h"})) {
     INFO(file.path);
