@@ -171,14 +171,15 @@ bool Finding::HiddenByProfiler() const {
          *unprofiled_share > AtStake();
 }
 
-double Finding::ToldShare() const {
+double Finding::ShownShare() const {
   return saving_share > 0 && !DiffersAlone() ? saving_share : AtStake();
 }
 
 // By more than percentages without decimals hide.
 bool Finding::GoesBeyond() const {
   constexpr double kRounded = 0.005;  // layout only
-  return severity != Severity::kInfo && touched_share > 0 && ToldShare() > touched_share + kRounded;
+  return severity != Severity::kInfo && touched_share > 0 &&
+         ShownShare() > touched_share + kRounded;
 }
 
 std::optional<double> ShareNamed(const std::string& text) {
@@ -195,10 +196,10 @@ std::optional<double> ShareNamed(const std::string& text) {
   return least;
 }
 
-std::string Finding::Told() const {
+std::string Finding::ShownSymptom() const {
   constexpr double kSliver = 0.2;  // layout only: of the share that a sentence names
   if (!falls_short || HiddenByProfiler()) return symptom;
-  const double won = std::max(ToldShare(), unprofiled_share.value_or(0));
+  const double won = std::max(ShownShare(), unprofiled_share.value_or(0));
   std::string told;
   for (const std::string& sentence : Sentences(symptom)) {
     if (!told.empty() && won < kSliver * ShareNamed(sentence).value_or(0)) continue;
@@ -218,7 +219,7 @@ std::string Finding::Won() const {
   const char* const of = DiffersUnprofiled() ? "this recording" : "the time";
   if (GoesBeyond()) {
     // Not by more than rounding shows, where the symptom names another share than what is claimed.
-    if (symptom.find(percent(ToldShare()) + " of the time") != std::string::npos) return "";
+    if (symptom.find(percent(ShownShare()) + " of the time") != std::string::npos) return "";
     const bool frees_host =
         std::any_of(changes.begin(), changes.end(), [](const std::string& what) {
           return what == "launches" || what == "waits" || what == "host-code";
@@ -227,15 +228,15 @@ std::string Finding::Won() const {
         frees_host        ? ": the host then gets ahead of the GPU, and other gaps close, too"
         : changes.empty() ? ""
                           : ": what follows then starts sooner, and other gaps close, too";
-    return fmt::format(" This fix would save {} of {}{}.", percent(ToldShare()), of, why);
+    return fmt::format(" This fix would save {} of {}{}.", percent(ShownShare()), of, why);
   }
   // Nothing is left to compare with where each share that it falls short of is left out.
-  const std::string told = Told();
+  const std::string told = ShownSymptom();
   if (!falls_short || (told != symptom && !ShareNamed(told))) return "";
   constexpr double kNothing = 0.001;  // layout only
   std::string text = " This fix would save " +
-                     (ToldShare() < kNothing ? "almost nothing"
-                                             : fmt::format("{} of {}", percent(ToldShare()), of));
+                     (ShownShare() < kNothing ? "almost nothing"
+                                              : fmt::format("{} of {}", percent(ShownShare()), of));
   // Else the finding itself is what limits the GPU, and its fix wins a part of it.
   const bool other = !bound_alone.empty() && bound_alone != kBoundByGpu;
   if (other) text += ", since " + bound_alone + " is the limit then";

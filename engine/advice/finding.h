@@ -207,7 +207,7 @@ struct Finding {
   bool batches_ready = false;  // the fix has all data there when it is needed
   std::vector<StepPart> step_parts;  // what the steps hold of the claim; empty: all alike
   std::string basis;                 // what the saving assumes
-  std::string bound_alone;  // what holds the run back if only this is fixed: "the launching thread"
+  std::string bound_alone;  // what limits the run if only this is fixed: "the launching thread"
   Where where;
   std::optional<std::size_t> part;  // of a run of several: the part that the words are of
   std::string title;  // the rule's, in the terms of the GPU's maker; empty: as the rule has it
@@ -220,11 +220,11 @@ struct Finding {
   // Once this fix and those before it in the plan are done:
   std::vector<std::string> makes_needless;  // it is this one that takes most of what these win
   std::vector<std::string> unlocks;         // it is this one that makes these worthwhile
-  std::string next_bound;                   // what holds it back after its turn in the plan
+  std::string next_bound;                   // what limits the run after its turn in the plan
   // What its fix wins in its turn, when nobody profiles where that is known.
   double InTurn() const { return unprofiled_share.value_or(saving_share); }
-  // Told under the finding that explains it, and not beside it; unless its fix still wins much, or
-  // half of the time that it speaks of: then the cause explains the smaller part.
+  // Listed under the finding that explains it, and not beside it; unless its fix still wins much,
+  // or half of the time that it speaks of: then the cause explains the smaller part.
   bool UnderCause() const {
     if (explained_by.empty()) return false;
     if (severity == Severity::kInfo || InTurn() <= 0) return true;
@@ -235,26 +235,27 @@ struct Finding {
   // "host-code", "data".
   std::vector<std::string> changes;
 
-  // By itself the fix wins notably less or more than in its turn: both are told. Nothing stands
+  // By itself the fix wins notably less or more than in its turn: both are shown. Nothing stands
   // above the first of the plan.
   bool DiffersAlone() const;
-  // Without the profiler it wins notably less or more than in the recording: both are told.
+  // Without the profiler it wins notably less or more than in the recording: both are shown.
   bool DiffersUnprofiled() const;
   // The recording shows little of what is won without the profiler, in its turn and alone.
   bool HiddenByProfiler() const;
-  // What a reader sees that it wins: the saving in its turn, where the two are not told apart.
-  double ToldShare() const;
+  // What a reader sees that it wins: the saving in its turn, where the two are not shown apart.
+  double ShownShare() const;
 
   // The fix wins more than the time that the symptom speaks of: it closes gaps of other causes.
   bool GoesBeyond() const;
 
   // The symptom, without sentences that name a share of which the fix wins next to nothing: their
   // reader would take the share for what the finding costs. The first sentence always stays.
-  std::string Told() const;
-  // " This fix would save 2 % of the time …", where that is far less or more than what is told; "".
+  std::string ShownSymptom() const;
+  // " This fix would save 2 % of the time …", where that is far less or more than what is measured;
+  // "".
   std::string Won() const;
-  // Both: what a cause touches and what its fix wins are told apart wherever a person reads of it.
-  std::string Seen() const { return Told() + Won(); }
+  // Both: what a cause touches and what its fix wins are kept apart wherever a person reads of it.
+  std::string Seen() const { return ShownSymptom() + Won(); }
 
   // What the finding is called; its symptom where no rule stands behind it.
   std::string Title() const;

@@ -26,7 +26,7 @@ struct Candidate {
   Nanos saving = 0;        // what it wins beyond the fixes that come before it in the plan
   Nanos unprofiled = 0;    // the same of a run that nobody profiles, in parts of the same window
   int turn = 0;            // its place in the plan, from 1; 0 when it wins nothing
-  std::string next_bound;  // what holds the run back after its turn; "" unknown
+  std::string next_bound;  // what limits the run after its turn; "" unknown
   std::vector<std::string> explains, explained_by;
   std::vector<std::string> makes_needless, unlocks;  // rules, as single parts know it
 };
@@ -91,7 +91,7 @@ class FixList {
   virtual Nanos WorthAfter(const Candidate& first, const Candidate& candidate) = 0;
   // Makes it the next fix of the plan, which wins `saving`.
   virtual void Take(const Candidate& candidate, Nanos saving) = 0;
-  // What holds the run back when the fixes taken so far are done; "" unknown.
+  // What limits the run when the fixes taken so far are done; "" unknown.
   virtual std::string NextBound() const { return ""; }
   // Nothing is taken: the plan is walked once more.
   virtual void Restart() = 0;

@@ -77,7 +77,7 @@ struct PlanStep {
   double after_seconds = 0;
   std::vector<std::string> unlocks;         // fixes that become worthwhile by this one
   std::vector<std::string> makes_needless;  // fixes of which this one leaves little or nothing
-  std::string next_bound;                   // what holds the run back then; "" unknown
+  std::string next_bound;                   // what limits the run then; "" unknown
 };
 
 // What makes figures less certain than they look; other parts of the report ask which notes there
@@ -89,7 +89,7 @@ enum class Care {
   kNoSteps,           // none were found: start-up is in the window
   kLostCalls,         // of some work, the launching call was not recorded
   kNoCalls,           // of all work
-  kRequestsLikeCode,  // waits for requests are not told apart from code
+  kRequestsLikeCode,  // waits for requests look like code
   kEarlierWork,       // the GPU waits for work from before the recording
   kCountedSavings,    // savings are shares of the time under the kernel profiler
   kProfilerMessage,   // an error in the words of the profiler, often long

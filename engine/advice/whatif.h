@@ -13,7 +13,7 @@ namespace advise {
 struct WhatIf {
   Nanos window_ns = 0;
   Nanos gain_ns = 0;       // of all fixes together
-  std::string next_bound;  // what holds the run back then
+  std::string next_bound;  // what limits the run then
   std::size_t steps = 0;   // in the window, 0 unknown
   struct Part {
     std::string rule;

@@ -14,7 +14,7 @@ namespace advise {
 struct Strategy {
   std::vector<PatternRow> rows;
   std::string name;  // "ddp", "zero-1", "zero-2", "zero-3", "tensor", …, joined by " + "; "" none
-  std::string evidence;  // what it was told from, in words
+  std::string evidence;  // what it was inferred from, in words
   int data = 1;          // ranks of a data-parallel group, 1 none (so all below)
   int tensor = 1;
   int pipeline = 1;

@@ -66,7 +66,7 @@ struct RunComparison {
   UncertainTime before, after;  // per unit of BEFORE's work
   double speedup = 1;           // before over after
   std::optional<double> speedup_low, speedup_high;
-  // Whether the change is larger than the noise; nullopt when that cannot be told.
+  // Whether the change is larger than the noise; nullopt when that is not known.
   std::optional<bool> certain;
 
   std::vector<BudgetChange> budget;

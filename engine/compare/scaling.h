@@ -43,7 +43,7 @@ struct ScalingRow {
 struct Scaling {
   std::vector<ScalingRow> rows;       // in the order of the runs; the first is the base
   std::string source;                 // "step" | "given"
-  std::vector<std::string> problems;  // why no speed-up can be told
+  std::vector<std::string> problems;  // why no speed-up can be given
   std::vector<std::string> notes;
 };
 

@@ -117,7 +117,7 @@ inline double ShareOf(double part, double whole) { return whole > 0 ? part / who
 
 // ---- losses
 
-// What is told of a loss: a set of these, each a fact "group.part".
+// Which facts a loss has: a set of these, each a fact "group.part".
 enum LossParts : unsigned {
   kCount = 1U,
   kPerStep = 2U,

@@ -22,9 +22,9 @@ class ByteSource {
   virtual std::string Problem() const = 0;
 };
 
-// Opens a file; gzip is told by its first two bytes and may have several members. With `ahead` a
-// thread of its own unpacks while the caller works. `how_far` is told the bytes of the file, unless
-// it is null.
+// Opens a file; gzip is recognized by its first two bytes and may have several members. With
+// `ahead` a thread of its own unpacks while the caller works. `how_far` is told the bytes of the
+// file, unless it is null.
 Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahead = false,
                                               HowFar* how_far = nullptr);
 

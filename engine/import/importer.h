@@ -1,5 +1,5 @@
 // Readers of foreign files. An importer maps rows to our tables and counts what it cannot use; it
-// does no arithmetic. The format of a file is told by its content, never by its name.
+// does no arithmetic. The format of a file is recognized by its content, never by its name.
 #pragma once
 
 #include <span>

@@ -47,9 +47,9 @@ Result<std::string> ReadHead(const std::string& path) {
 }
 
 // The formats that are text are told by, and read from, text in one encoding.
-template <bool (*kTold)(std::string_view)>
+template <bool (*kSniff)(std::string_view)>
 bool SniffText(std::string_view head, const std::string& /*path*/) {
-  return kTold(NormalText(head));
+  return kSniff(NormalText(head));
 }
 
 template <std::optional<Error> (*kRead)(std::string_view, const std::string&, Trace*)>
@@ -62,28 +62,28 @@ Result<Trace> ReadText(const std::string& path, const ImportOptions& /*options*/
 }
 
 constexpr auto kImporters = std::to_array<Importer>({
-    {"nsys-sqlite", ToldNsysSqlite, ReadNsysSqlite, true},
-    {"ncu-rep", ToldNcuReport, ReadNcuReport},
-    {"nsys-sqlite", ToldNsysReport, ReadNsysReport, true},
-    {"kineto", ToldKineto, ReadKineto, true},
-    {"allocator-page", SniffText<ToldAllocatorPage>, ReadText<ReadAllocatorPage>},
-    {"ncu-text", SniffText<ToldNcuText>, ReadText<ReadNcuText>},
-    {"ncu-source", SniffText<ToldNcuSource>, ReadText<ReadNcuSource>},
-    {"ncu-csv", SniffText<ToldNcuCsv>, ReadText<ReadNcuCsv>},
-    {"server-log", SniffText<ToldServerLog>, ReadText<ReadServerLog>},
-    {"server-page", SniffText<ToldServerPage>, ReadText<ReadServerPage>},
-    {"server-log", SniffText<ToldTrtLlmLog>, ReadText<ReadTrtLlmLog>},
-    {"nccl-log", SniffText<ToldNcclLog>, ReadText<ReadNcclLog>},
-    {"smi-page", SniffText<ToldSmiPage>, ReadText<ReadSmiPage>},
-    {"smi-csv", SniffText<ToldSmiCsv>, ReadText<ReadSmiCsv>},
-    {"dmon", SniffText<ToldDmon>, ReadText<ReadDmon>},
-    {"kernel-log", SniffText<ToldKernelLog>, ReadText<ReadKernelLog>},
-    {"dcgm", SniffText<ToldDcgm>, ReadText<ReadDcgm>},
-    {"topology", SniffText<ToldTopology>, ReadText<ReadTopology>},
-    {"gpu-trace", SniffText<ToldGpuTrace>, ReadText<ReadGpuTrace>, true},
-    {"nvprof-metrics", SniffText<ToldNvprofMetrics>, ReadText<ReadNvprofMetrics>},
-    {"totals", SniffText<ToldTotals>, ReadText<ReadTotals>},
-    {"folded-stacks", SniffText<ToldFoldedStacks>, ReadText<ReadFoldedStacks>},
+    {"nsys-sqlite", SniffNsysSqlite, ReadNsysSqlite, true},
+    {"ncu-rep", SniffNcuReport, ReadNcuReport},
+    {"nsys-sqlite", SniffNsysReport, ReadNsysReport, true},
+    {"kineto", SniffKineto, ReadKineto, true},
+    {"allocator-page", SniffText<SniffAllocatorPage>, ReadText<ReadAllocatorPage>},
+    {"ncu-text", SniffText<SniffNcuText>, ReadText<ReadNcuText>},
+    {"ncu-source", SniffText<SniffNcuSource>, ReadText<ReadNcuSource>},
+    {"ncu-csv", SniffText<SniffNcuCsv>, ReadText<ReadNcuCsv>},
+    {"server-log", SniffText<SniffServerLog>, ReadText<ReadServerLog>},
+    {"server-page", SniffText<SniffServerPage>, ReadText<ReadServerPage>},
+    {"server-log", SniffText<SniffTrtLlmLog>, ReadText<ReadTrtLlmLog>},
+    {"nccl-log", SniffText<SniffNcclLog>, ReadText<ReadNcclLog>},
+    {"smi-page", SniffText<SniffSmiPage>, ReadText<ReadSmiPage>},
+    {"smi-csv", SniffText<SniffSmiCsv>, ReadText<ReadSmiCsv>},
+    {"dmon", SniffText<SniffDmon>, ReadText<ReadDmon>},
+    {"kernel-log", SniffText<SniffKernelLog>, ReadText<ReadKernelLog>},
+    {"dcgm", SniffText<SniffDcgm>, ReadText<ReadDcgm>},
+    {"topology", SniffText<SniffTopology>, ReadText<ReadTopology>},
+    {"gpu-trace", SniffText<SniffGpuTrace>, ReadText<ReadGpuTrace>, true},
+    {"nvprof-metrics", SniffText<SniffNvprofMetrics>, ReadText<ReadNvprofMetrics>},
+    {"totals", SniffText<SniffTotals>, ReadText<ReadTotals>},
+    {"folded-stacks", SniffText<SniffFoldedStacks>, ReadText<ReadFoldedStacks>},
 });
 
 const Importer* ImporterFor(std::string_view head, const std::string& path) {

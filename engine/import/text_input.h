@@ -16,7 +16,8 @@
 
 namespace advise {
 
-// UTF-8 without byte-order mark, carriage returns and terminal colours. UTF-16 is told by its mark.
+// UTF-8 without byte-order mark, carriage returns and terminal colours. UTF-16 is recognized by its
+// mark.
 std::string NormalText(std::string_view raw);
 
 // The whole file, as NormalText has it.
@@ -48,7 +49,7 @@ Whole WholeOf(double value) {
 // out: one log has one), or of a plain number of seconds.
 std::optional<double> TimestampOf(std::string_view text);
 
-// How numbers are written: told from all of a column, since "1,234" alone could mean either.
+// How numbers are written: learnt from all of a column, since "1,234" alone could mean either.
 class NumberStyle {
  public:
   void Learn(std::string_view cell);

@@ -1,4 +1,4 @@
-// How much work a call of a framework operator is, told by its name (kb/operators.toml): which
+// How much work a call of a framework operator is, by its name (kb/operators.toml): which
 // formula counts it, and which of its arguments the formula needs, counted from 0.
 #pragma once
 
@@ -41,7 +41,7 @@ struct AttentionFormula {
   bool of_mask = false;  // `causal` is a kind of mask: 0 is none
 };
 
-// A mixture of experts; its operands are told by their sizes.
+// A mixture of experts; its operands are recognized by their sizes.
 struct ExpertsFormula {};
 
 // The bytes that are moved.

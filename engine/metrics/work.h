@@ -1,6 +1,6 @@
 // How much work a run did, and what a person would count in it: the length of each step, kernels by
 // name and size, sizes of uploads, collectives by kind, the time of each phase. What two runs are
-// told to be comparable by, and what questions about a run are answered from.
+// compared by, and what questions about a run are answered from.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ struct DiagnoseOptions {
   bool draw = false;        // fill Report::views of runs of several reports, and of facts files
   // Called with a short text when a stage begins; may be empty. Never called from two threads.
   std::function<void(const std::string& stage)> progress;
-  HowFar* how_far = nullptr;  // of the stage, where that can be told; null: nobody asks
+  HowFar* how_far = nullptr;  // of the stage, where that is known; null: nobody asks
   // Gets each trace that was read, when it is judged; may be empty. Of several reports: from
   // several threads at a time.
   std::function<void(Trace&& trace, const std::vector<InputInfo>& inputs)> keep;

@@ -8,9 +8,9 @@
 
 namespace advise {
 
-// Files as they are; a directory as all reports in it (told by content, sorted by name, not its
-// subdirectories). Fails on a path that does not exist and on a directory without reports. A file
-// that is named twice counts once.
+// Files as they are; a directory as all reports in it (recognized by content, sorted by name, not
+// its subdirectories). Fails on a path that does not exist and on a directory without reports. A
+// file that is named twice counts once.
 Result<std::vector<std::string>> ExpandReports(const std::vector<std::string>& paths);
 
 }  // namespace advise

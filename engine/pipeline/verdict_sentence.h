@@ -9,7 +9,7 @@
 
 namespace advise {
 
-// The kind of run, what holds it back or that nothing does, and the next step: told from the budget
+// The kind of run, what slows it down or that nothing does, and the next step: from the budget
 // and the findings of the report. `ranks`: those that were judged each by itself and then together;
 // nullptr when all GPUs are those of one rank.
 std::string VerdictSentence(const Report& report, const Knowledge& knowledge, const Cluster* ranks);

@@ -13,7 +13,7 @@
 namespace advise {
 
 struct Remedy {
-  // These calls no longer hold their thread until the GPU is done: they cost what an asynchronous
+  // These calls no longer block their thread until the GPU is done: they cost what an asynchronous
   // call costs.
   std::vector<std::uint32_t> unblocked_calls;
   // These calls are no longer there (captured in a graph, fused away), and with each goes the code

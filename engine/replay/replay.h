@@ -45,7 +45,7 @@ class Replay {
 
   struct Result {
     Nanos length_ns = 0;     // of the window after the fix
-    std::string next_bound;  // what holds the run back then: "the GPU's compute" …
+    std::string next_bound;  // what limits the run then: "the GPU's compute" …
   };
   // One pass over the graph.
   Result With(const Remedy& remedy) const;
@@ -79,7 +79,7 @@ class Replay {
     // it was `held`, it returned as soon as only `room` of them had not ended. Both in launches.
     std::size_t place, room;
     std::uint32_t last_op;   // of those that it launched, kNone
-    Nanos own;               // its cost when nothing holds it
+    Nanos own;               // its cost when nothing blocks it
     bool held;               // a full queue held it back until awaited_op had ended
     bool long_pause;         // the code before it is more than what launching it takes
     bool blocked;            // before it, the thread was blocked in the OS most of the time

@@ -7,7 +7,7 @@
 
 namespace advise {
 
-// Whether the findings before it win most of what it could: it is told in short.
+// Whether the findings before it win most of what it could: it is printed in short.
 bool IsMostlyTaken(const Finding& finding);
 
 // "training, 3 steps" for the headline; "" unknown.
@@ -26,7 +26,7 @@ std::string DoubtText(const Report& report);
 // Whether a note only repeats what stands above the findings: why they are tentative, what is to be
 // read with care, or the next thing to do.
 bool SaysAgain(const Report& report, const Finding& finding);
-// What a saving assumes, and what holds the run back then.
+// What a saving assumes, and what limits the run then.
 std::string BasisText(const Finding& finding);
 // What a fix asks for: "a setting", "a code change" or "a design change".
 std::string EffortWords(const std::string& effort);

@@ -26,9 +26,9 @@ TextNotes NotesOf(const Report& report, bool verbose) {
     ++notes.all;
     const bool next = !report.next_step.empty() && report.next_step == finding.Title() + ".";
     if (next) {
-      notes.told.insert(notes.told.begin(), &finding);
+      notes.in_full.insert(notes.in_full.begin(), &finding);
     } else if (verbose || !finding.falls_short) {
-      notes.told.push_back(&finding);
+      notes.in_full.push_back(&finding);
     }
     notes.is_next = notes.is_next || next;
   }
@@ -39,10 +39,10 @@ void WriteNotes(Page& page, const TextNotes& notes, int column, bool verbose, in
   if (notes.all == 0) return;
   std::string label = "Good to know";
   std::size_t shown = 0;
-  for (const std::size_t most = verbose ? notes.all : kNotesShown; shown < notes.told.size();
+  for (const std::size_t most = verbose ? notes.all : kNotesShown; shown < notes.in_full.size();
        ++shown) {
     Page note = page.Another();
-    note.Labelled(label, 0, column, NoteText(*notes.told[shown]));
+    note.Labelled(label, 0, column, NoteText(*notes.in_full[shown]));
     rows -= note.rows();
     const int left = shown + 1 == notes.all ? 0 : 1;
     const bool must = notes.is_next && shown == 0;

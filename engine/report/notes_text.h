@@ -10,7 +10,7 @@
 namespace advise {
 
 struct TextNotes {
-  std::vector<const Finding*> told;  // in full, where there is room
+  std::vector<const Finding*> in_full;  // in full, where there is room
   std::size_t all = 0;
   bool is_next = false;  // the first is the next thing to do, and stands nowhere else
 };

@@ -1,4 +1,4 @@
-// The plan in words: what is left after each fix, what holds the run back then, and what becomes of
+// The plan in words: what is left after each fix, what limits the run then, and what becomes of
 // the other findings.
 #pragma once
 

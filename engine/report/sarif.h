@@ -1,5 +1,5 @@
 // The findings as SARIF 2.1.0, for code-scanning views and editors: one result a finding, with the
-// rule's own words, and a source line where the capture told one.
+// rule's own words, and a source line where the capture has one.
 #pragma once
 
 #include <string>

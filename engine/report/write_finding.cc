@@ -292,7 +292,7 @@ class FewLines {
            const TextOptions& options, const FindingRoom& room)
       : page_(page), report_(report), finding_(finding), options_(options), room_(room) {
     if (!finding.symptom.empty()) {
-      sentences_ = Sentences(finding.Told());
+      sentences_ = Sentences(finding.ShownSymptom());
       won_ = finding.Won();
     }
     const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
@@ -339,7 +339,7 @@ class FewLines {
   // The fix wins so little of what was seen that a reader must be told.
   static bool IsFarBelow(const Finding& finding) {
     constexpr double kPart = 0.25;  // layout only
-    return finding.falls_short && finding.ToldShare() < kPart * finding.touched_share;
+    return finding.falls_short && finding.ShownShare() < kPart * finding.touched_share;
   }
 
   // Whether a sentence that is shown names the share that the fix wins far less or more than; what

@@ -77,12 +77,10 @@ class Learner : public kineto::Visitor {
     for (std::size_t i = 0; i < kArgCount; ++i) Paths(event.Text(static_cast<Arg>(i)));
   }
   void OnHeader(std::string_view key, std::string_view json) override {
-    ++headers_;
     dom::parser parser;
     dom::element value;
     if (parser.parse(json.data(), json.size()).get(value) == simdjson::SUCCESS) Learn(key, value);
   }
-  std::size_t headers() const { return headers_; }
 
  private:
   void Paths(std::string_view raw) {
@@ -127,7 +125,6 @@ class Learner : public kineto::Visitor {
   }
 
   TextScrubber& scrubber_;
-  std::size_t headers_ = 0;
 };
 
 // Second pass: what is kept, cleaned.

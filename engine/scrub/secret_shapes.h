@@ -1,5 +1,6 @@
-// Secrets told by their shape alone, wherever they stand in a text: keys and tokens of services,
-// passwords in addresses and on command lines, private keys, addresses of people and machines.
+// Secrets recognized by their shape alone, wherever they stand in a text: keys and tokens of
+// services, passwords in addresses and on command lines, private keys, addresses of people and
+// machines.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace advise {
 
-// Tokens that services hand out, told by how they begin.
+// Tokens that services hand out, recognized by how they begin.
 bool LooksLikeKey(std::string_view word);
 
 // Puts "key" in the place of secrets, "address" in that of addresses; returns how many keys. What

@@ -1,4 +1,4 @@
-// Calls that hold the host: which they are, and how long a launching thread suffers from one.
+// Calls that block the host: which they are, and how long a launching thread suffers from one.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace advise {
 // otherwise. A thread that waited for another one is blocked as that one was. O(calls).
 std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run, const HandOvers& hand_overs);
 
-// True when the call holds its thread until the GPU has done something: a synchronize or blocking
+// True when the call blocks its thread until the GPU has done something: a synchronize or blocking
 // call by its class, or an asynchronous copy that its pageable memory makes wait.
 bool BlocksHost(const Run& run, std::uint32_t call);
 

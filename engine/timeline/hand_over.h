@@ -1,7 +1,7 @@
 // Which thread a launching thread waits for. A framework launches from several threads of a process
 // that take turns: the program's own and one for the backward pass, or one that reads results and
 // one that launches what it is given. Where one of them waits for another, what the other does
-// holds the GPU up, and not the wait. No capture says who wakes whom, and often not even that a
+// keeps the GPU idle, and not the wait. No capture says who wakes whom, and often not even that a
 // thread waits: it spins, its wait is shorter than what the profiler keeps, or no calls of the
 // operating system were captured. Both are inferred from what repeats.
 #pragma once

@@ -36,7 +36,7 @@ std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& op
                                     bool data_only, std::uint32_t only = kNone);
 
 // The share of iterations in which it does. The layers of a model do without, or all but some of
-// them. In any order. 1 where that cannot be told.
+// them. In any order. 1 where that is not known.
 double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only);
 
 // How many ranges that are called steps launched GPU work, of the family with most of them: too few

@@ -19,12 +19,12 @@ struct Diagnostic {
   std::int64_t count = 1;  // how often
 };
 
-// What a trace of another accelerator is told by: nothing of it can be judged.
+// Note on a trace of another accelerator: nothing of it can be judged.
 inline constexpr std::string_view kOtherAccelerator =
     "events of an accelerator that is not a GPU were left out: its work is not analyzed";
 
-// What a trace of hardware counters is told by: kernels were run one at a time to count, and no
-// timeline was recorded.
+// Note on a trace of hardware counters: kernels were run one at a time to count, and no timeline
+// was recorded.
 inline constexpr std::string_view kCountersOfRanges =
     "hardware counters of kernels (CUPTI ranges) were left out: they have no place on a timeline";
 

@@ -9,29 +9,29 @@ namespace advise {
 namespace {
 
 struct TextFormat {
-  bool (*told)(std::string_view head);
+  bool (*sniff)(std::string_view head);
   std::optional<Error> (*read)(std::string_view text, const std::string& path, Trace* trace);
 };
 
 constexpr TextFormat kFormats[] = {
-    {ToldAllocatorPage, ReadAllocatorPage},
-    {ToldNcuText, ReadNcuText},
-    {ToldNcuSource, ReadNcuSource},
-    {ToldNcuCsv, ReadNcuCsv},
-    {ToldServerLog, ReadServerLog},
-    {ToldServerPage, ReadServerPage},
-    {ToldTrtLlmLog, ReadTrtLlmLog},
-    {ToldKernelLog, ReadKernelLog},
-    {ToldNcclLog, ReadNcclLog},
-    {ToldSmiPage, ReadSmiPage},
-    {ToldSmiCsv, ReadSmiCsv},
-    {ToldDmon, ReadDmon},
-    {ToldDcgm, ReadDcgm},
-    {ToldTopology, ReadTopology},
-    {ToldGpuTrace, ReadGpuTrace},
-    {ToldNvprofMetrics, ReadNvprofMetrics},
-    {ToldTotals, ReadTotals},
-    {ToldFoldedStacks, ReadFoldedStacks},
+    {SniffAllocatorPage, ReadAllocatorPage},
+    {SniffNcuText, ReadNcuText},
+    {SniffNcuSource, ReadNcuSource},
+    {SniffNcuCsv, ReadNcuCsv},
+    {SniffServerLog, ReadServerLog},
+    {SniffServerPage, ReadServerPage},
+    {SniffTrtLlmLog, ReadTrtLlmLog},
+    {SniffKernelLog, ReadKernelLog},
+    {SniffNcclLog, ReadNcclLog},
+    {SniffSmiPage, ReadSmiPage},
+    {SniffSmiCsv, ReadSmiCsv},
+    {SniffDmon, ReadDmon},
+    {SniffDcgm, ReadDcgm},
+    {SniffTopology, ReadTopology},
+    {SniffGpuTrace, ReadGpuTrace},
+    {SniffNvprofMetrics, ReadNvprofMetrics},
+    {SniffTotals, ReadTotals},
+    {SniffFoldedStacks, ReadFoldedStacks},
 };
 
 }  // namespace
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string head = NormalText(raw.substr(0, 65536));
   const std::string text = NormalText(raw);
   for (const TextFormat& format : kFormats) {
-    if (!format.told(head)) continue;
+    if (!format.sniff(head)) continue;
     Trace trace;
     if (const auto problem = format.read(text, "input", &trace)) fuzz::CheckError(*problem);
   }

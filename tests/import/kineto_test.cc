@@ -368,14 +368,14 @@ TEST_CASE("ranges of hardware counters are counted, and are no kernels") {
 
 TEST_CASE("the importer is chosen by content") {
   const TextFile trace(TraceText({Kernel("k", "1", "1", 1)}), ".txt");
-  CHECK(ToldKineto("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [", trace.path()));
-  CHECK(ToldKineto("[{\"ph\": \"X\"", trace.path()));
+  CHECK(SniffKineto("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [", trace.path()));
+  CHECK(SniffKineto("[{\"ph\": \"X\"", trace.path()));
   // The events begin beyond the head: the file itself is asked.
-  CHECK(ToldKineto("{ \"metadata\": {", trace.path()));
+  CHECK(SniffKineto("{ \"metadata\": {", trace.path()));
   const TextFile other("{\"tool\": 1, \"events\": []}");
-  CHECK_FALSE(ToldKineto("{\"tool\": 1", other.path()));
-  CHECK_FALSE(ToldKineto("SQLite format 3", other.path()));
-  CHECK_FALSE(ToldKineto("a,b,c", other.path()));
+  CHECK_FALSE(SniffKineto("{\"tool\": 1", other.path()));
+  CHECK_FALSE(SniffKineto("SQLite format 3", other.path()));
+  CHECK_FALSE(SniffKineto("a,b,c", other.path()));
   const auto read = ImportReport(trace.path(), {});
   REQUIRE(read);
   CHECK(read->kind == "kineto");

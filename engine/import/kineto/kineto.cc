@@ -73,7 +73,7 @@ Result<Trace> Read(const std::string& path, const ImportOptions& options) {
 
 }  // namespace
 
-bool ToldKineto(std::string_view head, const std::string& path) {
+bool SniffKineto(std::string_view head, const std::string& path) {
   const bool packed = head.starts_with("\x1f\x8b");
   const std::size_t first = head.find_first_not_of("\xef\xbb\xbf \t\r\n");
   const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');

@@ -316,7 +316,7 @@ class NcclLogReader {
 
 }  // namespace
 
-bool ToldNcclLog(std::string_view head) {
+bool SniffNcclLog(std::string_view head) {
   if (head.find('\0') != std::string_view::npos) return false;
   // A JSON trace may quote such lines, and a program's source may print them.
   const std::size_t first = head.find_first_not_of(" \t\n");

@@ -180,7 +180,7 @@ class TopologyReader {
 
 }  // namespace
 
-bool ToldTopology(std::string_view head) {
+bool SniffTopology(std::string_view head) {
   bool header = false;
   for (const std::string_view raw : LinesOf(head)) {
     const std::string_view line = Trimmed(raw);

@@ -145,7 +145,7 @@ class DcgmReader {
 
 }  // namespace
 
-bool ToldDcgm(std::string_view head) {
+bool SniffDcgm(std::string_view head) {
   const auto lines = LinesOf(head.substr(0, 8192));
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     return IsTableHeader(line) || IsExporterLine(line);

@@ -153,7 +153,7 @@ bool HasHeading(std::string_view text) {
 
 }  // namespace
 
-bool ToldDmon(std::string_view head) {
+bool SniffDmon(std::string_view head) {
   return HasHeading(head) || !DefaultColumns(head.substr(0, head.rfind('\n'))).empty();
 }
 

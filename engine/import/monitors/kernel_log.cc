@@ -57,7 +57,7 @@ std::optional<std::string_view> KilledOf(std::string_view line) {
 
 }  // namespace
 
-bool ToldKernelLog(std::string_view head) {
+bool SniffKernelLog(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\n");
   // Pages and code may quote such lines.
   constexpr std::string_view kPages = "{#<|\"";

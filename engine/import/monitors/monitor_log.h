@@ -49,7 +49,7 @@ class MonitorLog {
                std::string_view cell, std::string_view unit);
   // Several values of one moment (flags of one kind in several columns): the largest is kept.
   void Add(const std::string& gpu, const MonitorQuantity& quantity, double time_s, double value);
-  // The driver's bits for what holds the clocks back.
+  // The driver's bits for what throttles the clocks.
   void AddReasons(const std::string& gpu, double time_s, std::uint64_t bits);
   void AddRow() { ++rows_; }
   void SkipRow();  // one of another width than its header

@@ -239,7 +239,7 @@ class SmiReader {
 
 }  // namespace
 
-bool ToldSmiCsv(std::string_view head) {
+bool SniffSmiCsv(std::string_view head) {
   return HasHeader(head) || !NamesWithoutHeader(head).empty();
 }
 

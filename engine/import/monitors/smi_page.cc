@@ -182,7 +182,7 @@ class SmiPageReader {
 
 }  // namespace
 
-bool ToldSmiPage(std::string_view head) {
+bool SniffSmiPage(std::string_view head) {
   bool page = false;
   for (const std::string_view line : LinesOf(head)) {
     if (page && IsGpuLine(line)) return true;

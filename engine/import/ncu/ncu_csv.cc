@@ -224,7 +224,7 @@ Error WithoutTable(std::string_view text, const std::string& path) {
 
 }  // namespace
 
-bool ToldNcuCsv(std::string_view head) {
+bool SniffNcuCsv(std::string_view head) {
   for (const std::string_view line : LinesOf(head)) {
     if (IsNcuHeader(line) || line.starts_with("==PROF== ")) return true;
   }
@@ -236,7 +236,7 @@ std::optional<Error> ReadNcuCsv(std::string_view text, const std::string& path, 
   NcuCsvReader(trace, path).Read(text);
   if (!trace->counters.empty()) return std::nullopt;
   // The program's own output may fill the head of the file.
-  if (ToldNcuText(text)) return ReadNcuText(text, path, trace);
+  if (SniffNcuText(text)) return ReadNcuText(text, path, trace);
   return WithoutTable(text, path);
 }
 

@@ -13,7 +13,7 @@
 namespace advise::ncu {
 
 // The metric id that a label of the details page stands for; the label itself when we know none.
-// The same label has two meanings in different sections, told by the unit.
+// The same label has two meanings in different sections; the unit decides.
 std::string MetricId(std::string_view label, std::string_view unit);
 
 // A value of `unit` in base units: byte, ns, hz, and per second. Percent and unknown units stay.

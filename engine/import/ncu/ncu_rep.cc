@@ -215,7 +215,7 @@ class NcuRepReader {
 
 }  // namespace
 
-bool ToldNcuReport(std::string_view head, const std::string& path) {
+bool SniffNcuReport(std::string_view head, const std::string& path) {
   return head.starts_with(kMagic) || (head.starts_with(kLostMagic) && path.ends_with(".ncu-rep"));
 }
 

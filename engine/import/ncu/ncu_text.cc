@@ -268,7 +268,7 @@ class NcuTextReader {
 
 }  // namespace
 
-bool ToldNcuText(std::string_view head) {
+bool SniffNcuText(std::string_view head) {
   const auto lines = LinesOf(head);
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     if (!IsSectionLine(lines[i])) continue;

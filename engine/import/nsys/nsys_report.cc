@@ -96,7 +96,7 @@ std::string LastWords(const std::string& log) {
 
 }  // namespace
 
-bool ToldNsysReport(std::string_view head, const std::string& path) {
+bool SniffNsysReport(std::string_view head, const std::string& path) {
   // The format is private and has no known mark: any binary file that nobody else knows, under
   // one of its two names.
   const std::string extension = fs::path(path).extension().string();

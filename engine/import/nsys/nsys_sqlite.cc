@@ -210,7 +210,7 @@ Result<Trace> ImportSource(const Source& source, const ImportOptions& options, b
 }  // namespace
 }  // namespace nsys
 
-bool ToldNsysSqlite(std::string_view head, const std::string& /*path*/) {
+bool SniffNsysSqlite(std::string_view head, const std::string& /*path*/) {
   return head.starts_with(std::string_view("SQLite format 3\0", 16));
 }
 

@@ -74,7 +74,7 @@ void ReadBoxRow(const std::vector<std::string_view>& cells, AllocatorPage* page)
 
 }  // namespace
 
-bool ToldAllocatorPage(std::string_view head) {
+bool SniffAllocatorPage(std::string_view head) {
   return head.find(kTitle) != std::string_view::npos;
 }
 

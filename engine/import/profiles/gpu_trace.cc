@@ -249,7 +249,7 @@ class GpuTraceReader {
 
 }  // namespace
 
-bool ToldGpuTrace(std::string_view head) {
+bool SniffGpuTrace(std::string_view head) {
   const auto printed = PrintedTablesOf(head);
   return std::any_of(printed.tables.begin(), printed.tables.end(), IsGpuTrace);
 }

@@ -132,7 +132,7 @@ void ReadMetricSummary(const PrintedTable& table, const NumberStyle& style, cons
 
 }  // namespace
 
-bool ToldNvprofMetrics(std::string_view head) {
+bool SniffNvprofMetrics(std::string_view head) {
   const auto printed = PrintedTablesOf(head);
   return std::any_of(printed.tables.begin(), printed.tables.end(),
                      [](const PrintedTable& t) { return IsPerLaunch(t) || IsMetricSummary(t); });

@@ -39,7 +39,7 @@ bool IsSourcePage(std::string_view line) {
 
 }  // namespace
 
-bool ToldFoldedStacks(std::string_view head) {
+bool SniffFoldedStacks(std::string_view head) {
   std::size_t stacks = 0, deep = 0, lines = 0;
   for (const std::string_view line : LinesOf(head)) {
     if (Trimmed(line).empty() || line.starts_with("#")) continue;
@@ -79,7 +79,7 @@ std::optional<Error> ReadFoldedStacks(std::string_view text, const std::string& 
   return std::nullopt;
 }
 
-bool ToldNcuSource(std::string_view head) {
+bool SniffNcuSource(std::string_view head) {
   const auto lines = LinesOf(head);
   return std::any_of(lines.begin(), lines.end(), IsSourcePage);
 }

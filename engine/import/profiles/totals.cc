@@ -185,7 +185,7 @@ std::size_t AddTotals(const PrintedTables& printed, Trace* trace) {
   return TotalsReader(trace).Read(printed);
 }
 
-bool ToldTotals(std::string_view head) {
+bool SniffTotals(std::string_view head) {
   if (IsPrintedSummary(head)) return true;
   const PrintedTables printed = PrintedTablesOf(head);
   return std::any_of(printed.tables.begin(), printed.tables.end(),

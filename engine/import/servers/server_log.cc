@@ -268,7 +268,7 @@ class ServerLogReader {
 
 }  // namespace
 
-bool ToldServerLog(std::string_view head) {
+bool SniffServerLog(std::string_view head) {
   if (head.find('\0') != std::string_view::npos) return false;
   if (!MayBeLog(head, "{#<|")) return false;
   const auto lines = LinesOf(head);
@@ -292,7 +292,7 @@ std::optional<Error> ReadServerLog(std::string_view text, const std::string& pat
         "the server's log holds no line about its requests: only its settings were read");
   }
   // NCCL writes to the same stream.
-  if (!ToldNcclLog(text)) return std::nullopt;
+  if (!SniffNcclLog(text)) return std::nullopt;
   const std::string producer = trace->producer;
   auto problem = ReadNcclLog(text, path, trace);
   trace->producer = producer;

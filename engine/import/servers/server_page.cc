@@ -212,7 +212,7 @@ class ServerPageReader {
 
 }  // namespace
 
-bool ToldServerPage(std::string_view head) {
+bool SniffServerPage(std::string_view head) {
   const auto lines = LinesOf(head);
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     line = Trimmed(line);

@@ -114,7 +114,7 @@ class TrtLlmReader {
 
 }  // namespace
 
-bool ToldTrtLlmLog(std::string_view head) {
+bool SniffTrtLlmLog(std::string_view head) {
   if (!MayBeLog(head, "#<|")) return false;
   const auto lines = LinesOf(head);
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {

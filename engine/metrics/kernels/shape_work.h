@@ -83,11 +83,11 @@ struct CallHints {
   const OperatorInputs* around = nullptr;             // of the operator that called it
 };
 
-// How an operator counts: kUnnamed ones may still be told by the class of their kernels.
+// How an operator counts: the class of their kernels may still say it of kUnnamed ones.
 enum class OperatorWork { kMultiplies, kMoves, kPartOfCaller, kUnnamed };
 OperatorWork OperatorWorkOf(const OperatorFormula* formula);  // nullptr: it has none
 
-// Nothing when the work cannot be told: sizes that do not fit each other, options that were not
+// Nothing when the work is not known: sizes that do not fit each other, options that were not
 // recorded (a convolution's strides), an unknown type. O(arguments).
 std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorInputs& inputs,
                                 const SizeLimits& limits, const CallHints& hints = {});

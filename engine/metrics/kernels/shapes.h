@@ -42,7 +42,7 @@ struct ShapeRow {
   double reached = -1;
   double recoverable_ns = 0;  // the rest of the time
   // Of what the maker or good libraries measured for large products of this type, or for copies,
-  // whichever holds these sizes back; -1 unknown.
+  // whichever limits these sizes; -1 unknown.
   double of_measured = -1;
   std::string side;   // "memory" or "compute": which limit these sizes meet first; "" unknown
   std::string bound;  // the side when the kernels come near it, else "neither"; "cache" when memory

@@ -12,7 +12,7 @@ struct AlgorithmTrials {
   double mean = 0;  // algorithms that one of them tries
 };
 
-// Told from the waits inside one operator: a convolution that only computes waits for nothing.
+// Recognized by the waits inside one operator: a convolution that only computes waits for nothing.
 // Where no operators were recorded, from series of kernels that run twice in a row and are waited
 // for. O(operators + calls + ops + idle pieces).
 AlgorithmTrials FindAlgorithmTrials(const Basis& basis);

@@ -1,4 +1,5 @@
-// Launching calls that return only when their kernel has ended, told from those that are only slow.
+// Launching calls that return only when their kernel has ended, apart from those that are only
+// slow.
 #pragma once
 
 #include <cstdint>

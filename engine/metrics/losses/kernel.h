@@ -29,7 +29,7 @@ struct Kernels {
   std::vector<KernelRow> top;      // by time
   std::vector<KernelRow> classes;  // by time
   Loss small_grid, tail, elementwise, attention, optimizer, layout, fp32, cast, unaligned,
-      waiting;  // the last: kernels that hold the GPU and compute nothing
+      waiting;  // the last: kernels that occupy the GPU and compute nothing
   std::vector<KernelRow> small_grid_rows, tail_rows, spilling_rows;
   double small_grid_blocks = 0, small_grid_fill = 0;
   double elementwise_runs = 0;

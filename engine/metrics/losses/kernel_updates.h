@@ -10,7 +10,7 @@
 
 namespace advise {
 
-// By op: 1 for the kernels of such updates. Told from ranges or names, else from how they look: so
+// By op: 1 for the kernels of such updates. Known by ranges or names, else by how they look: so
 // many small elementwise kernels in a row that no layer has them. `kernels`: of the window, in time
 // order. `memory_bytes_per_s` of the device, 0 unknown. O(kernels).
 std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,

@@ -24,7 +24,7 @@ enum class UploadLooks {
   // nothing else is uploaded: the batch, in pieces.
   kBatchInPieces,
   // They are few, take no longer than what is computed from them, and may be sent for a purpose in
-  // each step. Told of only where nothing else is wrong with them.
+  // each step. Reported only where nothing else is wrong with them.
   kBatch,
 };
 

@@ -1,4 +1,4 @@
-// Idle time of a model server, told apart by who was waited for: between the steps of the engine
+// Idle time of a model server, by who was waited for: between the steps of the engine
 // there was no request, or the scheduler was not done; inside them the GPU waited for the host.
 #pragma once
 
@@ -12,7 +12,7 @@ struct Serving {
   // ranges name the engine's steps, or a thread that launches receives the requests itself.
   bool known = false;
   // Ranges on a thread that launches name the engine's steps (or requests, prefill, decode): what
-  // is between steps can be told from what is inside.
+  // is between steps can be separated from what is inside.
   bool steps_named = false;
   // Ranges on a thread that launches say when it samples tokens, or turns them into text. They need
   // no OS calls: the name tells what the thread does.

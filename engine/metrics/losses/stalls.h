@@ -1,4 +1,4 @@
-// Gaps in the steady loop by what the host does in them: phases of the program that hold the GPU
+// Gaps in the steady loop by what the host does in them: phases of the program that stall the GPU
 // up, and the launching thread asleep, in the network, writing files, blocked, or exchanging data
 // with peers.
 #pragma once

@@ -1,6 +1,6 @@
 // What a run pays once: loading and compiling code, first allocations, weights on their way to the
-// GPU. Told from the work proper only where no loop was recorded; the warm-up of a loop lies before
-// its window (step_stats.h).
+// GPU. Separated from the work proper only where no loop was recorded; the warm-up of a loop lies
+// before its window (step_stats.h).
 #pragma once
 
 #include <string>

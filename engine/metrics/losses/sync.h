@@ -1,4 +1,4 @@
-// Waiting that need not be: which calls hold the host, and what the GPU loses until the host is
+// Waiting that need not be: which calls block the host, and what the GPU loses until the host is
 // ahead again.
 #pragma once
 

@@ -27,7 +27,7 @@ struct LinkErrors {
 
 struct MonitorHealth {
   bool known = false;               // a log tells of errors or repairs
-  std::vector<std::string> faulty;  // labels of GPUs of which one of these is told
+  std::vector<std::string> faulty;  // labels of GPUs with one of these
   double uncorrected = 0;           // errors since the driver was loaded, of the GPU with most
   bool pending = false;             // rows or pages wait for a reset
   bool failed = false;              // no row is left, or the SRAM has had too many errors

@@ -1,4 +1,4 @@
-// What kind of program a capture shows, and what it is made of: told from names (kb/runs.toml) and
+// What kind of program a capture shows, and what it is made of: from names (kb/runs.toml) and
 // from what repeats.
 #pragma once
 
@@ -29,7 +29,7 @@ struct RunKind {
   std::size_t units = 0;        // of them in the window
   std::string framework;        // the most specific one, "" unknown
   std::vector<std::string> languages;
-  std::string why;            // what told the kind: "operators of a backward pass"
+  std::string why;            // evidence of the kind: "operators of a backward pass"
   std::size_t kernels = 0;    // distinct names of compute kernels
   std::int64_t launches = 0;  // of compute kernels and graphs
   bool trains = false;        // backward passes or an optimizer

@@ -193,9 +193,9 @@ std::string WhyNoLoop(const Basis& basis, const IdleStart& start) {
                        FormatQuantity(static_cast<double>(steady), "ns"));
   }
   const auto devices = static_cast<double>(run.active_devices.size());
-  const bool starts = static_cast<double>(start.time) >=
-                      run.knowledge.Number("verdict.start_up_share") * devices *
-                          static_cast<double>(run.window.Length());
+  const bool starts =
+      static_cast<double>(start.time) >= run.knowledge.Number("verdict.start_up_share") * devices *
+                                             static_cast<double>(run.window.Length());
   if (run.steps.source == "period" && starts && MayBeStartUp(basis))
     return "the capture holds mostly start-up, since code is loaded in every repetition";
   return "";
@@ -213,9 +213,9 @@ std::string WhyNothingRepeats(const Basis& basis, const IdleStart& start) {
   if (std::string few = WhyFewKernels(run); !few.empty()) return few;
   const auto launched = std::count_if(run.trace.ops.stream.begin(), run.trace.ops.stream.end(),
                                       [](std::uint32_t stream) { return stream != kNone; });
-  const bool long_enough = static_cast<double>(launched) >= run.knowledge.Number("verdict.min_ops") &&
-                           static_cast<double>(run.window.Length()) >=
-                               run.knowledge.Number("verdict.min_window");
+  const bool long_enough =
+      static_cast<double>(launched) >= run.knowledge.Number("verdict.min_ops") &&
+      static_cast<double>(run.window.Length()) >= run.knowledge.Number("verdict.min_window");
   if (long_enough || RepeatsThroughout(basis)) return "";
   return "only one pass was recorded, and no work repeats often enough to be a loop";
 }
