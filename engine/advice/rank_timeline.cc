@@ -105,7 +105,7 @@ class TimelineBuilder {
       if (WaitedIn(r) > WaitedIn(most)) most = r;
     }
     chosen.insert(most);
-    // The rest evenly: neighbours tend to behave alike.
+    // The rest evenly: neighbors tend to behave alike.
     const std::size_t wanted = std::min(n, kRanks);
     const std::size_t rest = wanted - std::min(wanted, chosen.size());
     for (std::size_t i = 0; i < rest; ++i) chosen.insert(i * n / rest);

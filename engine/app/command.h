@@ -13,7 +13,7 @@ namespace advise {
 
 // The exit status, a promise to scripts.
 enum ExitCode : int {
-  kAnalysed = 0,
+  kAnalyzed = 0,
   kConditionMet = 1,  // of --fail-on or --baseline
   kWrongUsage = 2,
   kUnreadableInput = 3,

@@ -126,10 +126,10 @@ class CompareCommand : public Command {
         : format == "html"
             ? CompareHtml(comparison, runs[0], runs[1])
             : CompareText(comparison, runs[0], runs[1], run_.output.Width(), run_.output.Color());
-    const int code = Write(text, kAnalysed);
-    if (code != kAnalysed) return code;
+    const int code = Write(text, kAnalyzed);
+    if (code != kAnalyzed) return code;
     if (comparison.comparable) return Judge(comparison);
-    if (comparison.forced && fail_on_.empty()) return kAnalysed;
+    if (comparison.forced && fail_on_.empty()) return kAnalyzed;
     std::string reasons;
     for (const std::string& reason : comparison.reasons) {
       reasons += (reasons.empty() ? "" : "; ") + reason;
@@ -139,10 +139,10 @@ class CompareCommand : public Command {
 
   // Slower by more than the limit, however the noise fell: the whole interval lies beyond it.
   int Judge(const RunComparison& comparison) const {
-    if (fail_on_.empty()) return kAnalysed;
+    if (fail_on_.empty()) return kAnalyzed;
     const double limit = SlowerLimit(fail_on_).value_or(0);
     const double fastest = comparison.speedup_high.value_or(comparison.speedup);
-    if (fastest * (1 + limit) >= 1) return kAnalysed;
+    if (fastest * (1 + limit) >= 1) return kAnalyzed;
     return Complain({fmt::format("AFTER takes {} longer, more than {}",
                                  FormatQuantity(1 / comparison.speedup - 1, "share"),
                                  FormatQuantity(limit, "share")),
@@ -187,8 +187,8 @@ class CompareCommand : public Command {
         run_.output.format == "json"
             ? ScalingJson(scaling, findings)
             : ScalingText(scaling, findings, run_.output.Width(), run_.output.Color());
-    const int code = Write(text, kAnalysed);
-    if (code != kAnalysed || scaling.problems.empty()) return code;
+    const int code = Write(text, kAnalyzed);
+    if (code != kAnalyzed || scaling.problems.empty()) return code;
     return Complain({"the runs cannot be compared: " + scaling.problems.front(), "", ""},
                     kUnreadableInput);
   }

@@ -11,7 +11,7 @@ namespace {
 
 int Write(const std::string& text, const OutputOptions& output) {
   const auto written = WriteOutput(text, output, {});
-  return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+  return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
 }
 
 class CompletionsCommand : public Command {

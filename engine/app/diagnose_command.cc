@@ -179,7 +179,7 @@ class DiagnoseCommand : public Command {
       for (const std::string& line : report.unreadable) errors.push_back({line, "", ""});
       return Complain(errors, kUnreadableInput);
     }
-    if (fail_on_.empty() && baseline_.empty()) return kAnalysed;
+    if (fail_on_.empty() && baseline_.empty()) return kAnalyzed;
     std::vector<Error> met;
     const std::vector<std::string> rules = FindingsAtOrAbove(report, level_, baseline.rules);
     if (!rules.empty()) {
@@ -192,7 +192,7 @@ class DiagnoseCommand : public Command {
       const double limit = slower_.value_or(diagnosis.session.knowledge->Number("compare.slower"));
       const auto slower = SlowerBy(report, baseline, baseline_);
       if (!slower && slower_) return Complain(slower.error(), kUnreadableInput);
-      if (!slower) Complain(NotJudged(slower.error()), kAnalysed);
+      if (!slower) Complain(NotJudged(slower.error()), kAnalyzed);
       if (slower && *slower > limit) {
         met.push_back(
             {fmt::format("a {} takes {} longer than in the baseline, more than {}", baseline.unit,
@@ -201,7 +201,7 @@ class DiagnoseCommand : public Command {
              slower_ ? "" : "another limit: --fail-on slower:PERCENT%"});
       }
     }
-    return met.empty() ? kAnalysed : Complain(met, kConditionMet);
+    return met.empty() ? kAnalyzed : Complain(met, kConditionMet);
   }
 
   // Nobody asked for the time by name: the findings are judged all the same.

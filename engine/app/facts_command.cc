@@ -39,7 +39,7 @@ class FactsCommand : public Command {
 
   int Run() override {
     const bool json = run_.output.format == "json";
-    if (list_ && Processes::All().number() > 0) return kAnalysed;
+    if (list_ && Processes::All().number() > 0) return kAnalyzed;
     if (list_) return List(json);
     std::error_code failed;
     const std::string& path = run_.output.path;
@@ -74,7 +74,7 @@ class FactsCommand : public Command {
     }
     const SavedReport saved{(*diagnosis)->report, (*diagnosis)->ranks};
     const auto written = WriteFactsFile(saved, path);
-    return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
   }
 
   // One facts file a report, named after it. Goes on after a report that cannot be read.
@@ -84,7 +84,7 @@ class FactsCommand : public Command {
     std::error_code failed;
     std::filesystem::create_directories(run_.output.path, failed);
     if (failed) return Complain({failed.message(), run_.output.path, ""}, kWrongUsage);
-    int worst = kAnalysed;
+    int worst = kAnalyzed;
     std::set<std::string> names;
     int turn = 0;
     const Processes& processes = Processes::All();
@@ -102,14 +102,14 @@ class FactsCommand : public Command {
       one.diagnose.by_itself = true;
       one.diagnose.reports = {report};
       const int code = WriteFacts(one, (std::filesystem::path(run_.output.path) / name).string());
-      if (code != kAnalysed) worst = code;
+      if (code != kAnalyzed) worst = code;
     }
     return worst;
   }
 
   int Write(const std::string& text) const {
     const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
-    return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
   }
 
   RunOptions run_;

@@ -89,8 +89,8 @@ class GradeCommand : public Command {
       return Complain({"no exercise is named", "", "see: advise grade --list"}, kWrongUsage);
     }
     const int problem = ReadTheExercise(*session);
-    if (problem != kAnalysed) return problem;
-    if (sheet_) return Write(AnswerSheet(the_exercise_), kAnalysed);
+    if (problem != kAnalyzed) return problem;
+    if (sheet_) return Write(AnswerSheet(the_exercise_), kAnalyzed);
     if (submissions_.empty()) {
       return Complain({"no submission is named", "", "see: advise grade --help"}, kWrongUsage);
     }
@@ -119,7 +119,7 @@ class GradeCommand : public Command {
     }
     return Write(
         run_.output.format == "json" ? PrintJson({{"schema", 1}, {"exercises", json}}) : text,
-        kAnalysed);
+        kAnalyzed);
   }
 
   int ReadTheExercise(const Session& session) {
@@ -155,7 +155,7 @@ class GradeCommand : public Command {
           (fs::path(file.path).parent_path() / the_exercise_.baseline).string();
       if (fs::exists(beside, failed)) baseline_ = beside;
     }
-    return kAnalysed;
+    return kAnalyzed;
   }
 
   int GradeAll(const Session& session) {
@@ -200,13 +200,13 @@ class GradeCommand : public Command {
                            : format == "csv"  ? GradeCsv(graded)
                            : format == "html" ? GradeHtml(graded)
                                               : GradeText(graded, options),
-                           kAnalysed);
-    if (code != kAnalysed) return code;
+                           kAnalyzed);
+    if (code != kAnalyzed) return code;
     std::size_t failed = 0;
     for (const GradedSubmission& one : graded.submissions) {
       failed += one.problem.empty() && one.grade.passed ? 0 : 1;
     }
-    return failed == 0 ? kAnalysed : kConditionMet;
+    return failed == 0 ? kAnalyzed : kConditionMet;
   }
 
   GradedSubmission GradeOne(const Session& session, const std::string& path,

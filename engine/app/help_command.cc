@@ -34,11 +34,11 @@ class HelpCommand : public Command {
         command->AddOptions(app);
         jobs = JobsOf(app);
       }
-      if (const int unknown = Known(words_.front(), names, "advise help"); unknown != kAnalysed)
+      if (const int unknown = Known(words_.front(), names, "advise help"); unknown != kAnalyzed)
         return unknown;
       if (words_.size() > 1 && !jobs.empty()) {
         const int unknown = Known(words_[1], jobs, "advise help " + words_.front());
-        if (unknown != kAnalysed) return unknown;
+        if (unknown != kAnalyzed) return unknown;
       }
     }
     std::vector<const char*> arguments = {"advise"};
@@ -50,7 +50,7 @@ class HelpCommand : public Command {
  private:
   static int Known(const std::string& word, const std::vector<std::string>& names,
                    const std::string& all) {
-    if (std::find(names.begin(), names.end(), word) != names.end()) return kAnalysed;
+    if (std::find(names.begin(), names.end(), word) != names.end()) return kAnalyzed;
     const std::string near = DidYouMean(word, names);
     return Complain({"there is no such command", word,
                      near.empty() ? "all of them: " + all : "did you mean " + near + "?"},

@@ -41,7 +41,7 @@ class McpCommand : public Command {
     });
     std::string line;
     while (heard && std::getline(std::cin, line)) server.Take(line);
-    return kAnalysed;
+    return kAnalyzed;
   }
 
  private:

@@ -20,7 +20,7 @@ struct OutputOptions {
 
   // Columns to lay text out in: the terminal's, at most 120; 80 for pipes and files.
   int Width() const;
-  // Colour on terminals only, and never when the user says no (--no-color, NO_COLOR).
+  // Color on terminals only, and never when the user says no (--no-color, NO_COLOR).
   bool Color() const;
 };
 

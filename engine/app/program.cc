@@ -225,7 +225,7 @@ int RunWords(int argc, const char* const* argv) {
     }
     return ParseAndRun(*commands.front(), commands, argc, argv);
   } catch (const PartHandedIn&) {
-    return kAnalysed;
+    return kAnalyzed;
   } catch (const std::bad_alloc&) {
     return Complain(
         {"there is not enough memory", "", "give it more, or export a part of the report"},

@@ -239,13 +239,13 @@ class RecordCommand : public Command {
                             {"profiler_found", found}})
                      .c_str(),
                  stdout);
-      return kAnalysed;
+      return kAnalyzed;
     }
     std::printf("%s\n", ShellLine(command).c_str());
     for (const std::string& warning : warnings)
       std::fprintf(stderr, "advise: %s\n", warning.c_str());
     if (!found) std::fputs("advise: nsys was not found on this machine\n", stderr);
-    return kAnalysed;
+    return kAnalyzed;
   }
 
   int Record(const std::vector<std::string>& command) const {
@@ -266,7 +266,7 @@ class RecordCommand : public Command {
     }
     if (no_diagnosis_) {
       for (const std::string& report : reports) std::printf("%s\n", report.c_str());
-      return kAnalysed;
+      return kAnalyzed;
     }
     std::vector<const char*> arguments = {"advise"};
     for (const std::string& report : reports) arguments.push_back(report.c_str());

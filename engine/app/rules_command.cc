@@ -1,4 +1,4 @@
-// `advise rules`: the catalogue, and the tools of those who write rules.
+// `advise rules`: the catalog, and the tools of those who write rules.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -49,8 +49,8 @@ RulePage PageOf(const Session& session, const RuleInfo& rule) {
   }
   for (const auto* names : {&rule.needs, &rule.optional}) {
     for (const std::string& name : *names) {
-      const auto fact = session.rules.catalogue().find(name);
-      if (fact != session.rules.catalogue().end()) page.facts.push_back(fact->second);
+      const auto fact = session.rules.catalog().find(name);
+      if (fact != session.rules.catalog().end()) page.facts.push_back(fact->second);
     }
   }
   for (const std::string& id : rule.knowledge) {
@@ -130,7 +130,7 @@ class RulesCommand : public Command {
 
   int Write(const std::string& text) const {
     const auto written = WriteOutput(text, output_, {});
-    return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
   }
 
   int List(const Session& session) const {

@@ -44,7 +44,7 @@ class ScrubCommand : public Command {
     progress.reset();
     if (!done) return Complain(done.error(), kUnreadableInput);
     std::fputs((format_ == "json" ? Json(*done) : Text(*done)).c_str(), stdout);
-    return kAnalysed;
+    return kAnalyzed;
   }
 
  private:

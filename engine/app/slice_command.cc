@@ -45,7 +45,7 @@ class Slicer {
       const int found = worst == seen.worst.end()
                             ? SliceAtEvidence(report, *finding, &seen.slice)
                             : SliceOf(report, *finding, worst->second.path, &seen.slice);
-      if (found != kAnalysed) return fail(found);
+      if (found != kAnalyzed) return fail(found);
     }
     const FindingSlice& slice = seen.slice;
     if (slice.excerpt.rows.empty()) return fail(NoTime("take another one"));
@@ -97,7 +97,7 @@ class Slicer {
     one.diagnose.reports = {path};
     one.diagnose.inspect = inspect;
     const auto diagnosis = RunDiagnosis(one);
-    return diagnosis ? static_cast<int>(kAnalysed) : diagnosis.error();
+    return diagnosis ? static_cast<int>(kAnalyzed) : diagnosis.error();
   }
 
   // A report by itself numbers its findings in its own way: here those of the run count.
@@ -177,7 +177,7 @@ class SliceCommand : public Command {
                    "advise: the slice holds the %zu longest events; %zu short ones were left out\n",
                    kSliceEvents, slice->left_out);
     }
-    return kAnalysed;
+    return kAnalyzed;
   }
 
  private:

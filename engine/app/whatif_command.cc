@@ -229,7 +229,7 @@ class WhatIfCommand : public Command {
     const Answer answer = fixes_.empty() ? Plan() : WhatIfAnswer(run_, fixes_);
     if (!answer) return answer.error();
     const auto written = WriteOutput(*answer, run_.output, run_.diagnose.reports);
-    return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
   }
 
  private:

@@ -41,7 +41,7 @@ class WhyCommand : public Command {
         json ? RenderWhyJson(report, rule_)
              : RenderWhyText(report, rule_, run_.output.Width(), run_.output.Color());
     const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
-    return written ? kAnalysed : Complain(written.error(), kWrongUsage);
+    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
   }
 
  private:

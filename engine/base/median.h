@@ -8,7 +8,7 @@
 
 namespace advise {
 
-// The upper median: the value with half of the others on either side. A value-initialised T for no
+// The upper median: the value with half of the others on either side. A value-initialized T for no
 // values, as below. Reorders them. O(n).
 template <typename T>
 T MedianInPlace(std::span<T> values) {

@@ -1,4 +1,4 @@
-// The catalogue, and the facts of a run: what is declared (declare.h).
+// The catalog, and the facts of a run: what is declared (declare.h).
 #include "engine/facts/catalog.h"
 
 #include "engine/facts/declare.h"

@@ -1,4 +1,4 @@
-// How facts are declared: each once, with its name, unit, definition and getter. The catalogue
+// How facts are declared: each once, with its name, unit, definition and getter. The catalog
 // (FactList) and the values (MakeFacts) both come from these declarations, one file a subject.
 //
 //   auto& syncs = catalog->Of(&Analysis::syncs);
@@ -174,7 +174,7 @@ class Subject {
   bool of_timeline_ = true;
 };
 
-// `From`: what the catalogue offers, the Analysis of a report or Known. `Source`: a function of it,
+// `From`: what the catalog offers, the Analysis of a report or Known. `Source`: a function of it,
 // or a member of it. Called once for all facts.
 template <typename From, typename Source>
 class SubjectFrom : public Subject {

@@ -42,7 +42,7 @@ struct Fact {
   Value value;
 };
 
-// A named, documented fact of the catalogue.
+// A named, documented fact of the catalog.
 struct FactInfo {
   std::string name;
   std::string unit;  // ns, share, bytes, bytes_per_s, flop_per_s, count, hz, name, flag, rows,
@@ -54,7 +54,7 @@ struct FactInfo {
 class Facts {
  public:
   virtual ~Facts() = default;
-  // The fact, or nullptr when the catalogue has no such name. The pointer lives as long as the
+  // The fact, or nullptr when the catalog has no such name. The pointer lives as long as the
   // object.
   virtual const Fact* Find(std::string_view name) const = 0;
 };

@@ -1,5 +1,5 @@
 // An exercise of a course: questions about a run, and what a submitted run must show. Read from one
-// TOML file; every number of judgement (tolerances, steps of partial marks) stands there.
+// TOML file; every number of judgment (tolerances, steps of partial marks) stands there.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Text files of tools as lines and cells, whatever encoding, line ends and colours they were saved
+// Text files of tools as lines and cells, whatever encoding, line ends and colors they were saved
 // with.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace advise {
 
-// UTF-8 without byte-order mark, carriage returns and terminal colours. UTF-16 is recognized by its
+// UTF-8 without byte-order mark, carriage returns and terminal colors. UTF-16 is recognized by its
 // mark.
 std::string NormalText(std::string_view raw);
 

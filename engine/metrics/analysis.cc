@@ -175,10 +175,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   }
   SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);
-  monitor = SummariseMonitor(trace, knowledge);
+  monitor = SummarizeMonitor(trace, knowledge);
   monitor_patterns = FindMonitorPatterns(trace.monitor, knowledge);
   monitor_health = FindMonitorHealth(trace.monitor, knowledge);
-  server = SummariseServer(trace.server, knowledge);
+  server = SummarizeServer(trace.server, knowledge);
   totals = SumProfile(trace, knowledge);
   paths = FindPaths(trace, knowledge);
   if (AreBatches(copies, kind, input)) copies.repeated = LossBuilder(shared).Build();

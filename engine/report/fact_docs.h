@@ -1,4 +1,4 @@
-// The fact catalogue as pages: for people as Markdown, and for editors as classes of the Lua
+// The fact catalog as pages: for people as Markdown, and for editors as classes of the Lua
 // language server.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace advise {
 
-// A table an area, in the order of the catalogue.
+// A table an area, in the order of the catalog.
 std::string RenderFactsMarkdown(const std::vector<FactInfo>& catalog);
 
 // LuaLS annotations: a class for each prefix of names ("Facts.copy.pageable"), a field for each

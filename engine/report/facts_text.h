@@ -16,7 +16,7 @@ std::string FactText(const NamedFact& fact);
 std::string RenderFactsText(const std::vector<NamedFact>& facts, bool tables, int width,
                             bool color);
 
-// The catalogue: name, unit, definition, without any report.
+// The catalog: name, unit, definition, without any report.
 std::string RenderFactCatalog(const std::vector<FactInfo>& catalog, int width, bool color);
 
 }  // namespace advise

@@ -26,7 +26,7 @@ std::string RenderBriefJson(const Report& report, int top, std::size_t limit);
 // Facts with their definitions; absent ones with the reason; `tables`: small tables too.
 std::string RenderFactsJson(const std::vector<NamedFact>& facts, bool tables);
 
-// The catalogue of facts: names, units, definitions.
+// The catalog of facts: names, units, definitions.
 std::string RenderFactCatalogJson(const std::vector<FactInfo>& catalog);
 
 // The verdicts of one rule: what it read, compared and concluded.

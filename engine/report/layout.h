@@ -1,4 +1,4 @@
-// Laying out words in columns: display width, wrapping, colour, and the page that renderers write
+// Laying out words in columns: display width, wrapping, color, and the page that renderers write
 // on. Knows nothing of findings.
 #pragma once
 
@@ -40,7 +40,7 @@ class Page {
   Page(int width, bool color) : width_(width < 40 ? 40 : width), color_(color) {}
 
   int width() const { return width_; }
-  // The one door for foreign text: made safe to print, then coloured.
+  // The one door for foreign text: made safe to print, then colored.
   std::string Paint(std::string_view text, Ink ink) const;
 
   void Blank();                      // one empty line; never two in a row, never at the top

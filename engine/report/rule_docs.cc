@@ -1,4 +1,4 @@
-// The rule catalogue as Markdown pages.
+// The rule catalog as Markdown pages.
 #include <fmt/format.h>
 
 #include <algorithm>

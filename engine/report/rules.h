@@ -1,4 +1,4 @@
-// The rule catalogue for people: the list, and the page of one rule.
+// The rule catalog for people: the list, and the page of one rule.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ constexpr std::size_t kRangesListed = 6;
 constexpr std::size_t kRangesOfMany = 3;
 constexpr double kMost = 0.5;  // layout only: of the steps
 
-// {"3–7", "9"}: runs of neighbours as ranges.
+// {"3–7", "9"}: runs of neighbors as ranges.
 std::vector<std::string> NumberRanges(std::vector<int> numbers) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());

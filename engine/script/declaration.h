@@ -60,7 +60,7 @@ struct Declaration {
 
 // Reads the fields of the declared form from the rule's table, and adds the facts that follow from
 // them to needs and optional of `rule`, which are read already.
-Declaration ReadDeclaration(LuaFields& fields, int table, const FactCatalogue& catalogue,
+Declaration ReadDeclaration(LuaFields& fields, int table, const FactCatalog& catalog,
                             RuleInfo& rule);
 
 // Whether the rule has something to judge; else the verdict says why not. `needs`: of the rule.

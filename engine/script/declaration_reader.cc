@@ -25,12 +25,8 @@ bool IsNumber(const FactPart& fact) {
 
 class DeclarationReader {
  public:
-  DeclarationReader(LuaFields& fields, int table, const FactCatalogue& catalogue, RuleInfo& rule)
-      : state_(fields.state()),
-        fields_(fields),
-        table_(table),
-        catalogue_(catalogue),
-        rule_(rule) {}
+  DeclarationReader(LuaFields& fields, int table, const FactCatalog& catalog, RuleInfo& rule)
+      : state_(fields.state()), fields_(fields), table_(table), catalog_(catalog), rule_(rule) {}
 
   Declaration Read() {
     if (fields_.Flag(table_, "needs_loop", false)) {
@@ -55,8 +51,8 @@ class DeclarationReader {
   bool IsTable(const char* field) { return IsType(field, LUA_TTABLE); }
 
   const FactInfo* Find(const std::string& name) const {
-    const auto found = catalogue_.find(name);
-    return found == catalogue_.end() ? nullptr : &found->second;
+    const auto found = catalog_.find(name);
+    return found == catalog_.end() ? nullptr : &found->second;
   }
 
   // A fact that must exist, by its whole name.
@@ -68,7 +64,7 @@ class DeclarationReader {
 
   void NoFact(const std::string& field, const std::string& name) {
     std::vector<std::string> known;
-    for (const auto& [one, info] : catalogue_) {
+    for (const auto& [one, info] : catalog_) {
       known.push_back(one);
       if (!group_.empty() && one.starts_with(group_ + ".")) {
         known.push_back(one.substr(group_.size() + 1));
@@ -307,7 +303,7 @@ class DeclarationReader {
   lua_State* state_;
   LuaFields& fields_;
   int table_;
-  const FactCatalogue& catalogue_;
+  const FactCatalog& catalog_;
   RuleInfo& rule_;
   std::string group_;  // "copy.pageable"
   Declaration made_;
@@ -315,9 +311,9 @@ class DeclarationReader {
 
 }  // namespace
 
-Declaration ReadDeclaration(LuaFields& fields, int table, const FactCatalogue& catalogue,
+Declaration ReadDeclaration(LuaFields& fields, int table, const FactCatalog& catalog,
                             RuleInfo& rule) {
-  return DeclarationReader(fields, table, catalogue, rule).Read();
+  return DeclarationReader(fields, table, catalog, rule).Read();
 }
 
 }  // namespace advise

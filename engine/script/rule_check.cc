@@ -182,7 +182,7 @@ RuleCheck CheckRule(const RuleSet& rules, const RuleInfo& rule) {
       Look(rules, rule, MapFacts(test.facts), comparisons, !comparisons, seen);
     }
   }
-  StandIns stand_ins(rule, rules.catalogue(), tests, code.Texts());
+  StandIns stand_ins(rule, rules.catalog(), tests, code.Texts());
   for (int run = 0; run < StandIns::kRuns; ++run) {
     Look(rules, rule, MapFacts(stand_ins.Make(run)), run % 4 != 3, false, seen);
   }

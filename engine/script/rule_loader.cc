@@ -32,11 +32,11 @@ bool EndsWith(std::string_view text, std::string_view end) {
 class RuleReader {
  public:
   RuleReader(lua_State* state, const RuleFile& file, const Knowledge& knowledge,
-             const FactCatalogue& catalogue, std::vector<Error>& errors)
+             const FactCatalog& catalog, std::vector<Error>& errors)
       : state_(state),
         file_(file),
         knowledge_(knowledge),
-        catalogue_(catalogue),
+        catalog_(catalog),
         fields_(state, file.path, file.text, errors) {}
 
   RuleInfo Read(InlineTests tests, Declaration& declared) {
@@ -57,7 +57,7 @@ class RuleReader {
     ReadIdentity();
     ReadTexts();
     ReadNames();
-    declared = ReadDeclaration(fields_, table_, catalogue_, rule_);
+    declared = ReadDeclaration(fields_, table_, catalog_, rule_);
     CheckOverlap();
     ReadFixes();
     if (tests == InlineTests::kChecked) ReadTests();
@@ -251,8 +251,8 @@ class RuleReader {
 
   void CheckFacts(const std::string& field, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
-      if (catalogue_.find(name) != catalogue_.end()) continue;
-      const std::string near = Suggestion(name, KeysOf(catalogue_));
+      if (catalog_.find(name) != catalog_.end()) continue;
+      const std::string near = Suggestion(name, KeysOf(catalog_));
       fields_.Problem(field, fmt::format("there is no fact \"{}\"", name),
                       near.empty() ? "`advise facts --list` prints them" : near);
     }
@@ -365,7 +365,7 @@ class RuleReader {
   lua_State* state_;
   const RuleFile& file_;
   const Knowledge& knowledge_;
-  const FactCatalogue& catalogue_;
+  const FactCatalog& catalog_;
   LuaFields fields_;
   RuleInfo rule_;
   bool id_is_sound_ = false;  // else what hangs on the id is not worth a message
@@ -388,9 +388,9 @@ bool IsRuleId(std::string_view id) {
 }
 
 RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,
-                  const Knowledge& knowledge, const FactCatalogue& catalogue, Declaration& declared,
+                  const Knowledge& knowledge, const FactCatalog& catalog, Declaration& declared,
                   std::vector<Error>& errors) {
-  return RuleReader(state, file, knowledge, catalogue, errors).Read(tests, declared);
+  return RuleReader(state, file, knowledge, catalog, errors).Read(tests, declared);
 }
 
 }  // namespace advise

@@ -24,7 +24,7 @@ struct RuleFile {
   std::string_view bytecode = {};  // built into the program, in place of a text
 };
 
-using FactCatalogue = std::map<std::string, FactInfo, std::less<>>;
+using FactCatalog = std::map<std::string, FactInfo, std::less<>>;
 
 // "area/name" in lower case, for rules of a site also "site/area/name".
 bool IsRuleId(std::string_view id);
@@ -38,7 +38,7 @@ struct Declaration;
 // Reads the table on the stack top; call inside Sandbox::Protect. Problems go to `errors`. The
 // source is left to the caller.
 RuleInfo ReadRule(lua_State* state, const RuleFile& file, InlineTests tests,
-                  const Knowledge& knowledge, const FactCatalogue& catalogue, Declaration& declared,
+                  const Knowledge& knowledge, const FactCatalog& catalog, Declaration& declared,
                   std::vector<Error>& errors);
 
 }  // namespace advise

@@ -181,18 +181,18 @@ std::unique_ptr<LoadedRule> Compile(RuleFile file, InlineTests tests) {
   return rule;
 }
 
-void Check(LoadedRule& rule, const Knowledge& knowledge, const FactCatalogue& catalogue) {
+void Check(LoadedRule& rule, const Knowledge& knowledge, const FactCatalog& catalog) {
   if (rule.failed) return;
   Try(rule, [&](lua_State* state) {
     rule.sandbox.CallChunk(state);
     rule.info =
-        ReadRule(state, rule.file, rule.tests, knowledge, catalogue, rule.declared, rule.errors);
+        ReadRule(state, rule.file, rule.tests, knowledge, catalog, rule.declared, rule.errors);
   });
   rule.info.source = std::move(rule.file.text);
   for (const auto* list : {&rule.info.needs, &rule.info.optional}) {
     for (const std::string& name : *list) {
-      const auto fact = catalogue.find(name);
-      if (fact == catalogue.end()) continue;
+      const auto fact = catalog.find(name);
+      if (fact == catalog.end()) continue;
       AddFact(rule.facts, fact->second, list == &rule.info.optional);
       if (list == &rule.info.needs) rule.needs.push_back(&fact->second);
     }
@@ -230,12 +230,12 @@ RuleSet::~RuleSet() = default;
 
 tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
                                                         const Knowledge& knowledge,
-                                                        const std::vector<FactInfo>& catalogue) {
+                                                        const std::vector<FactInfo>& catalog) {
   RuleSet set;
   set.knowledge_ = &knowledge;
-  auto names = std::make_shared<FactCatalogue>();
-  for (const FactInfo& fact : catalogue) names->emplace(fact.name, fact);
-  set.catalogue_ = names;
+  auto names = std::make_shared<FactCatalog>();
+  for (const FactInfo& fact : catalog) names->emplace(fact.name, fact);
+  set.catalog_ = names;
 
   std::vector<std::unique_ptr<LoadedRule>> read = std::move(compiled.rules_);
   SideBySide(read.size(), StartThreads(),
@@ -351,7 +351,7 @@ std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& e
   const std::optional<std::string> problem = sandbox.Protect([&](lua_State* state) {
     sandbox.Compile(state, rule.source, rule.path);
     sandbox.CallChunk(state);
-    tests = ReadTests(state, rule, *catalogue_, errors);
+    tests = ReadTests(state, rule, *catalog_, errors);
   });
   if (problem) errors.push_back(ErrorIn(*problem, rule.path));
   return tests;

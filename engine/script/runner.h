@@ -44,7 +44,7 @@ class RuleSet {
   // place. `knowledge` (with the site's settings applied) must outlive the set.
   static tl::expected<RuleSet, std::vector<Error>> Load(CompiledRules compiled,
                                                         const Knowledge& knowledge,
-                                                        const std::vector<FactInfo>& catalogue);
+                                                        const std::vector<FactInfo>& catalog);
   RuleSet(RuleSet&&) noexcept;
   RuleSet& operator=(RuleSet&&) noexcept;
   ~RuleSet();
@@ -54,7 +54,7 @@ class RuleSet {
   const RuleInfo* Find(std::string_view id) const;
   const Knowledge& knowledge() const { return *knowledge_; }
   // The facts that rules may read.
-  const FactCatalogue& catalogue() const { return *catalogue_; }
+  const FactCatalog& catalog() const { return *catalog_; }
 
   // What the rule says. `rule` must be of this set. Never fails: a rule that breaks
   // gives Outcome::kBroken with "file:line: reason". `facts` must live until the verdict was read.
@@ -78,7 +78,7 @@ class RuleSet {
   void Ask(const RuleInfo& rule, RunContext& context) const;
 
   const Knowledge* knowledge_ = nullptr;
-  std::shared_ptr<const FactCatalogue> catalogue_;
+  std::shared_ptr<const FactCatalog> catalog_;
   std::vector<RuleInfo> rules_;
   std::vector<std::unique_ptr<LoadedRule>> loaded_;  // parallel to rules_
 };

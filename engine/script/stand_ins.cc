@@ -5,9 +5,9 @@
 
 namespace advise {
 
-StandIns::StandIns(const RuleInfo& rule, const FactCatalogue& catalogue,
+StandIns::StandIns(const RuleInfo& rule, const FactCatalog& catalog,
                    const std::vector<RuleTest>& tests, std::vector<std::string> texts)
-    : rule_(rule), catalogue_(catalogue), texts_(std::move(texts)) {
+    : rule_(rule), catalog_(catalog), texts_(std::move(texts)) {
   for (const RuleTest& test : tests) {
     for (const auto& [name, fact] : test.facts) {
       const auto* rows = std::get_if<Rows>(&fact.value);
@@ -19,8 +19,8 @@ StandIns::StandIns(const RuleInfo& rule, const FactCatalogue& catalogue,
 
 Value StandIns::ValueOf(const std::string& name, unsigned draw) const {
   static constexpr std::array<double, 6> kNumbers = {1000, 3, 2, 1, 0.5, 0};
-  const auto info = catalogue_.find(name);
-  const std::string unit = info == catalogue_.end() ? "" : info->second.unit;
+  const auto info = catalog_.find(name);
+  const std::string unit = info == catalog_.end() ? "" : info->second.unit;
   if (unit == "rows") {
     const auto rows = rows_.find(name);
     return rows == rows_.end() ? Rows() : rows->second;

@@ -15,7 +15,7 @@ class StandIns {
 
   // `texts`: those that the rule compares with. Rows are taken from `tests`, which know the
   // columns.
-  StandIns(const RuleInfo& rule, const FactCatalogue& catalogue, const std::vector<RuleTest>& tests,
+  StandIns(const RuleInfo& rule, const FactCatalog& catalog, const std::vector<RuleTest>& tests,
            std::vector<std::string> texts);
 
   // The facts of one run; the same each time. In every other run the optional facts are there.
@@ -25,7 +25,7 @@ class StandIns {
   Value ValueOf(const std::string& name, unsigned draw) const;
 
   const RuleInfo& rule_;
-  const FactCatalogue& catalogue_;
+  const FactCatalog& catalog_;
   std::map<std::string, Rows> rows_;
   std::vector<std::string> texts_;
 };

@@ -19,9 +19,9 @@ constexpr int kDeepest = 12;
 
 class TestReader {
  public:
-  TestReader(lua_State* state, const RuleInfo& rule, const FactCatalogue& catalogue,
+  TestReader(lua_State* state, const RuleInfo& rule, const FactCatalog& catalog,
              std::vector<Error>& errors)
-      : state_(state), rule_(rule), catalogue_(catalogue), errors_(errors), declared_(rule.needs) {
+      : state_(state), rule_(rule), catalog_(catalog), errors_(errors), declared_(rule.needs) {
     declared_.insert(declared_.end(), rule.optional.begin(), rule.optional.end());
   }
 
@@ -89,8 +89,8 @@ class TestReader {
 
   // The value on the stack top as a fact of its unit.
   Value ReadValue(const std::string& name) {
-    const auto info = catalogue_.find(name);
-    const std::string unit = info == catalogue_.end() ? "" : info->second.unit;
+    const auto info = catalog_.find(name);
+    const std::string unit = info == catalog_.end() ? "" : info->second.unit;
     const int type = lua_type(state_, -1);
     const auto wanted = [&](const char* what) -> Value {
       Problem(fmt::format("fact \"{}\": wanted {}, got {}", name, what, DescribeLua(state_, -1)));
@@ -221,7 +221,7 @@ class TestReader {
 
   lua_State* state_;
   const RuleInfo& rule_;
-  const FactCatalogue& catalogue_;
+  const FactCatalog& catalog_;
   std::vector<Error>& errors_;
   std::vector<std::string> declared_;
   RuleTest test_;
@@ -293,14 +293,14 @@ bool SetPlace(std::string_view place, double value,
   return false;
 }
 
-std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule,
-                                const FactCatalogue& catalogue, std::vector<Error>& errors) {
+std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule, const FactCatalog& catalog,
+                                std::vector<Error>& errors) {
   std::vector<RuleTest> tests;
   const bool has_tests = lua_getfield(state, -1, "tests") == LUA_TTABLE;
   const lua_Integer count = has_tests ? luaL_len(state, -1) : 0;
   for (lua_Integer i = 1; i <= count; ++i) {
     lua_geti(state, -1, i);
-    tests.push_back(TestReader(state, rule, catalogue, errors).Read());
+    tests.push_back(TestReader(state, rule, catalog, errors).Read());
     lua_pop(state, 1);
   }
   lua_pop(state, 1);

@@ -39,7 +39,7 @@ std::shared_ptr<const Remedy> SomeRemedy();
 std::shared_ptr<const Spans> SpansOf(double total, double count);
 
 // Reads the tests of the rule's table on the stack top; call inside Sandbox::Protect.
-std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule,
-                                const FactCatalogue& catalogue, std::vector<Error>& errors);
+std::vector<RuleTest> ReadTests(lua_State* state, const RuleInfo& rule, const FactCatalog& catalog,
+                                std::vector<Error>& errors);
 
 }  // namespace advise

@@ -237,7 +237,7 @@ std::shared_ptr<const Spans> SpansOf(Nanos total) {
   return spans;
 }
 
-// In the order of the catalogue; facts that it does not have are of another version and left out.
+// In the order of the catalog; facts that it does not have are of another version and left out.
 std::vector<NamedFact> ReadFacts(Kept json, const std::vector<FactInfo>& catalog) {
   std::unordered_map<std::string_view, Value> values;
   values.reserve(catalog.size());

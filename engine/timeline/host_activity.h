@@ -50,7 +50,7 @@ class HostActivity {
  public:
   HostActivity(const Run& run, std::uint32_t thread);
 
-  // Pieces that cover [from, to) exactly, in order; neighbours differ.
+  // Pieces that cover [from, to) exactly, in order; neighbors differ.
   std::vector<HostPiece> Pieces(Nanos from, Nanos to);
 
   // The same, one after the other: visit(piece). No list is made, which would be as long as the

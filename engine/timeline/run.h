@@ -22,7 +22,7 @@ struct Window {
   std::string mode = "all";  // "all" | "steady" | "given"
   Nanos start = 0;
   Nanos end = 0;
-  // What a given window counts from: zero of the trace's clock; of normalised clocks (nanoseconds
+  // What a given window counts from: zero of the trace's clock; of normalized clocks (nanoseconds
   // since 1970), the first op.
   Nanos origin = 0;
   Nanos Length() const { return end - start; }

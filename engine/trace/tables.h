@@ -175,7 +175,7 @@ struct CallTable {
   std::size_t size() const { return start.size(); }
 };
 
-// What the profiler says of waits: one row per synchronisation record. Sorted by start.
+// What the profiler says of waits: one row per synchronization record. Sorted by start.
 struct SyncTable {
   std::vector<Nanos> start;
   std::vector<Nanos> end;

@@ -231,7 +231,7 @@ TEST_CASE("a folder is taken as all reports in it") {
   CHECK(Json::parse(ran.out)["inputs"][0]["path"] == "ranks/a.sqlite");
 }
 
-TEST_CASE("output that is no terminal has neither colour nor progress") {
+TEST_CASE("output that is no terminal has neither color nor progress") {
   const Folder folder;
   const Ran ran = RunAdvise(folder, TraceOf(kFaulty));
   CHECK(ran.out.find('\x1b') == std::string::npos);

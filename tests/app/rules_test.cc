@@ -1,4 +1,4 @@
-// `advise rules`: the catalogue and the author's tools.
+// `advise rules`: the catalog and the author's tools.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 

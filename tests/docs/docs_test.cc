@@ -146,7 +146,7 @@ TEST_CASE("the reference that the program writes is whole, linked, and the same 
     }
   }
   CHECK(pages > 100);
-  // Every fact of the catalogue stands on the page, and under its last name in the stubs.
+  // Every fact of the catalog stands on the page, and under its last name in the stubs.
   const std::string facts = ReadAll(folder / "first/facts.md");
   const std::string stubs = ReadAll(folder / "first/facts.d.lua");
   std::istringstream list(RunAdvise(folder, "facts --list --format json").out);

@@ -1,4 +1,4 @@
-// The catalogue: every name has a fact in every run, of the kind that its unit says.
+// The catalog: every name has a fact in every run, of the kind that its unit says.
 #include "engine/facts/catalog.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool IsOfUnit(const Value& value, const std::string& unit) {
   return std::holds_alternative<double>(value);
 }
 
-TEST_CASE("every name of the catalogue has a fact in every run, if only an absent one") {
+TEST_CASE("every name of the catalog has a fact in every run, if only an absent one") {
   for (const TraceBuilder& story : Runs()) {
     const Analysed run(story);
     const auto facts = FactsOf(run);
@@ -47,7 +47,7 @@ TEST_CASE("a fact that is there is of the kind that its unit says") {
   }
 }
 
-TEST_CASE("every name of the catalogue has a fact in a run of several reports, too") {
+TEST_CASE("every name of the catalog has a fact in a run of several reports, too") {
   const std::vector<FactInfo> list = FactList(ShippedKnowledge());
   for (const std::uint32_t devices : {1U, 2U}) {
     const Analysed run(TrainingRun(devices));
@@ -118,7 +118,7 @@ TEST_CASE("an absent fact says why") {
   }
 }
 
-TEST_CASE("a name that the catalogue does not have finds nothing") {
+TEST_CASE("a name that the catalog does not have finds nothing") {
   const Analysed run(TrainingRun(1));
   CHECK(FactsOf(run)->Find("no.such.fact") == nullptr);
   CHECK(FactsOf(run)->Find("") == nullptr);

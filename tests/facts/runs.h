@@ -12,7 +12,7 @@
 
 namespace advise {
 
-// Steps of 4 ms on each of `devices` ranks: a pageable upload, work, a synchronise, an
+// Steps of 4 ms on each of `devices` ranks: a pageable upload, work, a synchronize, an
 // all-reduce, a read-back of four bytes, then loading until the next step.
 inline TraceBuilder TrainingRun(std::uint32_t devices, int steps = 10) {
   TraceBuilder story;

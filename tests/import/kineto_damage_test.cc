@@ -120,7 +120,7 @@ TEST_CASE("a cut file gives all events that were complete, wherever the cut is")
   }
 }
 
-TEST_CASE("a broken event is skipped and counted, its neighbours are kept") {
+TEST_CASE("a broken event is skipped and counted, its neighbors are kept") {
   const std::vector<std::string> broken = {
       Event("cpu_op", "lambda \"odd", 17, 17, "1", "1"),                    // one bare quote
       Event("cpu_op", "operator\"\" _x", 17, 17, "1", "1"),                 // two

@@ -6,7 +6,7 @@ using namespace advise::testing;
 
 namespace {
 
-TEST_CASE("topo -m: colours, tabs, blanks around X, columns of the host, the legend of NICs") {
+TEST_CASE("topo -m: colors, tabs, blanks around X, columns of the host, the legend of NICs") {
   const Trace trace = ImportedText(
       "\t\x1b[4mGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"
       "GPU0\t X \tNV18\tPIX\tSYS\t0-55,112-167\t0\t\tN/A\n"

@@ -74,7 +74,7 @@ TEST_CASE("launching calls from before the excerpt can be asked for") {
   CHECK(calls->events[0].start == 0);
 }
 
-TEST_CASE("short neighbours become one event that says how many it stands for") {
+TEST_CASE("short neighbors become one event that says how many it stands for") {
   TraceBuilder story;
   for (Nanos i = 0; i < 50; ++i) {
     story.Launch("tiny", {i * 10_us, i * 10_us + 1_us}, {i * 10_us + 2_us, i * 10_us + 8_us});
@@ -252,7 +252,7 @@ TEST_CASE("ranges and calls of MPI share rows, in order of time") {
   CHECK(Row(other, "main: ranges")->events.size() == 1);
 }
 
-TEST_CASE("neighbours become one event only when both are short, near and alike") {
+TEST_CASE("neighbors become one event only when both are short, near and alike") {
   const auto events = [](Nanos first, Nanos between, const char* second) {
     const Analysed run(
         TraceBuilder()

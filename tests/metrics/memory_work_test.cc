@@ -81,7 +81,7 @@ TEST_CASE("a copy reads one type and writes another") {
   CHECK(WorkOf("aten::copy_", repeated)->bytes == 4.0 * (3000 + 30));
 }
 
-TEST_CASE("only neighbours that are none in the other tensor are strides") {
+TEST_CASE("only neighbors that are none in the other tensor are strides") {
   const auto trait = [](const Sizes& sizes, const Sizes& a, const Sizes& b) {
     OperatorInputs inputs = Given({sizes, sizes}, kFp32);
     inputs.tensors[0].strides = a;

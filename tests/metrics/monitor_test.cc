@@ -19,7 +19,7 @@ MonitorSummary Summary(std::vector<MonitoredGpu> gpus) {
   Trace trace;
   trace.monitor.gpus = std::move(gpus);
   trace.monitor.has_clock = true;
-  return SummariseMonitor(trace, ShippedKnowledge());
+  return SummarizeMonitor(trace, ShippedKnowledge());
 }
 
 TEST_CASE("an analysis holds what monitors saw") {

@@ -78,7 +78,7 @@ TEST_CASE("NVLink of one link is NVLink") {
   CHECK(FindPaths(trace, ShippedKnowledge()).nvlink_pairs == 1);
 }
 
-TEST_CASE("ports: down, and slower than their neighbours of the same kind") {
+TEST_CASE("ports: down, and slower than their neighbors of the same kind") {
   Trace trace;
   trace.topology.ports = {{"mlx5_0", 1, "Active", "LinkUp", 400, "InfiniBand"},
                           {"mlx5_1", 1, "Active", "LinkUp", 200, "InfiniBand"},

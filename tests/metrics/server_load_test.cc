@@ -28,7 +28,7 @@ ServerLog LogOf(int lines, const std::function<void(int, ServerSample*)>& fill) 
   return log;
 }
 
-ServerLoad LoadOf(const ServerLog& log) { return SummariseServer(log, ShippedKnowledge()); }
+ServerLoad LoadOf(const ServerLog& log) { return SummarizeServer(log, ShippedKnowledge()); }
 
 TEST_CASE("means are of the lines with requests") {
   const ServerLoad load = LoadOf(LogOf(20, [](int i, ServerSample* s) {

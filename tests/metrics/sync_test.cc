@@ -8,7 +8,7 @@
 namespace advise {
 namespace {
 
-TEST_CASE("a synchronise behind a full queue loses nothing") {
+TEST_CASE("a synchronize behind a full queue loses nothing") {
   TraceBuilder story;
   AddFullQueue(&story, "work", 1_ms, 20, 200_us);
   // All 20 have been launched; the host waits for the third one's event and has nothing to do.
@@ -19,14 +19,14 @@ TEST_CASE("a synchronise behind a full queue loses nothing") {
   CHECK(run->syncs.loop.lost->Total() == 0);
 }
 
-TEST_CASE("a synchronise at the very end loses nothing") {
+TEST_CASE("a synchronize at the very end loses nothing") {
   TraceBuilder story;
   const Nanos end = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
   story.Sync({1_ms + 1_us, end + 5_us}, "cudaDeviceSynchronize");
   CHECK(Analysed(story)->syncs.loop.lost->Total() == 0);
 }
 
-TEST_CASE("a synchronise that drains the queue loses the bubble after it") {
+TEST_CASE("a synchronize that drains the queue loses the bubble after it") {
   TraceBuilder story;
   const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
   story.Sync({1_ms + 1_us, drained + 5_us}, "cudaDeviceSynchronize");
@@ -41,7 +41,7 @@ TEST_CASE("a synchronise that drains the queue loses the bubble after it") {
   CHECK(run->syncs.loop_name == "cudaDeviceSynchronize");
 }
 
-TEST_CASE("what is lost after a synchronise lasts until the host is ahead again, not longer") {
+TEST_CASE("what is lost after a synchronize lasts until the host is ahead again, not longer") {
   TraceBuilder story;
   const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
   story.Sync({1_ms + 1_us, drained + 5_us}, "cudaDeviceSynchronize");
@@ -85,7 +85,7 @@ TEST_CASE("an item that is read in every iteration costs the time until the GPU 
   // Nine bubbles of 207 us, and the copies themselves.
   CHECK(run->syncs.item.lost->Total() >= 9 * 207_us);
   CHECK(run->syncs.item.lost->Total() <= 9 * 210_us + 10 * 4_us);
-  CHECK(run->syncs.loop.lost->Total() == 0);  // the synchronise is the item's
+  CHECK(run->syncs.loop.lost->Total() == 0);  // the synchronize is the item's
 }
 
 // As programs log them: the step ends with the loss, the accuracy, the gradients' norm and more,

@@ -23,7 +23,7 @@ TraceBuilder HostBound() {
   return story;
 }
 
-// Full, then drained by a synchronise and 100 us of host code, then full again.
+// Full, then drained by a synchronize and 100 us of host code, then full again.
 TraceBuilder Drained() {
   TraceBuilder story;
   const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
@@ -106,7 +106,7 @@ TEST_CASE("what runs aside and is the limit then has its own name: copies, or co
   }
 }
 
-TEST_CASE("removing a harmless synchronise gains nothing") {
+TEST_CASE("removing a harmless synchronize gains nothing") {
   TraceBuilder story = GpuBound();
   story.Sync({960_us, 1_ms + 600_us}, "cudaEventSynchronize");
   const Analysed run(story);
@@ -116,7 +116,7 @@ TEST_CASE("removing a harmless synchronise gains nothing") {
   CHECK(run->replay().Gain(remedy) <= 5_us);
 }
 
-TEST_CASE("removing a costly synchronise gains the bubble after it") {
+TEST_CASE("removing a costly synchronize gains the bubble after it") {
   const Analysed run(Drained());
   Remedy remedy;
   remedy.unblocked_calls = run.Calls("cudaDeviceSynchronize");

@@ -25,8 +25,8 @@ const RuleFields kDeclared = {
      "{ name = \"b\", facts = {}, expect = \"silent\" },\n"
      "{ name = \"c\", facts = {}, expect = \"not_applicable\" } }"}};
 
-std::vector<FactInfo> DeclaredCatalogue() {
-  std::vector<FactInfo> facts = SampleCatalogue();
+std::vector<FactInfo> DeclaredCatalog() {
+  std::vector<FactInfo> facts = SampleCatalog();
   for (const char* name : {"window.device_time", "copy.count", "window.rate", "copy.share"}) {
     facts.push_back({name, "count", ""});
   }
@@ -44,7 +44,7 @@ class DeclaredRule {
  public:
   explicit DeclaredRule(const RuleFields& changes = {})
       : rules_(RuleSet::Load(CompiledRules({MakeRule(With(changes))}), knowledge_,
-                             DeclaredCatalogue())) {
+                             DeclaredCatalog())) {
     auto spans = std::make_shared<Spans>();
     spans->by_device.push_back(IntervalSet::Of({{0, 100}, {200, 350}}));
     const auto held = std::make_shared<int>(0);

@@ -37,7 +37,7 @@ class TwoRules {
     RuleFile hostile = MakeRule(
         {{"detect", "function(f, t) " + first + " end"}, {"saving", ""}, {"thresholds", ""}},
         "transfer/hostile");
-    auto loaded = RuleSet::Load(CompiledRules({hostile, other}), knowledge_, SampleCatalogue());
+    auto loaded = RuleSet::Load(CompiledRules({hostile, other}), knowledge_, SampleCatalog());
     for (const Error& error : loaded ? std::vector<Error>() : loaded.error())
       UNSCOPED_INFO(error.Line());
     REQUIRE(loaded);

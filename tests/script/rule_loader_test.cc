@@ -67,7 +67,7 @@ TEST_CASE("the id is the path") {
   CHECK_THAT(Problem({{"id", "\"sample\""}}), Contains("wanted \"area/name\" in lower case"));
 }
 
-TEST_CASE("names must exist in the knowledge base and the catalogue") {
+TEST_CASE("names must exist in the knowledge base and the catalog") {
   CHECK_THAT(Problem({{"needs", "{ \"window.tme\" }"}}),
              Contains("there is no fact \"window.tme\" (did you mean \"window.time\"?)"));
   CHECK_THAT(Problem({{"optional", "{ \"nothing.like.it\" }"}}), Contains("advise facts --list"));
@@ -93,7 +93,7 @@ TEST_CASE("priorities have a default by kind") {
   const advise::Knowledge knowledge = advise::SampleKnowledge();
   const auto priority = [&](const RuleFields& changes) {
     const auto rules = advise::RuleSet::Load(advise::CompiledRules({MakeRule(changes)}), knowledge,
-                                             advise::SampleCatalogue());
+                                             advise::SampleCatalog());
     return rules->rules()[0].priority;
   };
   CHECK(priority({}) == 60);
@@ -107,7 +107,7 @@ TEST_CASE("a topic is one that the report asks for") {
   const advise::Knowledge knowledge = advise::SampleKnowledge();
   const auto rules =
       advise::RuleSet::Load(advise::CompiledRules({MakeRule({{"topic", "\"host-code\""}})}),
-                            knowledge, advise::SampleCatalogue());
+                            knowledge, advise::SampleCatalog());
   CHECK(rules->rules()[0].topic == advise::Topic::kHostCode);
   CHECK_THAT(Problem({{"topic", "\"host-cod\""}}), Contains("did you mean \"host-code\"?"));
 }
@@ -145,7 +145,7 @@ TEST_CASE("rules of a site have ids of their own and may replace a rule") {
 
   const auto rules = advise::RuleSet::Load(
       advise::CompiledRules({shipped, MakeRule(replace, "site/sample", true)}), knowledge,
-      advise::SampleCatalogue());
+      advise::SampleCatalog());
   REQUIRE(rules);
   REQUIRE(rules->rules().size() == 1);
   CHECK(rules->rules()[0].id == "site/sample");

@@ -59,7 +59,7 @@ inline RuleFile MakeRule(const RuleFields& changes = {}, const std::string& id =
   return {folder + id + ".lua", text + "}\n", of_site};
 }
 
-inline std::vector<FactInfo> SampleCatalogue() {
+inline std::vector<FactInfo> SampleCatalog() {
   return {{"window.time", "ns", ""},   {"copy.bytes", "bytes", ""},      {"copy.lost", "spans", ""},
           {"copy.groups", "rows", ""}, {"copy.rate", "bytes_per_s", ""}, {"copy.kind", "name", ""},
           {"copy.pinned", "flag", ""}, {"copy.remedy", "remedy", ""},    {"copy.time", "ns", ""}};
@@ -78,7 +78,7 @@ inline Knowledge SampleKnowledge() {
 // The lines of all problems, or the empty list when the rules load.
 inline std::vector<std::string> LoadProblems(const std::vector<RuleFile>& files) {
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules = RuleSet::Load(CompiledRules(files), knowledge, SampleCatalogue());
+  const auto rules = RuleSet::Load(CompiledRules(files), knowledge, SampleCatalog());
   std::vector<std::string> lines;
   if (!rules) {
     for (const Error& error : rules.error()) lines.push_back(error.Line());

@@ -38,7 +38,7 @@ class RunnerFixture {
  public:
   Verdict Run(const RuleFields& changes = {}) {
     rules_.push_back(
-        RuleSet::Load(CompiledRules({MakeRule(changes)}), knowledge_, SampleCatalogue()));
+        RuleSet::Load(CompiledRules({MakeRule(changes)}), knowledge_, SampleCatalog()));
     for (const Error& error : rules_.back() ? std::vector<Error>() : rules_.back().error()) {
       UNSCOPED_INFO(error.Line());
     }
@@ -276,7 +276,7 @@ TEST_CASE("nothing is kept from one call of a rule to the next") {
       "local function count_calls(f) calls = calls + 1  seen[#seen + 1] = f\n"
       "  return { share = calls, kind = 'x', n = #seen } end\n" +
       file.text;
-  const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalogue());
+  const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalog());
   REQUIRE(rules);
   const MapFacts facts(SampleFacts());
   for (int time = 0; time < 3; ++time) {
@@ -293,7 +293,7 @@ TEST_CASE("a rule cannot keep an environment of its own") {
       "local old = _ENV\nlocal fresh = { share = share, calls = 1 }\n"
       "_ENV = fresh\nfresh.calls = fresh.calls + 1\n" +
       file.text;
-  const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalogue());
+  const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalog());
   REQUIRE(rules);
   const MapFacts facts(SampleFacts());
   for (int time = 0; time < 3; ++time) {

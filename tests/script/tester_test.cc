@@ -21,7 +21,7 @@ std::string Messages(const std::string& facts, const std::string& expect,
       "bytes = 0 } }, expect = \"not_applicable\" }, { name = \"f\", facts = { window = "
       "{ time = 1 }, copy = { bytes = 1, lost = 1, groups = {} } }, expect = \"fires\" } }";
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules = RuleSet::Load(CompiledRules({MakeRule(fields)}), knowledge, SampleCatalogue());
+  const auto rules = RuleSet::Load(CompiledRules({MakeRule(fields)}), knowledge, SampleCatalog());
   if (!rules) return rules.error()[0].Line();
   std::string text;
   for (const TestResult& result : RunTests(*rules, rules->rules()[0])) {
@@ -83,7 +83,7 @@ TEST_CASE("tests that fail say what was wanted and what came") {
                       "hold for 1e-09"));
 }
 
-TEST_CASE("facts of tests are checked against the catalogue") {
+TEST_CASE("facts of tests are checked against the catalog") {
   CHECK_THAT(Messages("{ copy = { byte = 1 } }", "expect = 'cannot_tell'"),
              Contains("the rule does not declare the fact \"copy.byte\"") &&
                  Contains("did you mean \"copy.bytes\"?"));
@@ -138,13 +138,13 @@ TEST_CASE("the scaffold of a new rule passes its own tests") {
       Knowledge::Load({{made->thresholds_path, made->thresholds},
                        {"kb/knowledge.toml", "[K-H11]\narea = 'a'\ntext = 't'\n"}});
   REQUIRE(knowledge);
-  const std::vector<FactInfo> catalogue = {{"window.device_time", "ns", ""},
-                                           {"copy.pageable.count", "count", ""},
-                                           {"copy.pageable.bytes", "bytes", ""},
-                                           {"copy.pageable.lost", "spans", ""},
-                                           {"copy.pageable.remedy", "remedy", ""}};
+  const std::vector<FactInfo> catalog = {{"window.device_time", "ns", ""},
+                                         {"copy.pageable.count", "count", ""},
+                                         {"copy.pageable.bytes", "bytes", ""},
+                                         {"copy.pageable.lost", "spans", ""},
+                                         {"copy.pageable.remedy", "remedy", ""}};
   const auto rules =
-      RuleSet::Load(CompiledRules({{made->path, made->text, false}}), *knowledge, catalogue);
+      RuleSet::Load(CompiledRules({{made->path, made->text, false}}), *knowledge, catalog);
   if (!rules) UNSCOPED_INFO(rules.error()[0].Line());
   REQUIRE(rules);
   const auto results = RunTests(*rules, rules->rules()[0]);

@@ -48,7 +48,7 @@ class OperatorStory {
     return twice;
   }
 
-  // Analyses the whole trace.
+  // Analyzes the whole trace.
   Analysis& Analyse() {
     trace_ = std::make_unique<Trace>(story.Build());
     const auto fill = [&](const std::vector<Span>& spans, bool sized, RangeTable* table) {

@@ -77,12 +77,12 @@ TEST_CASE("a program whose main thread uploads and lets another one launch is no
   CHECK(run.Idle(IdleCause::kHostCompute) >= 7 * 500'000);
 }
 
-TEST_CASE("waiting in a synchronise after the GPU has finished is host sync") {
+TEST_CASE("waiting in a synchronize after the GPU has finished is host sync") {
   const Analysed run(GapStory().Sync({20_us, 150_us}));
   CHECK(run.Causes() == Told({{"host_sync", 50_us}, {"launch", 10_us}, {"host_compute", 50_us}}));
 }
 
-TEST_CASE("a synchronise that ends with its kernel leaves no time to host sync") {
+TEST_CASE("a synchronize that ends with its kernel leaves no time to host sync") {
   const Analysed run(GapStory().Sync({20_us, 100_us}));
   CHECK(run.Idle(IdleCause::kHostSync) == 0);
 }

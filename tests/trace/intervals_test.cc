@@ -149,7 +149,7 @@ Model Combined(const Model& a, const Model& b, Keep keep) {
   return model;
 }
 
-// Sorted, not empty, and with space between neighbours: touching ones would have been merged.
+// Sorted, not empty, and with space between neighbors: touching ones would have been merged.
 bool IsCanonical(const IntervalSet& set) {
   const auto& list = set.intervals();
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -1,5 +1,5 @@
 // The keys of events. A trace repeats a few dozen keys millions of times, nearly always in the same
-// order, so each key remembers which one followed it: most are recognised by one comparison, before
+// order, so each key remembers which one followed it: most are recognized by one comparison, before
 // it is known where they end.
 #pragma once
 

@@ -325,7 +325,7 @@ class Reader {
       while (end == kNotWhole && window_.Refill()) end = EndOfValue(window_.text());
       if (end != kNoValue && end != kNotWhole && One(window_.text().substr(0, end))) {
         window_.Drop(end);
-      } else if (!Resynchronise(end == kNotWhole)) {
+      } else if (!Resynchronize(end == kNotWhole)) {
         return false;
       }
     }
@@ -374,7 +374,7 @@ class Reader {
 
   // Past a broken event: to the next that looks like one, or to the end of the array. False at the
   // end of the file. An event that the file cuts off is no broken one.
-  bool Resynchronise(bool is_open) {
+  bool Resynchronize(bool is_open) {
     while (true) {
       const std::string_view text = window_.text();
       const std::size_t next = std::min(NextStart(text, 1), EndOfArray(text));

@@ -9,7 +9,7 @@
 
 namespace advise {
 
-// One or more neighbouring steps.
+// One or more neighboring steps.
 struct StepPoint {
   std::size_t first = 0;  // number of the first, as in Steps::all
   std::size_t count = 1;

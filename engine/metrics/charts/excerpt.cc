@@ -293,7 +293,7 @@ class Cutter {
     *rows = std::move(list);
   }
 
-  // Short neighbours of one kind with hardly a pause between them become one event.
+  // Short neighbors of one kind with hardly a pause between them become one event.
   void Merge(ExcerptRow* row) const {
     std::vector<ExcerptEvent> merged;
     for (ExcerptEvent& event : row->events) {

@@ -55,7 +55,7 @@ struct ExcerptOptions {
   std::uint32_t device = kNone;  // kNone: all; else the rows of this one, and of its launchers
   std::size_t thread_rows = 8;   // of threads that launch first, then by time in the stretch
   std::size_t stream_rows = 8;
-  // Neighbours in a row that are shorter than this are shown as one event; 0: never.
+  // Neighbors in a row that are shorter than this are shown as one event; 0: never.
   Nanos merge_below = 0;
   std::size_t most_events = 0;   // of the whole excerpt; 0: no limit
   bool python = false;           // also Python functions: they are many and deep

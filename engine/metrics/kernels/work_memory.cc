@@ -60,14 +60,14 @@ double LastPassAgain(const Call& call, double row_bytes) {
   return row_bytes > call.limits().row_bytes ? 2 : 1;
 }
 
-// Rows of neighbouring elements that are worked on together.
+// Rows of neighboring elements that are worked on together.
 const char* RowTrait(const Call& call, double rows, double length) {
   const SizeLimits& limits = call.limits();
   if (length <= limits.short_row) return "short-rows";
   return rows <= limits.few_rows && length >= limits.long_row ? "long-rows" : "";
 }
 
-// Whether neighbours in one tensor are no neighbours in another: one of them is walked in strides.
+// Whether neighbors in one tensor are no neighbors in another: one of them is walked in strides.
 const char* StrideTrait(const Call& call) {
   bool strided = false;
   bool packed = false;

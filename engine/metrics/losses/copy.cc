@@ -84,7 +84,7 @@ class CopyFinder {
     }
   }
 
-  // A synchronise right after an asynchronous host-device copy waits for that copy, unless it
+  // A synchronize right after an asynchronous host-device copy waits for that copy, unless it
   // returns before the copy is done: then it was for an older one, such as the result of the step
   // before.
   void TieSyncs() {
@@ -110,7 +110,7 @@ class CopyFinder {
       }
     }
   }
-  // The synchronise that waits for the copy of this call, kNone.
+  // The synchronize that waits for the copy of this call, kNone.
   std::uint32_t SyncOf(std::uint32_t call) const {
     const auto found = sync_of_copy_.find(call);
     return found == sync_of_copy_.end() ? kNone : found->second;

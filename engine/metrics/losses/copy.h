@@ -34,7 +34,7 @@ struct Copies {
   std::string roundtrip_directive;  // that brings most of it back, where the report has directives
   UploadLooks repeated_looks = UploadLooks::kConstant;
   bool repeated_answered = false;  // results of what is computed from them go back
-  // The synchronising calls that only wait for a copy just issued, and that copy's call.
+  // The synchronizing calls that only wait for a copy just issued, and that copy's call.
   std::unordered_map<std::uint32_t, std::uint32_t> copy_of_sync;
   // The synchronizing calls that wait for data which the host then sends to another rank.
   std::unordered_set<std::uint32_t> calls_to_exchange;

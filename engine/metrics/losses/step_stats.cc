@@ -58,7 +58,7 @@ class StepFinder {
     };
     const double early = from(0);
     if (early > 0) result_.drift = from(lengths.size() - third) / early - 1;
-    // Two kinds: the widest relative distance between neighbours, away from the ends.
+    // Two kinds: the widest relative distance between neighbors, away from the ends.
     std::sort(lengths.begin(), lengths.end());
     const double least = run_.knowledge.Number("step.kind_share");
     const auto edge = std::max<std::size_t>(

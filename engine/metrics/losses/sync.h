@@ -13,7 +13,7 @@ namespace advise {
 struct Syncs {
   std::int64_t count = 0;
   double time_ns = 0;
-  Loss loop;                  // synchronise calls that are not part of a read-back
+  Loss loop;                  // synchronize calls that are not part of a read-back
   double loop_code_ns = 0;    // what of its idle time is long stretches of host code behind them
   double loop_with_code = 0;  // share of the calls with such a stretch behind them
   Loss item;                  // tiny copies that the host waits for
@@ -31,7 +31,7 @@ struct Syncs {
   double default_share = 0;     // of the compute time
   std::size_t other_streams = 0;
   std::size_t chain_streams = 0;
-  double busy_wait_ns = 0;  // in synchronise calls while the device was not computing
+  double busy_wait_ns = 0;  // in synchronize calls while the device was not computing
 };
 
 Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases);

@@ -119,7 +119,7 @@ double MonitorSummary::Mean(double MonitoredUse::*quantity) const {
   return count > 0 ? sum / count : -1;
 }
 
-MonitorSummary SummariseMonitor(const Trace& trace, const Knowledge& knowledge) {
+MonitorSummary SummarizeMonitor(const Trace& trace, const Knowledge& knowledge) {
   MonitorSummary summary;
   const Monitor& monitor = trace.monitor;
   for (const LoggedJob& log : LoggedJobs(monitor, knowledge)) {

@@ -40,6 +40,6 @@ struct MonitorSummary {
 };
 
 // O(samples).
-MonitorSummary SummariseMonitor(const Trace& trace, const Knowledge& knowledge);
+MonitorSummary SummarizeMonitor(const Trace& trace, const Knowledge& knowledge);
 
 }  // namespace advise

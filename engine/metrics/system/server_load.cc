@@ -178,7 +178,7 @@ class LoadFinder {
 
 }  // namespace
 
-ServerLoad SummariseServer(const ServerLog& log, const Knowledge& knowledge) {
+ServerLoad SummarizeServer(const ServerLog& log, const Knowledge& knowledge) {
   return log.empty() ? ServerLoad() : LoadFinder(log, knowledge).Find();
 }
 

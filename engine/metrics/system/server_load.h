@@ -44,6 +44,6 @@ struct ServerLoad {
 };
 
 // O(lines log lines).
-ServerLoad SummariseServer(const ServerLog& log, const Knowledge& knowledge);
+ServerLoad SummarizeServer(const ServerLog& log, const Knowledge& knowledge);
 
 }  // namespace advise
