@@ -118,6 +118,34 @@ TEST_CASE("a halo that comes and goes answers no other upload") {
   CHECK(run->copies.repeated.per_step == 8);
 }
 
+// Observations of a simulation go up, what it is to do next comes down, before the next ones are
+// known: 20 times a step, before the step computes for long. `answer`: bytes.
+TraceBuilder Played(std::int64_t answer) {
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+    Nanos at = begin;
+    for (int i = 0; i < 20; ++i) {
+      trace.OnStream(7).CopyToGpu(128_KiB, MemoryKind::kPageable, {at, at + 20'000},
+                                  {at + 5'000, at + 18'000});
+      trace.Launch("policy", {at + 21'000, at + 25'000}, {at + 27'000, at + 60'000});
+      trace.CopyFromGpu(answer, MemoryKind::kPageable, {at + 26'000, at + 66'000},
+                        {at + 62'000, at + 64'000});
+      at += 200'000;
+    }
+    trace.Launch("learn", {at, at + 4'000}, {at + 6'000, at + 15'000'000});
+  }
+  return trace;
+}
+
+TEST_CASE("what is answered each time, many times in a step, is new each time") {
+  CHECK(Analysed(Played(2048))->copies.repeated.count == 0);
+  CHECK(Analysed(Played(256))->copies.repeated.count == 0);
+  // A single number is no answer.
+  CHECK(Analysed(Played(8))->copies.repeated.per_step == 20);
+}
+
 TEST_CASE("layers that each wait for their weights are offloaded, few as they may be") {
   const Analysed run(Offloaded(4'000'000, 700'000));
   CHECK(run->copies.repeated.per_step == 4);

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "engine/metrics/losses/answered_uploads.h"
+
 namespace advise {
 namespace {
 
@@ -32,7 +34,7 @@ class UploadFinder {
       FindRecurring();
       stops_ = Stops();
       result_.looks = Looks();
-      result_.answered = !by_step_.empty() && AreAnswered();
+      result_.answered = !by_step_.empty() && AreAnswered(run_, Recurring());
       if (result_.looks != UploadLooks::kBatch || (!by_step_.empty() && ArePlain() && !ComeBack()))
         Tell(&loss);
     }
@@ -70,7 +72,8 @@ class UploadFinder {
   // steps, and are done long before the end.
   void FindRecurring() {
     const auto least = static_cast<std::int64_t>(run_.knowledge.Number("copy.repeated_bytes"));
-    const std::set<std::int64_t> answered = AnsweredSizes();
+    const std::set<std::int64_t> answered =
+        AnsweredSizes(run_, static_cast<double>(steps_.steady_count()) * Devices());
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
     std::map<std::int64_t, std::set<std::size_t>> steps_with;
     for (const std::uint32_t op : copies_) {
@@ -105,96 +108,10 @@ class UploadFinder {
       compute_ns_ += static_cast<double>(basis_.times[d].ComputeNs());
   }
 
-  // Sizes of uploads that are new each time: what is computed from them, next on their stream, goes
-  // back to the host before the next of them come there. Frames, tiles, halos of all neighbors.
-  std::set<std::int64_t> AnsweredSizes() const {
-    const double least = run_.knowledge.Number("copy.answer_share");
-    struct Open {
-      std::vector<std::int64_t> bytes;  // uploads in a row
-      bool computed = false;
-    };
-    std::vector<Open> open(trace_.streams.size());
-    std::map<std::int64_t, std::pair<std::size_t, std::size_t>> answered_of;  // by size
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      const std::uint32_t stream = trace_.ops.stream[op];
-      if (stream == kNone || !run_.InWindow(trace_.ops.start[op])) continue;
-      Open& of_stream = open[stream];
-      if (trace_.ops.kind[op] != OpKind::kCopy) {
-        of_stream.computed |= !of_stream.bytes.empty();
-        continue;
-      }
-      if (IsUpload(op)) {
-        ++answered_of[Bytes(op)].second;
-        if (of_stream.computed) of_stream = {};
-        of_stream.bytes.push_back(Bytes(op));
-        continue;
-      }
-      const CopyDirection to = trace_.DirectionOfCopy(op);
-      if (to != CopyDirection::kDeviceToHost || !of_stream.computed) continue;
-      const std::int64_t last = of_stream.bytes.back();
-      if (static_cast<double>(Bytes(op)) < least * static_cast<double>(last)) continue;
-      ++answered_of[last].first;
-      of_stream.bytes.pop_back();
-      of_stream.computed = !of_stream.bytes.empty();
-    }
-    const double share = run_.knowledge.Number("copy.repeated_steps");
-    std::set<std::int64_t> answered;
-    for (const auto& [bytes, counts] : answered_of) {
-      if (static_cast<double>(counts.first) >= share * static_cast<double>(counts.second))
-        answered.insert(bytes);
-    }
-    return answered;
-  }
-
-  // As a pipeline of several streams shows it: in the order in which the host asked for the work,
-  // results follow what was computed from these uploads, on whatever stream, and are large enough
-  // for nearly all of them. A result of the size of another upload, such as a halo that comes and
-  // goes, belongs to that one.
-  bool AreAnswered() const {
+  std::set<std::uint32_t> Recurring() const {
     std::set<std::uint32_t> recurring;
     for (const auto& [step, ops] : by_step_) recurring.insert(ops.begin(), ops.end());
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      const OpKind kind = trace_.ops.kind[op];
-      const bool counts = kind == OpKind::kKernel || kind == OpKind::kCopy;
-      if (counts && run_.InWindow(trace_.ops.start[op])) order.push_back(op);
-    }
-    const auto asked = [&](std::uint32_t op) {
-      const std::uint32_t call = trace_.ops.call[op];
-      return call == kNone ? trace_.ops.start[op] : trace_.calls.start[call];
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](auto a, auto b) { return asked(a) < asked(b); });
-    struct Open {
-      double bytes = 0;  // uploaded and not answered yet
-      bool computed = false;
-      std::map<std::int64_t, int> others;  // other uploads by size
-    };
-    std::map<std::uint32_t, Open> by_device;
-    const double least = run_.knowledge.Number("copy.answer_share");
-    double all = 0;
-    double open_bytes = 0;
-    for (const std::uint32_t op : order) {
-      Open& open = by_device[trace_.ops.device[op]];
-      if (trace_.ops.kind[op] == OpKind::kKernel) {
-        open.computed |= !run_.IsComm(op);
-      } else if (recurring.contains(op)) {
-        open.bytes += static_cast<double>(Bytes(op));
-        all += static_cast<double>(Bytes(op));
-      } else if (IsUpload(op)) {
-        ++open.others[Bytes(op)];
-      } else if (trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost && open.computed) {
-        int& same = open.others[Bytes(op)];
-        if (same > 0) {
-          --same;
-          continue;
-        }
-        open.bytes = std::max(0.0, open.bytes - static_cast<double>(Bytes(op)) / least);
-        open.computed = false;
-      }
-    }
-    for (const auto& [device, open] : by_device) open_bytes += open.bytes;
-    return all - open_bytes >= run_.knowledge.Number("copy.repeated_steps") * all;
+    return recurring;
   }
 
   // Few uploads from another kind of memory than many others are the batch beside weights: who
