@@ -33,10 +33,13 @@ void BatchesOfWorkers(Catalog* catalog) {
 void DeclareInputFacts(Catalog* catalog) {
   BatchesOfWorkers(catalog);
   auto& input = catalog->Of(&Analysis::input);
-  input.AddLoss("input", kChange,
-                {"", "Idle time of gaps in which the launching thread loads data or waits for it.",
-                 "Batches arrive in time, as far as parallel loading can achieve that."},
-                &Input::loss);
+  input.AddLoss(
+      "input", kChange,
+      {"",
+       "Idle time of gaps in which the launching thread loads data or waits for it, and the "
+       "time of uploads beside no kernel that come late because it loads.",
+       "Batches arrive in time, as far as parallel loading can achieve that."},
+      &Input::loss);
   input.Add("input.own", "ns",
             "Idle time in which the launching thread itself loads data (reads, decodes).",
             &Input::own_ns);

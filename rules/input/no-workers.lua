@@ -18,7 +18,7 @@ return {
   optional   = { "input.load.median", "input.steps_affected", "steps.count", "input.loader" },
   thresholds = { "min_share", "min_own", "min_steps" },
 
-  symptom = "The GPU is idle for {share:pct} of the time while the thread that launches its kernels loads the batch itself. No loader workers were seen.",
+  symptom = "The GPU computes nothing for {share:pct} of the time while the thread that launches its kernels loads the batch itself. No loader workers were seen.",
   cause   = "Loading and computing take turns on one thread, so each waits for the other.",
   fixes   = {
     { action  = "Give the data loader worker processes; start with the CPU cores per GPU, at most 8 to 16",

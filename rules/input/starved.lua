@@ -17,7 +17,7 @@ return {
                  "run.cpu_cores", "capture.has_os_calls", "input.loader" },
   thresholds = { "min_share", "min_own", "min_busy", "min_steps" },
 
-  symptom = "The GPU is idle for {share:pct} of the time while the host {doing:text}.",
+  symptom = "The GPU computes nothing for {share:pct} of the time while the host {doing:text}.",
   cause   = "Batches arrive more slowly than the GPU consumes them.",
   fixes   = {
     { action  = "Prepare batches ahead and in parallel, and keep the workers alive between epochs",

@@ -18,7 +18,7 @@ return {
   optional       = { "input.workers", "input.load.median" },
   thresholds     = { "min_share", "min_file_share" },
 
-  symptom = "File calls take {file_share:pct} of the load time, and the GPU is idle for {share:pct} of the time for lack of data.",
+  symptom = "File calls take {file_share:pct} of the load time, and the GPU computes nothing for {share:pct} of the time for lack of data.",
   cause   = "The loader waits for storage and has little to compute.",
   fixes   = {
     { action = "Keep the data set, or the transformed samples, in host memory if it fits: only the first epoch then reads from storage",

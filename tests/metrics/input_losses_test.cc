@@ -76,6 +76,32 @@ TEST_CASE("files: what the loading thread reads of its own loading") {
   CHECK(run->input.own_ns == 9 * 800e3);
 }
 
+TEST_CASE("reading that makes the next upload late costs the time of that upload") {
+  // The GPU always has something to do. But the file for the next frame is read while the kernel of
+  // this one runs, and so its upload begins when that kernel is done, and not beside it.
+  const auto frames = [](Nanos read) {
+    TraceBuilder story;
+    Repeat(20, 2_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 1990_us});
+      story.OsCall("pread64", {at, at + read});
+      const Nanos call = at + read + 2_us;
+      story.OnStream(13).CopyToGpu(8_MiB, MemoryKind::kPinned, {call, call + 4_us},
+                                   {at + 1010_us, at + 1610_us});
+      story.OnStream(7).Launch("filter", {call + 6_us, call + 10_us}, {at + 1612_us, at + 3008_us});
+    });
+    return story;
+  };
+  const Analysed late(frames(1000_us));
+  CHECK(late->input.own_ns == Approx(19 * 600e3).epsilon(0.1));
+  CHECK(static_cast<double>(late->input.loss.lost->Total()) == late->input.own_ns);
+  CHECK(late->input.file_share == Approx(1));
+  Nanos cut = 0;  // all that is read in the loop
+  for (const Remedy::HostCut& of : late->input.loss.remedy->host_cuts) cut += of.when.Total();
+  CHECK(static_cast<double>(cut) == Approx(19 * 1000e3).epsilon(0.1));
+  // Read early, the same upload waits for something else.
+  CHECK(Analysed(frames(100_us))->input.loss.count == 0);
+}
+
 TEST_CASE("mapping memory in gaps") {
   TraceBuilder story;
   Repeat(10, 2_ms, [&](int i, Nanos at) {

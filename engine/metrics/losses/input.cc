@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/metrics/losses/loads.h"
 #include "engine/timeline/handed_memory.h"
 #include "engine/timeline/rests.h"
 
@@ -10,17 +11,6 @@ namespace advise {
 namespace {
 
 constexpr const char* kFloorReason = "loading, now done in parallel,";
-
-struct Load {
-  std::uint32_t gap = 0;
-  std::uint32_t thread = kNone;  // whose doing it is
-  Nanos start = 0;
-  Nanos end = 0;
-  Nanos own = 0;
-  Nanos waiting = 0;
-  Nanos file = 0;
-  Nanos lost = 0;
-};
 
 // A thread that loads, in the window.
 struct AtWork {
@@ -44,7 +34,7 @@ class InputFinder {
     Slow();
     result_.batches = FindLoaderBatches(run_, workers_, *result_.loss.lost);
     Maps();
-    OnDemand();
+    result_.on_demand = OnDemandShare(run_, loads_, loader_busy_);
     return std::move(result_);
   }
 
@@ -219,7 +209,7 @@ class InputFinder {
       if (loading > 0 && basis_.InLoop(gap.start) &&
           static_cast<double>(loading) >= part * static_cast<double>(gap.Length())) {
         Load load;
-        load.gap = pieces[i].gap;
+        load.device = gap.device;
         load.start = pieces[i].start;
         for (std::size_t k = i; k < last; ++k) {
           const GapPiece piece = pieces[k];
@@ -252,6 +242,7 @@ class InputFinder {
       }
       i = last;
     }
+    LateLoads(devices, &own, &file, &loss);
     if (IsForFirstBatch()) {
       loads_.clear();
       result_.own_ns = result_.waiting_ns = 0;
@@ -269,6 +260,35 @@ class InputFinder {
     result_.loads = static_cast<std::int64_t>(loads_.size());
     result_.load_median_ns = Median(lengths);
     FileShare(file, result_.own_ns * devices, result_.waiting_ns * devices);
+  }
+
+  // The thread loads by itself while the GPU has work, and comes late to what follows: the GPU then
+  // does nothing but the upload, which would have run beside the kernels before.
+  void LateLoads(double devices, std::map<std::uint32_t, std::vector<Interval>>* own, double* file,
+                 LossBuilder* loss) {
+    if (result_.workers > 0 || result_.loader == "workers") return;
+    const auto all = ForEachLateLoad(basis_, [&](const Delay& delay) {
+      const Nanos lost = delay.idle.Length();
+      const bool again = !loads_.empty() && loads_.back().thread == delay.thread &&
+                         loads_.back().end == delay.piece.end;
+      loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
+      result_.own_ns += static_cast<double>(lost) / devices;
+      if (delay.piece.activity == Activity::kFileIo) *file += static_cast<double>(lost);
+      if (again) {
+        loads_.back().lost += lost;
+        loss->AddToCounted(0, lost);
+        return;
+      }
+      loss->Count(delay.piece.start, 0, lost);
+      loads_.push_back(
+          {delay.device, delay.thread, delay.piece.start, delay.piece.end, lost, 0, 0, lost});
+    });
+    for (const auto& [thread, when] : all) {
+      std::vector<Interval>& cut = (*own)[thread];
+      cut.insert(cut.end(), when.begin(), when.end());
+    }
+    std::stable_sort(loads_.begin(), loads_.end(),
+                     [](const Load& a, const Load& b) { return a.start < b.start; });
   }
 
   // The part of the loading that reads files: `file` of what the launching threads load themselves,
@@ -362,11 +382,10 @@ class InputFinder {
       for (const Load& load : loads_) {
         const double excess = static_cast<double>(load.lost) - result_.load_median_ns;
         if (static_cast<double>(load.lost) <= factor * result_.load_median_ns) continue;
-        const Gap gap = basis_.idle.gaps[load.gap];
         loss.Count(load.start, 0, load.lost);
         result_.slow_excess_ns += excess;
         const Nanos from = load.end - static_cast<Nanos>(excess);
-        loss.AddSpan(gap.device, std::max(load.start, from), load.end);
+        loss.AddSpan(load.device, std::max(load.start, from), load.end);
         loss.CutHost(load.thread, std::max(load.start, from), load.end);
       }
     }
@@ -382,35 +401,6 @@ class InputFinder {
       loss.CutHost(basis_.idle.ThreadOf(piece), piece.start, piece.end);
     }
     result_.map = loss.Build();
-  }
-
-  // When the thread began to wait in the OS for what it was waiting for at that time; that time
-  // where it was not.
-  Nanos AskedAt(std::uint32_t thread, Nanos time) const {
-    const OsCallTable& os = trace_.os_calls;
-    const auto first = os.start.begin() + run_.os_of_thread[thread].first;
-    const auto after =
-        std::upper_bound(first, os.start.begin() + run_.os_of_thread[thread].last, time);
-    if (after == first) return time;
-    const auto row = static_cast<std::size_t>(std::prev(after) - os.start.begin());
-    return os.end[row] > time && IsWait(run_.names.Os(os.name[row])) ? os.start[row] : time;
-  }
-
-  // Did the loaders rest since the last batch, and begin only when they were asked for the next?
-  void OnDemand() {
-    if (loads_.empty() || loader_busy_.empty()) return;
-    std::size_t late = 0;
-    std::size_t judged = 0;
-    for (std::size_t i = 1; i < loads_.size(); ++i) {
-      const Nanos from = loads_[i - 1].end;
-      const std::uint32_t thread = loads_[i].thread;
-      const Nanos to = thread == kNone ? loads_[i].start : AskedAt(thread, loads_[i].start);
-      const Nanos gap_work = loader_busy_.OverlapWith(loads_[i].start, loads_[i].end);
-      if (to <= from || 2 * gap_work < loads_[i].end - loads_[i].start) continue;
-      ++judged;
-      if (10 * loader_busy_.OverlapWith(from, to) < to - from) ++late;
-    }
-    result_.on_demand = judged == 0 ? 0 : static_cast<double>(late) / static_cast<double>(judged);
   }
 
   const Basis& basis_;
