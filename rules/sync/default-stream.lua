@@ -1,5 +1,6 @@
 -- A kernel on the legacy default stream waits for all (blocking) streams of its context and they wait for it. Work that
--- was put on several streams to overlap then runs one after the other. One stream alone is no problem.
+-- was put on several streams to overlap then runs one after the other: kernels, and copies that would run beside them.
+-- One stream alone is no problem.
 return {
   id        = "sync/default-stream",
   title     = "Keep work off the legacy default stream while other streams are in use",
@@ -8,7 +9,7 @@ return {
   kind      = "root",
   effort    = "flag",
   priority  = 60,
-  explains  = { "kernel/low-concurrency" },
+  explains  = { "kernel/low-concurrency", "transfer/exposed-copy" },
   knowledge = { "K-H13" },
 
   loss       = "sync.default_stream",

@@ -223,6 +223,38 @@ TEST_CASE("the share of the default stream in the compute time") {
   CHECK(Analysed(none)->syncs.default_share == 0);
 }
 
+// A pipeline of frames on two streams, `other` and the next, each with a kernel that `by_default`
+// puts on the default stream: it waits for the download of the frame before.
+TraceBuilder Pipeline(bool by_default) {
+  TraceBuilder story;
+  Repeat(20, 1000_us, [&](int i, Nanos at) {
+    const std::int64_t stream = 13 + i % 2;
+    const Nanos call = std::max<Nanos>(0, at - 1500_us);
+    story.Range("frame " + std::to_string(i), {at, at + 990_us});
+    story.OnStream(stream).CopyToGpu(4_MiB, MemoryKind::kPinned, {call + 1_us, call + 4_us},
+                                     {at - 500_us + 2000_us, at - 200_us + 2000_us});
+    by_default ? story.OnDefaultStream() : story.OnStream(stream);
+    story.Launch("window", {call + 5_us, call + 8_us}, {at + 2000_us, at + 2100_us});
+    story.OnStream(stream).Launch("transform", {call + 9_us, call + 12_us},
+                                  {at + 2102_us, at + 2700_us});
+    story.OnStream(stream).CopyFromGpu(4_MiB, MemoryKind::kPinned, {call + 13_us, call + 16_us},
+                                       {at + 2702_us, at + 2998_us});
+  });
+  return story;
+}
+
+TEST_CASE("a kernel of the default stream that waits for downloads keeps them from overlapping") {
+  const Analysed run(Pipeline(true));
+  CHECK(run->syncs.default_stream.count >= 15);
+  CHECK(run->syncs.other_streams == 2);
+  CHECK(static_cast<double>(run->syncs.default_stream.lost->Total()) ==
+        Approx(static_cast<double>(run->syncs.default_stream.count) * 296e3).epsilon(0.05));
+  CHECK(run->syncs.default_stream.remedy->freed_ops.size() ==
+        static_cast<std::size_t>(run->syncs.default_stream.count));
+  // On the stream of its frame, the same kernel waits for nobody by itself.
+  CHECK(Analysed(Pipeline(false))->syncs.default_stream.count == 0);
+}
+
 TEST_CASE("small kernels of two streams that a stream wait ties could run side by side") {
   const auto run_of = [](std::uint32_t blocks, bool waits, bool by_default) {
     TraceBuilder story;

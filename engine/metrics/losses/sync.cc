@@ -213,7 +213,7 @@ class SyncFinder {
   // Streams of one process and device that take turns: an op that was launched in time, whose own
   // stream was free, and that starts only when an op of another stream has ended. Either the
   // program says so (stream waits) or the legacy default stream does, which waits for all and is
-  // waited for by all. It costs time where both leave room for each other.
+  // waited for by all. It costs time where both leave room for each other, as copies always do.
   void Streams() {
     const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
     LossBuilder by_default(basis_);
@@ -268,11 +268,58 @@ class SyncFinder {
       Last& last = lasts[stream];
       if (trace_.ops.end[op] >= last.end) last = {op, trace_.ops.end[op]};
     }
+    CopiesOfDefault(latency, &by_default, &others);
     result_.default_share = all_ns > 0 ? default_ns / all_ns : 0;
     result_.other_streams = others.size();
     result_.chain_streams = chained.size();
     result_.default_stream = by_default.Build();
     result_.event_chain = chain.Build();
+  }
+
+  // Copies of other streams that the default stream keeps from overlapping with kernels: its kernel
+  // waits for a download, or an upload for its kernel. Neither needs what the other does.
+  void CopiesOfDefault(Nanos latency, LossBuilder* loss, std::set<std::uint32_t>* others) const {
+    struct Last {
+      std::uint32_t op = kNone;
+      Nanos end = 0;
+    };
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, Last>> places;
+    std::set<std::uint32_t> kernels;  // counted
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t stream = trace_.ops.stream[op];
+      const bool counts =
+          trace_.ops.kind[op] == OpKind::kCopy || trace_.ops.kind[op] == OpKind::kKernel;
+      if (!counts || stream == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      auto& lasts = places[{trace_.streams[stream].process, trace_.ops.device[op]}];
+      const std::uint32_t holder = Holder(op, lasts, latency);
+      if (holder != kNone && IsNeedlessTie(op, holder) && !WaitsForEvent(trace_.ops.call[op])) {
+        const bool behind = trace_.ops.kind[op] == OpKind::kCopy;
+        const std::uint32_t copy = behind ? op : holder;
+        const Nanos length = trace_.ops.end[copy] - trace_.ops.start[copy];
+        if (kernels.insert(behind ? holder : op).second) {
+          loss->Count(trace_.ops.start[op], 0, length);
+        } else {
+          loss->AddToCounted(0, length);
+        }
+        loss->AddExposed(copy);
+        loss->remedy().freed_ops.push_back(op);
+        others->insert(trace_.ops.stream[copy]);
+      }
+      Last& last = lasts[stream];
+      if (trace_.ops.end[op] >= last.end) last = {op, trace_.ops.end[op]};
+    }
+  }
+
+  // Of two streams: a kernel of the default one, and a download before or an upload behind it.
+  bool IsNeedlessTie(std::uint32_t op, std::uint32_t holder) const {
+    const bool behind = trace_.ops.kind[op] == OpKind::kCopy;
+    const std::uint32_t kernel = behind ? holder : op;
+    const std::uint32_t copy = behind ? op : holder;
+    if (trace_.ops.kind[kernel] != OpKind::kKernel || trace_.ops.kind[copy] != OpKind::kCopy)
+      return false;
+    if (!trace_.streams[trace_.ops.stream[kernel]].is_default) return false;
+    return trace_.copies.direction[trace_.ops.detail[copy]] ==
+           (behind ? CopyDirection::kHostToDevice : CopyDirection::kDeviceToHost);
   }
 
   // A stream wait was asked for since the launch before this one.
