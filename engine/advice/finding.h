@@ -203,6 +203,7 @@ struct Finding {
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
   bool falls_short = false;    // the fix wins back far less than that
   double comm_share = 0;       // of the claimed time, the share in which only communication runs
+  bool comm_faster = false;    // the fix makes communication itself shorter; else it hides it
   double idle_share = 0;       // of the claimed time, the share in which the GPU is idle
   bool batches_ready = false;  // the fix has all data there when it is needed
   std::vector<StepPart> step_parts;  // what the steps hold of the claim; empty: all alike

@@ -70,7 +70,7 @@ void CutsOfJob::AddCommunication(const Finding& finding, std::size_t r, double s
   double length = 0;
   for (std::size_t s = 0; s < job.steps; ++s) {
     exposed +=
-        static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(*finding.rule, r, s));
+        static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(finding, r, s));
     length += static_cast<double>(job.length[r * job.steps + s]);
   }
   const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
@@ -144,13 +144,14 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
 }
 
 // What shared layers and stages wait for: there is nothing to hide it behind. Exchanges can be
-// hidden, but not by other buckets of gradients.
-Nanos CutsOfJob::NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const {
+// hidden, but not by other buckets of gradients. A faster path shortens either.
+Nanos CutsOfJob::NeededAtOnce(const Finding& finding, std::size_t rank, std::size_t step) const {
+  if (finding.comm_faster) return 0;
   const auto at = [&](const RankCuts& cuts) {
     return rank < cuts.size() && step < cuts[rank].size() ? cuts[rank][step] : Nanos{0};
   };
   const Strategy& strategy = cluster_.strategy;
-  return at(strategy.needed) + (rule.topic == Topic::kCollectives ? 0 : at(strategy.exchanged));
+  return at(strategy.needed) + (finding.rule->topic == Topic::kCollectives ? 0 : at(strategy.exchanged));
 }
 
 void CutsOfJob::Bound(Cuts* cuts) const {

@@ -54,7 +54,7 @@ class CutsOfJob {
 
  private:
   std::vector<Nanos> Spread(const Finding& finding, double part, double idle, std::size_t r) const;
-  Nanos NeededAtOnce(const RuleInfo& rule, std::size_t rank, std::size_t step) const;
+  Nanos NeededAtOnce(const Finding& finding, std::size_t rank, std::size_t step) const;
 
   const Cluster& cluster_;
 };

@@ -249,6 +249,7 @@ class TraceFixes : public FixList {
     finding.touched_share = static_cast<double>(ClaimOf(candidate).claimed) /
                             static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
     finding.comm_share = ShareIn(verdict, &DeviceTime::comm_exposed);
+    finding.comm_faster = MakesCommFaster(ClaimOf(candidate).remedy);
     finding.idle_share = ShareIn(verdict, &DeviceTime::idle);
     finding.changes = ChangesOf(verdict);
     finding.batches_ready = ClaimOf(candidate).remedy.data_ready;
@@ -291,6 +292,11 @@ class TraceFixes : public FixList {
     AddIf(!remedy.host_cuts.empty(), "host-code", &changes);
     AddIf(remedy.data_ready, "data", &changes);
     return changes;
+  }
+
+  bool MakesCommFaster(const Remedy& remedy) const {
+    return std::any_of(remedy.scaled_ops.begin(), remedy.scaled_ops.end(),
+                       [&](const auto& scaled) { return analysis_.run.IsComm(scaled.first); });
   }
 
   // Of the claimed time, the share in this state.

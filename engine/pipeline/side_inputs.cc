@@ -213,9 +213,9 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
       took.insert(Key(s, g));
     }
     part.monitor.has_clock = side.monitor.has_clock && !part.monitor.empty();
+    part.nccl = side.nccl;
     if (of != Of::kOtherReport) {
       part.topology = side.topology;
-      part.nccl = side.nccl;
       part.server = side.server;
       part.monitor.errors = side.monitor.errors;
       part.monitor.killed = side.monitor.killed;

@@ -18,9 +18,10 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 77,
-  explains  = { "comm/exposed", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "topology/nccl-transport" },
+  explains  = { "comm/exposed", "moe/exposed-all-to-all", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "topology/nccl-transport" },
   knowledge = { "K-J2", "K-J4" },
   effort    = "flag",
+  topic     = "switch",
 
   needs      = { "comm.count", "comm.port.remedy", "comm.exposed", "window.device_time", "nccl.remote.pairs", "nccl.remote.socket" },
   optional   = { "nccl.nodes", "nccl.network", "environment.fabric_provider", "topology.nic.rows" },

@@ -7,9 +7,10 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 77,
-  explains  = { "comm/exposed", "comm/dominates", "topology/nccl-transport", "topology/nccl-environment" },
+  explains  = { "comm/exposed", "moe/exposed-all-to-all", "comm/dominates", "topology/nccl-transport", "topology/nccl-environment" },
   knowledge = { "K-J2", "K-J4", "K-J5" },
   effort    = "flag",
+  topic     = "switch",
 
   needs      = { "comm.count", "comm.port.remedy", "comm.exposed", "window.device_time", "nccl.remote.pairs", "nccl.remote.socket", "nccl.infiniband_off",
                  "topology.infiniband" },

@@ -7,9 +7,10 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 76,
-  explains  = { "comm/exposed", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "topology/nccl-transport", "topology/nccl-environment" },
+  explains  = { "comm/exposed", "moe/exposed-all-to-all", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "topology/nccl-transport", "topology/nccl-environment" },
   knowledge = { "K-J2", "K-J4", "K-J5" },
   effort    = "flag",
+  topic     = "switch",
 
   needs      = { "comm.count", "comm.exposed", "window.device_time", "nccl.remote.pairs", "nccl.remote.staged", "nccl.remote.gdr",
                  "nccl.remote.socket", "nccl.rdma_off", "comm.twice.remedy" },

@@ -7,10 +7,11 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 77,
-  explains  = { "comm/exposed", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "comm/small-messages",
+  explains  = { "comm/exposed", "moe/exposed-all-to-all", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "comm/small-messages",
                 "topology/nccl-environment", "topology/nccl-transport" },
   knowledge = { "K-J1", "K-J2", "K-J4" },
   effort    = "flag",
+  topic     = "switch",
 
   needs      = { "cluster.ranks", "window.device_time" },
   optional   = { "comm.path.inside.off", "comm.path.inside.name", "comm.path.inside.peak", "comm.path.inside.lost", "comm.path.inside.remedy",
