@@ -232,8 +232,8 @@ void DeclareVariation(Catalog* catalog) {
   variation.AddLoss("kernel.slowing", kChange,
                     {"",
                      "Time of kernels in the second half of the window beyond the median of the "
-                     "first.",
-                     "Kernels stay as fast as in the first half of the window."},
+                     "first; where they take longer from step to step, beyond the first steps.",
+                     "Kernels stay as fast as they were before they became slower."},
                     &KernelVariation::slowing);
 }
 

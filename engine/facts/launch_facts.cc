@@ -129,9 +129,10 @@ void DeclareGraphs(Catalog* catalog) {
   graphs.Add("graph.gpu.median", "ns",
              "Median time from the first to the last operation of a graph launch.",
              &Graphs::gpu_median_ns);
-  graphs.AddLoss("graph.gap", kCount | kPerStep | kLost,
+  graphs.AddLoss("graph.gap", kCount | kPerStep | kChange,
                  {"gaps before a graph that the host causes",
-                  "Idle time of gaps before a graph that the host causes.", ""},
+                  "Idle time of gaps before a graph that the host causes.",
+                  "Graphs of a step that follow each other are one, with no code between."},
                  &Graphs::gaps);
   graphs.Add("graph.miss.share", "share",
              "Share of the steps without a graph launch, where most steps have one.",

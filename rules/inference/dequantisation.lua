@@ -7,8 +7,8 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 64,
-  explains  = { "kernel/hot", "step/low-mfu" },
+  priority  = 74,
+  explains  = { "kernel/hot", "step/low-mfu", "precision/repeated-cast" },
   knowledge = { "K-C5", "K-E1" },
 
   loss           = "family.dequantize",

@@ -7,8 +7,8 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 60,
-  explains  = { "launch/tiny-kernels" },
+  priority  = 67,
+  explains  = { "launch/tiny-kernels", "memory/clearing" },
   knowledge = { "K-H6" },
 
   needs_loop     = true,

@@ -7,7 +7,6 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 66,
-  explains  = { "launch/unfused-copies" },
   knowledge = { "K-H6", "K-H8" },
 
   needs_loop = true,

@@ -34,6 +34,11 @@ TEST_CASE("graphs: launches, their length, and the gaps before them") {
   CHECK(graphs.gpu_median_ns == 40'000);
   CHECK(graphs.gaps.lost->Total() > 0);
   CHECK(graphs.miss_share == 0);
+  // The second launch of each step goes, with the code between; the first one stays.
+  CHECK(graphs.gaps.remedy->vanished_calls.size() == 10);
+  Nanos cut = 0;
+  for (const auto& host : graphs.gaps.remedy->host_cuts) cut += host.when.Total();
+  CHECK(cut == 10 * 92_us);
 }
 
 TEST_CASE("steps without the graph that the others use are misses") {

@@ -87,6 +87,14 @@ TEST_CASE("kernels that get slower in the second half are seen, with what that c
         Approx(1.0));
 }
 
+TEST_CASE("kernels that take longer from step to step cost what they take beyond the first") {
+  // 100, 110, 120 us …: beyond 100 us each, of 20 steps, 10 us * (0 + 1 + … + 19).
+  const Analysed run(KernelSteps(20, [](int i) { return 100_us + i * 10_us; }));
+  CHECK(run->kernel_variation->slowing.lost->Total() == Approx(1900_us).epsilon(0.01));
+  CHECK(run->kernel_variation->slowing.remedy->scaled_ops.back().second ==
+        Approx(100.0 / 290).epsilon(0.01));
+}
+
 TEST_CASE("clocks that fall are seen where the host launches all steps ahead") {
   TraceBuilder story;
   Nanos free = 400_us;

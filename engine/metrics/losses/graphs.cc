@@ -52,6 +52,46 @@ void FindMisses(const Basis& basis, const std::vector<Nanos>& launches, Graphs* 
   graphs->misses = loss.Build();
 }
 
+bool Works(CallClass call) {
+  switch (call) {
+    case CallClass::kLaunch:
+    case CallClass::kGraphLaunch:
+    case CallClass::kCopy:
+    case CallClass::kCopyAsync:
+    case CallClass::kMemset:
+    case CallClass::kMemsetAsync:
+    case CallClass::kSyncDevice:
+    case CallClass::kSyncStream:
+    case CallClass::kSyncEvent:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Graphs of a step that follow each other, with nothing else for the GPU between: one launch for
+// each such series, and no code between.
+void MergeSeries(const Basis& basis, LossBuilder* gaps) {
+  const Run& run = basis.run;
+  const CallTable& calls = run.trace.calls;
+  for (std::uint32_t thread = 0; thread < run.calls_of_thread.size(); ++thread) {
+    std::uint32_t last = kNone;  // the graph launch that the next one would follow
+    for (std::uint32_t c = run.calls_of_thread[thread].first; c < run.calls_of_thread[thread].last;
+         ++c) {
+      const CallClass call = run.ClassOfCall(c);
+      if (!Works(call)) continue;
+      const bool follows = call == CallClass::kGraphLaunch && last != kNone &&
+                           basis.InWindow(calls.start[c]) &&
+                           run.steps.At(calls.start[last]) == run.steps.At(calls.start[c]);
+      if (follows) {
+        gaps->remedy().vanished_calls.push_back(c);
+        gaps->CutHost(thread, calls.end[last], calls.start[c]);
+      }
+      last = call == CallClass::kGraphLaunch ? c : kNone;
+    }
+  }
+}
+
 }  // namespace
 
 Graphs FindGraphs(const Basis& basis) {
@@ -114,6 +154,7 @@ Graphs FindGraphs(const Basis& basis) {
   graphs.per_step = counter.PerStep();
   graphs.call_median_ns = Median(std::move(calls));
   graphs.gpu_median_ns = Median(std::move(spans));
+  MergeSeries(basis, &gaps);
   graphs.gaps = gaps.Build();
   return graphs;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/metrics/losses/loads.h"
 #include "engine/timeline/handed_memory.h"
@@ -394,11 +395,23 @@ class InputFinder {
 
   void Maps() {
     LossBuilder loss(basis_);
+    std::set<std::uint32_t> threads;
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kMemoryMap) continue;
       loss.Count(piece.start, 0, piece.Length());
       loss.AddSpan(piece.device, piece.start, piece.end);
-      loss.CutHost(basis_.idle.ThreadOf(piece), piece.start, piece.end);
+      threads.insert(basis_.idle.ThreadOf(piece));
+    }
+    // Also those beside the GPU's work: without them the host gets ahead.
+    for (const std::uint32_t thread : threads) {
+      if (thread == kNone) continue;
+      for (std::uint32_t row = run_.os_of_thread[thread].first;
+           row < run_.os_of_thread[thread].last; ++row) {
+        const Nanos start = trace_.os_calls.start[row];
+        if (run_.names.Os(trace_.os_calls.name[row]) == OsClass::kMemoryMap &&
+            basis_.InWindow(start))
+          loss.CutHost(thread, start, trace_.os_calls.end[row]);
+      }
     }
     result_.map = loss.Build();
   }

@@ -183,6 +183,41 @@ class Paces {
     return static_cast<std::uint32_t>(steps[turn]);
   }
 
+  // Where the pace grows evenly, and does not change at once: of each step's kernel time, the part
+  // that it took at the start. Empty where the halves before and after `middle` fit better.
+  // O(steps).
+  std::vector<double> LeftOfGrowth(std::uint32_t middle) const {
+    std::vector<std::pair<double, double>> points;  // step, pace
+    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+      if (usual_[step] > 0)
+        points.emplace_back(static_cast<double>(step), taken_[step] / usual_[step]);
+    }
+    if (points.size() < 2 * kLeast) return {};
+    const auto all = static_cast<double>(points.size());
+    double mean_step = 0;
+    double mean_pace = 0;
+    for (const auto& [step, pace] : points) mean_step += step / all, mean_pace += pace / all;
+    double spread = 0;
+    double together = 0;
+    double before = 0;
+    double sum_before = 0;
+    for (const auto& [step, pace] : points) {
+      spread += (step - mean_step) * (step - mean_step);
+      together += (step - mean_step) * (pace - mean_pace);
+      if (step < middle) ++before, sum_before += pace - mean_pace;
+    }
+    if (before == 0 || before == all || together <= 0) return {};
+    const double by_halves = sum_before * sum_before * all / (before * (all - before));
+    if (together * together / spread <= by_halves) return {};
+    const double growth = together / spread;
+    const auto at = [&](double step) { return mean_pace + growth * (step - mean_step); };
+    const double start = at(points.front().first);
+    std::vector<double> left(usual_.size(), 1.0);
+    if (start <= 0) return {};
+    for (const auto& [step, pace] : points) left[static_cast<std::size_t>(step)] = start / at(step);
+    return left;
+  }
+
   // By how many standard errors the steps from `middle` on differ from those before it in their
   // kernel time. Both sides vary alike: a few steps that happen to be alike say nothing of how
   // steps vary. Few steps show the error itself only roughly, so Student's t of them comes as the
@@ -291,19 +326,40 @@ class VariationFinder {
             op, static_cast<float>(static_cast<double>(first) / Length(op)));
       }
     }
+    const std::vector<double> left = paces.LeftOfGrowth(middle);
     double all = 0;
     for (const std::uint32_t op : kernels_) all += Length(op);
     result_.slowing_ratio = before > 0 ? after / before : 0;
     result_.slowing_share = all > 0 ? std::min(1.0, compared / all) : 0;
     result_.slowing_sigma = before > 0 ? paces.Sigma(middle) : 0;
     result_.varying = varying.Build();
-    result_.slowing = slowing.Build();
+    result_.slowing = left.empty() ? slowing.Build() : Growing(likes, left);
     return std::move(result_);
   }
 
  private:
   double Length(std::uint32_t op) const {
     return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+  }
+
+  // Kernels that take longer from step to step: what they take beyond the first one. `left`: of
+  // each step, see LeftOfGrowth.
+  Loss Growing(const Likes& likes, const std::vector<double>& left) const {
+    LossBuilder growing(basis_);
+    for (std::size_t group = 0; group < likes.size(); ++group) {
+      const std::span<const std::uint32_t> ops = likes.Ops(group);
+      if (ops.size() < enough_) continue;
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        const double part = left[likes.StepsOf(group)[i]];
+        if (part >= 1) continue;
+        const auto kept = static_cast<Nanos>(part * Length(ops[i]));
+        const Nanos start = trace_.ops.start[ops[i]];
+        growing.Count(start, 0, trace_.ops.end[ops[i]] - start - kept);
+        growing.AddSpan(trace_.ops.device[ops[i]], start + kept, trace_.ops.end[ops[i]]);
+        growing.remedy().scaled_ops.emplace_back(ops[i], static_cast<float>(part));
+      }
+    }
+    return growing.Build();
   }
 
   // The step whose kernels run in the middle of the window; the host may be steps ahead by then.

@@ -12,7 +12,9 @@ struct KernelVariation {
   // Time of launches beyond twice what the same place of the step usually takes, where the other
   // kernels of that step do not take longer alike: then the step has more to do.
   Loss varying;
-  Loss slowing;  // time of the second half beyond the median of the first, same kernel and grid
+  // Time of the second half beyond the median of the first, same kernel and grid; where kernels take
+  // longer from step to step, time beyond that of the first steps.
+  Loss slowing;
   double slowing_ratio = 0;  // of the medians, weighted by time; 0 unknown
   double slowing_share = 0;  // of the kernel time that could be compared
   // By how many standard errors the halves differ, as the kernel time of single steps varies; 0
