@@ -50,7 +50,7 @@ struct KnowledgeRow {
 struct HardwareFact {
   double value = 0;
   std::string unit;
-  std::string kind;  // spec | measured | assumed
+  std::string kind;  // spec | listed | measured | assumed
   std::string source;
 };
 

@@ -204,7 +204,7 @@ void KnowledgeLoader::ReadHardware(TomlReader& reader, const TomlNode& root,
       HardwareFact fact;
       fact.value = reader.Number(entry, "value");
       fact.unit = reader.Choice(entry, "unit", KnownUnits());
-      fact.kind = reader.Choice(entry, "kind", {"spec", "measured", "assumed"});
+      fact.kind = reader.Choice(entry, "kind", {"spec", "listed", "measured", "assumed"});
       fact.source = reader.Text(entry, "source");
       if (!site.empty()) CheckHardwareFact(reader, entry, fact);
       made.facts.emplace(entry.key, std::move(fact));

@@ -86,7 +86,8 @@ TEST_CASE("every GPU that must be known has all peaks that it can have, with kin
     for (const auto& [name, fact] : entry.facts) {
       INFO(name);
       CHECK_FALSE(fact.source.empty());
-      CHECK((fact.kind == "spec" || fact.kind == "measured" || fact.kind == "assumed"));
+      CHECK((fact.kind == "spec" || fact.kind == "listed" || fact.kind == "measured" ||
+             fact.kind == "assumed"));
     }
   }
 }
@@ -165,6 +166,28 @@ TEST_CASE("links are of one direction, and the host's link stays below its line 
       CHECK(Value(entry, "host_link_bytes_per_s") < line);
     }
   }
+}
+
+TEST_CASE("virtual GPUs are found by the names that their drivers give them") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const std::map<std::string, std::string> boards = {
+      {"GRID A100-5C", "a100-40-pcie"},   {"NVIDIA A100-40C", "a100-40-pcie"},
+      {"GRID A100X-40C", "a100-40-sxm"},  {"GRID A100D-20C", "a100-80-pcie"},
+      {"GRID A100DX-80C", "a100-80-sxm"}, {"NVIDIA A800DX-80C", "a800-80-sxm"},
+      {"NVIDIA H100-80C", "h100-pcie"},   {"NVIDIA H100XM-80C", "h100-sxm"},
+      {"NVIDIA H100L-94C", "h100-nvl"},   {"NVIDIA H200X-141C", "h200"},
+      {"NVIDIA H200-141C", "h200-nvl"},   {"NVIDIA H20-96C", "h20"},
+      {"GRID V100DX-32C", "v100-sxm2"},   {"GRID T4-16Q", "t4"},
+      {"NVIDIA A40-48Q", "a40"},          {"NVIDIA L40S-48C", "l40s"},
+      {"NVIDIA A10-24Q", "a10"},          {"GRID P40-8Q", "p40"},
+      {"NVIDIA A100X", "a100x"},          {"NVIDIA B100", "b100"}};
+  for (const auto& [name, id] : boards) {
+    INFO(name);
+    REQUIRE(knowledge.FindHardware(name) != nullptr);
+    CHECK(knowledge.FindHardware(name)->id == id);
+  }
+  // A part of the SMs (a MIG slice of a virtual machine): the whole GPU's peaks would be wrong.
+  CHECK(knowledge.FindHardware("GRID A100-1-5C") == nullptr);
 }
 
 TEST_CASE("memory rates of one chip in two boards keep their distance") {
