@@ -143,15 +143,18 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
   return cuts;
 }
 
-// What shared layers and stages wait for: there is nothing to hide it behind. Exchanges can be
-// hidden, but not by other buckets of gradients. A faster path shortens either.
+// What shared layers and stages wait for: there is nothing to hide it behind. Of exchanges one half
+// can be hidden behind the work on the other one, but not behind other buckets of gradients. A faster
+// path shortens all of them.
 Nanos CutsOfJob::NeededAtOnce(const Finding& finding, std::size_t rank, std::size_t step) const {
   if (finding.comm_faster) return 0;
   const auto at = [&](const RankCuts& cuts) {
     return rank < cuts.size() && step < cuts[rank].size() ? cuts[rank][step] : Nanos{0};
   };
   const Strategy& strategy = cluster_.strategy;
-  return at(strategy.needed) + (finding.rule->topic == Topic::kCollectives ? 0 : at(strategy.exchanged));
+  const Nanos exchanged = at(strategy.exchanged);
+  const bool overlaps = finding.rule->topic == Topic::kCollectives;
+  return at(strategy.needed) + (overlaps ? exchanged / 2 : exchanged);
 }
 
 void CutsOfJob::Bound(Cuts* cuts) const {

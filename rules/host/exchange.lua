@@ -7,8 +7,8 @@ return {
   since     = "0.2",
   kind      = "root",
   effort    = "design",
-  priority  = 45,
-  explains  = { "host/cpu-bound", "sync/host-busy-wait" },
+  priority  = 69,
+  explains  = { "sync/device-sync-in-loop", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-J8" },
 
   needs_loop = true,

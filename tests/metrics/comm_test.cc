@@ -84,6 +84,33 @@ TEST_CASE("collectives are listed by kind, in order of time") {
   CHECK(run->comm.median_ns == 20e3);  // of 20, 20 and 100 us
 }
 
+TEST_CASE("sends that the report itself calls an exchange are one") {
+  const char* send = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+  TraceBuilder story;
+  for (Nanos at = 0; at < 30_us; at += 10_us)
+    story.Launch(send, {at, at + 1_us}, {at + 2_us, at + 8_us});
+  Trace trace = story.Build();
+  CollectiveTable& table = trace.collectives;
+  for (const auto& [op, kind] : {std::pair{0U, "AllToAll"}, {1U, "Send"}}) {
+    table.start.push_back(trace.ops.start[op]);
+    table.end.push_back(trace.ops.end[op]);
+    table.kind.push_back(trace.strings.Intern(kind));
+    table.in_bytes.push_back(-1);
+    table.out_bytes.push_back(-1);
+    table.group.push_back(kNone);
+    table.op.push_back(op);
+    table.sequence.push_back(-1);
+    table.peer.push_back(-1);
+  }
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const std::vector<CollectiveRow> kinds = Analysis(trace, ShippedKnowledge(), options).comm.kinds;
+  REQUIRE(kinds.size() == 2);
+  CHECK(kinds[0].kind == "sendrecv");
+  CHECK(kinds[0].count == 2);  // the last one has no record
+  CHECK(kinds[1].kind == "alltoall");
+}
+
 TEST_CASE("short collectives with compute between them cannot be sent together") {
   const auto small = [](Nanos compute) {
     TraceBuilder story;

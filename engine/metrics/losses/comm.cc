@@ -1,8 +1,10 @@
 #include "engine/metrics/losses/comm.h"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <map>
+#include <string>
 
 #include "engine/timeline/collective_match.h"
 
@@ -46,8 +48,24 @@ class CommFinder {
     return static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
   }
 
+  // By op: what the report itself calls its collective. Kernels of NCCL that exchange blocks among
+  // all ranks are called as those that send to one.
+  std::vector<std::string> NamedKinds() const {
+    const CollectiveTable& table = trace_.collectives;
+    std::vector<std::string> named(table.size() > 0 ? trace_.ops.size() : 0);
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      if (table.op[row] == kNone) continue;
+      std::string& kind = named[table.op[row]];
+      for (const unsigned char c : trace_.strings[table.kind[row]])
+        kind += static_cast<char>(std::tolower(c));
+      if (kind == "send" || kind == "recv") kind = "sendrecv";
+    }
+    return named;
+  }
+
   void Totals() {
     std::map<std::string, CollectiveRow> kinds;
+    const std::vector<std::string> named = NamedKinds();
     StepCounter counter(run_);
     std::vector<double> lengths;
     double all = 0;
@@ -63,7 +81,9 @@ class CommFinder {
     for (const std::uint32_t d : run_.active_devices) {
       for (const std::uint32_t op : of_device_[d]) {
         const KernelClass& kernel = run_.names.Kernel(trace_.ops.detail[op]);
-        CollectiveRow& row = kinds[kernel.collective.empty() ? "unnamed" : kernel.collective];
+        std::string kind = named.empty() ? "" : named[op];
+        if (kind.empty()) kind = kernel.collective.empty() ? "unnamed" : kernel.collective;
+        CollectiveRow& row = kinds[kind];
         row.count += 1;
         row.time_ns += static_cast<double>(Length(op));
         row.exposed_ns += static_cast<double>(Exposed(op));
