@@ -184,7 +184,9 @@ class DeclarationReader {
     } else if (const Declaration::Shown* count = EvidenceOf("count")) {
       made_.applies = count->fact;
     } else if (made_.has_evidence) {
-      fields_.Problem("applies", "wanted the fact that must be above zero, or evidence \"count\"");
+      fields_.Problem("applies",
+                      "missing field: name the fact that must be above zero, as in "
+                      "applies = \"per_step\", or give \"count\" as evidence");
     }
   }
 

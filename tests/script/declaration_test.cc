@@ -245,7 +245,7 @@ TEST_CASE("wrong declarations are named") {
   CHECK_THAT(DeclarationProblem({{"evidence", "{ \"count\", count = \"bytes\" }"}}),
              Contains("named twice"));
   CHECK_THAT(DeclarationProblem({{"evidence", "{ \"bytes\" }"}}),
-             Contains("applies: wanted the fact that must be above zero"));
+             Contains("applies: missing field: name the fact that must be above zero"));
   CHECK_THAT(DeclarationProblem({{"measure", "\"copy\""}}),
              Contains("wanted either loss or measure"));
   CHECK_THAT(DeclarationProblem({{"saving", "{ basis = \"b\", confidence = 2 }"}}),
