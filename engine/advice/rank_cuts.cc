@@ -37,6 +37,7 @@ void CutsOfJob::Size(Cuts* cuts) const {
   for (RankCuts* part : {&cuts->comm, &cuts->data, &cuts->other}) {
     part->resize(cluster_.ranks.size());
   }
+  cuts->eased.resize(cluster_.ranks.size());
 }
 
 void CutsOfJob::Join(RankCuts* cuts, const RankCuts& more) const {
@@ -87,6 +88,8 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
   const double busy =
       std::min(share, finding.touched_share) * (1 - finding.comm_share - finding.idle_share);
   const double idle = std::clamp(1 - busy / other, 0.0, 1.0);
+  // A GPU that is idle less gets its work sooner.
+  if (finding.batches_ready || 2 * idle > 1) cuts->eased[r] = 1;
   (finding.batches_ready ? cuts->data : cuts->other)[r] = Spread(finding, other, idle, r);
 }
 
@@ -179,15 +182,16 @@ void CutsOfJob::Bound(Cuts* cuts) const {
 Nanos CutsOfJob::GainOf(const Cuts& cuts) const {
   RankCuts all = cuts.other;
   Join(&all, cuts.data);
-  Join(&all, cuts.comm);
-  return cluster_.job.Gain(all);
+  return cluster_.job.Gain(all, cuts.comm, cuts.eased);
 }
 
 Cuts CutsOfJob::Joined(const Cuts& a, const Cuts& b) const {
   Cuts both = a;
   Join(&both.comm, b.comm);
   Join(&both.other, b.other);
-  both.data.resize(cluster_.ranks.size());
+  Size(&both);
+  for (std::size_t r = 0; r < b.eased.size(); ++r)
+    both.eased[r] = std::max(both.eased[r], b.eased[r]);
   for (std::size_t r = 0; r < b.data.size(); ++r) {
     std::vector<Nanos>& data = both.data[r];
     if (data.empty()) data.assign(b.data[r].size(), 0);
@@ -205,12 +209,23 @@ Cuts CutsOfJob::Larger(const Cuts& a, const Cuts& b) const {
     larger.comm[r] = b.comm[r];
     larger.data[r] = b.data[r];
     larger.other[r] = b.other[r];
+    larger.eased[r] = b.eased.empty() ? 0 : b.eased[r];
   }
   return larger;
 }
 
 Nanos CutsOfJob::Shared(const Cuts& a, const Cuts& b) {
   return SharedPart(a.comm, b.comm) + SharedPart(a.data, b.data) + SharedPart(a.other, b.other);
+}
+
+Cuts CutsOfJob::Of(const std::set<std::size_t>& ranks, const Cuts& cuts) {
+  Cuts part = cuts;
+  for (RankCuts* one : {&part.comm, &part.data, &part.other}) {
+    for (std::size_t r = 0; r < one->size(); ++r) {
+      if (!ranks.contains(r)) (*one)[r].clear();
+    }
+  }
+  return part;
 }
 
 Nanos CutsOfJob::Taken(const Cuts& cuts, std::size_t rank) {

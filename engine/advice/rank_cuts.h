@@ -1,6 +1,8 @@
 // What fixes take off the ranks of a job, by rank and step, and what the job wins by it.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <vector>
 
 #include "engine/advice/finding.h"
@@ -12,6 +14,7 @@ struct Cuts {
   RankCuts comm;   // communication
   RankCuts data;   // waits for data; several fixes that have batches ready take the same ones
   RankCuts other;  // the rest
+  std::vector<std::uint8_t> eased;  // by rank: its host works less then, nobody knows how much
 };
 
 // Each function is O(ranks x steps), unless it says otherwise.
@@ -48,6 +51,9 @@ class CutsOfJob {
 
   // Time that both would take off the same rank and step.
   static Nanos Shared(const Cuts& a, const Cuts& b);
+
+  // The part of them that is on these ranks.
+  static Cuts Of(const std::set<std::size_t>& ranks, const Cuts& cuts);
 
   // What they take off one rank. O(steps).
   static Nanos Taken(const Cuts& cuts, std::size_t rank);

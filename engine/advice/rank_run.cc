@@ -36,7 +36,8 @@ class JobFixes : public FixList {
         cluster_(cluster),
         cuts_(cluster),
         items_(JobItemsOf(together, reports, cluster, cuts_, knowledge)) {
-    for (const JobItem& item : items_) {
+    for (JobItem& item : items_) {
+      if (item.verdict == nullptr) LeaveOutUndelayed(&item);
       Candidate& candidate = Add(item.rule);
       for (const auto& [finding, report] : item.found) {
         if (finding->rule != item.rule) continue;
@@ -51,6 +52,22 @@ class JobFixes : public FixList {
   }
 
  private:
+  // A finding is about the ranks for whose sake the job takes longer: others may have a little of
+  // the same, which delays nobody.
+  void LeaveOutUndelayed(JobItem* item) const {
+    Nanos most = 0;
+    for (const std::size_t r : item->ranks) most = std::max(most, CutsOfJob::Taken(item->cuts, r));
+    std::set<std::size_t> kept;
+    for (const std::size_t r : item->ranks) {
+      if (2 * CutsOfJob::Taken(item->cuts, r) >= most) kept.insert(r);
+    }
+    if (kept.size() == item->ranks.size()) return;
+    const auto won = static_cast<double>(cuts_.GainOf(item->cuts));
+    const auto won_so = static_cast<double>(cuts_.GainOf(CutsOfJob::Of(kept, item->cuts)));
+    if (won > 0 && won_so * knowledge().Number("ranking.clear_lead") >= won)
+      item->ranks = std::move(kept);
+  }
+
   const JobItem& ItemOf(const Candidate& candidate) const { return items_[candidate.id]; }
 
   // Ranks may plan the same fixes in another order, in which the first of them wins what both
@@ -154,13 +171,21 @@ class JobFixes : public FixList {
            static_cast<double>(effect.alone);
   }
 
-  // Nothing is left of it, because the cause, settled before it, took the same time.
+  // What the second of two fixes wins once the first is done, and nothing else.
+  Nanos LeftAfter(const JobItem& first, const JobItem& second) const {
+    if (first.fixed || second.fixed) return 0;
+    const Taken before = With({}, first);
+    return GainOf(With(before, second)) - GainOf(before);
+  }
+
+  // Nothing is left of it, because the cause, settled before it, took the same time. What is as
+  // late as before once a large cause is fixed did not come of it.
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {
     const JobItem& lost = ItemOf(effect);
     return effect.alone > 0 && 2 * effect.saving < effect.alone &&
            2 * CutsOfJob::Shared(ItemOf(cause).cuts, lost.cuts) >
                CutsOfJob::Shared(lost.cuts, lost.cuts) &&
-           &cause < &effect;
+           2 * LeftAfter(ItemOf(cause), lost) < effect.alone && &cause < &effect;
   }
 
   Footing FootingOf(const Candidate& candidate) const override {

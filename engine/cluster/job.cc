@@ -208,6 +208,18 @@ std::vector<Nanos> BeginsAfter(const std::vector<RankSummary>& ranks, const Cloc
   return after;
 }
 
+Nanos CutAt(const RankCuts& cuts, std::size_t rank, std::size_t step) {
+  return rank < cuts.size() && !cuts[rank].empty() ? cuts[rank][step] : 0;
+}
+
+// What the host of a rank works in all steps of the job; 0 where some of it is unknown.
+Nanos HostWorks(const RankSummary& rank, const Job& job, std::size_t r) {
+  if (!job.has_steps || rank.host_works.size() != rank.steps.size()) return 0;
+  Nanos sum = 0;
+  for (std::size_t s = 0; s < job.steps; ++s) sum += rank.host_works[job.index[r * job.steps + s]];
+  return sum;
+}
+
 // A wait counts in the steps in which the rank waits: a kernel that is launched ahead begins in the
 // step before the one in which its rank waits for the others.
 void AddWait(const std::vector<RankSummary>& ranks, const Job& job, std::uint32_t rank,
@@ -222,15 +234,14 @@ void AddWait(const std::vector<RankSummary>& ranks, const Job& job, std::uint32_
 
 }  // namespace
 
-Nanos Job::Needed() const { return NeededWith({}); }
+Nanos Job::Needed() const { return NeededWith({}, {}); }
 
-Nanos Job::NeededWith(const RankCuts& cuts) const {
+Nanos Job::NeededWith(const RankCuts& cuts, const RankCuts& comm_cuts) const {
   Nanos sum = 0;
   for (std::size_t s = 0; s < steps; ++s) {
     Nanos most = 0;
     for (std::size_t r = 0; r < ranks; ++r) {
-      const Nanos cut = r < cuts.size() && !cuts[r].empty() ? cuts[r][s] : 0;
-      most = std::max(most, Own(r, s) - cut);
+      most = std::max(most, Own(r, s) - CutAt(cuts, r, s) - CutAt(comm_cuts, r, s));
     }
     sum += most;
   }
@@ -247,32 +258,40 @@ Nanos Job::Window() const {
   return most;
 }
 
-Nanos Job::LongestWith(const RankCuts& cuts) const {
+Nanos Job::LongestWith(const RankCuts& cuts, const RankCuts& comm_cuts,
+                       const std::vector<std::uint8_t>& eased) const {
   Nanos longest = 0;
   for (std::size_t r = 0; r < ranks; ++r) {
     Nanos own = 0;
+    Nanos host = r < eased.size() && eased[r] != 0 ? 0 : host_works[r];
     for (std::size_t s = 0; s < steps; ++s) {
-      own += Own(r, s) - (r < cuts.size() && !cuts[r].empty() ? cuts[r][s] : 0);
+      const Nanos cut = CutAt(cuts, r, s);
+      own += Own(r, s) - cut - CutAt(comm_cuts, r, s);
+      host -= cut;
     }
-    longest = std::max(longest, own);
+    longest = std::max({longest, own, host});
   }
   return longest;
 }
 
-Nanos Job::Gain(const RankCuts& cuts) const {
+Nanos Job::Gain(const RankCuts& cuts, const RankCuts& comm_cuts,
+                const std::vector<std::uint8_t>& eased) const {
   const Nanos needed = Needed();
   const Nanos window = Window();
-  const Nanos needed_then = NeededWith(cuts);
-  if (needed <= window) return needed - needed_then;
+  const Nanos needed_then = NeededWith(cuts, comm_cuts);
+  const Nanos longest_then = LongestWith(cuts, comm_cuts, eased);
+  if (needed <= window) {
+    return std::min(needed - needed_then, std::max<Nanos>(0, window - longest_then));
+  }
   // Ranks may be ahead of each other: the job took less than if they had met in every step, and as
   // much more than the longest of them alone as they meet.
-  const Nanos longest = LongestWith({});
-  const Nanos longest_then = LongestWith(cuts);
+  const Nanos longest = LongestWith({}, {}, {});
   const double met = needed > longest ? std::clamp(static_cast<double>(window - longest) /
                                                        static_cast<double>(needed - longest),
                                                    0.0, 1.0)
                                       : 1.0;
-  const auto then = static_cast<Nanos>(met * static_cast<double>(needed_then - longest_then));
+  const auto then =
+      static_cast<Nanos>(met * static_cast<double>(std::max<Nanos>(0, needed_then - longest_then)));
   return std::max<Nanos>(0, std::max(window, longest) - (longest_then + then));
 }
 
@@ -315,6 +334,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
       job.job_length[s] = std::max(job.job_length[s], job.length[cell]);
     }
   }
+  for (std::size_t r = 0; r < job.ranks; ++r) job.host_works.push_back(HostWorks(ranks[r], job, r));
   if (joint.all.empty() && job.ranks > 1 && job.has_steps) InferWaits(ranks, &job);
   std::vector<std::vector<Interval>> waits(job.waited.size());
   for (const JointCollective& collective : joint.all) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "engine/cluster/joint.h"
@@ -31,6 +32,9 @@ struct Job {
   // to its length, because the others wait for what it did then.
   std::vector<Nanos> before;
   std::vector<Nanos> job_length;  // by step: of the slowest rank
+  // By rank: what its host works in all steps together, without waits for the GPU or other ranks; 0
+  // unknown. Hosts run ahead while their GPU waits: single steps do not tell what they need.
+  std::vector<Nanos> host_works;
 
   // What the rank's step takes by itself.
   Nanos Own(std::size_t rank, std::size_t step) const {
@@ -39,13 +43,17 @@ struct Job {
   }
   // Sum over steps of the largest own part: what the job needs, waiting left out.
   Nanos Needed() const;
-  Nanos NeededWith(const RankCuts& cuts) const;
-  // The largest sum of a rank's own parts: what the job needs at least, if ranks never met.
-  Nanos LongestWith(const RankCuts& cuts) const;
+  Nanos NeededWith(const RankCuts& cuts, const RankCuts& comm_cuts) const;
+  // What the longest rank takes by itself, its GPU or its host: the job needs that at least, even
+  // if ranks never met. Cuts of communication leave the host what it works, others do not. Of what
+  // `eased` hosts work then, nothing is known.
+  Nanos LongestWith(const RankCuts& cuts, const RankCuts& comm_cuts,
+                    const std::vector<std::uint8_t>& eased) const;
   // The same steps on the rank that took longest for them: how long the job took.
   Nanos Window() const;
   // By how much the job gets shorter with these cuts; never more than it took.
-  Nanos Gain(const RankCuts& cuts) const;
+  Nanos Gain(const RankCuts& cuts, const RankCuts& comm_cuts = {},
+             const std::vector<std::uint8_t>& eased = {}) const;
   // What a rank's step has of exposed communication that waits for nobody: part of Own.
   Nanos Transfer(const std::vector<RankSummary>& all, std::size_t rank, std::size_t step) const {
     const std::size_t cell = rank * steps + step;

@@ -217,6 +217,7 @@ class LatenessFinder {
     std::vector<double> all(ranks_.size(), 0);
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       for (std::size_t s = 0; s < job_.steps; ++s) all[r] += static_cast<double>(alone(r, s));
+      all[r] = std::max(all[r], static_cast<double>(job_.host_works[r]));
       if (!slow.contains(r)) next = std::max(next, all[r]);
     }
     if (moved) next = std::max(next, std::accumulate(all.begin(), all.end(), 0.0) / count);

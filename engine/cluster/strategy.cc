@@ -28,7 +28,7 @@ void Scale(const Job& job, double part, RankLoss* loss) {
   for (std::vector<Nanos>& cuts : loss->comm_cuts) {
     for (Nanos& cut : cuts) cut = static_cast<Nanos>(part * static_cast<double>(cut));
   }
-  loss->gain = job.Gain(loss->comm_cuts);
+  loss->gain = job.Gain({}, loss->comm_cuts);
 }
 
 bool Runs(const std::vector<RankSummary>& ranks, const char* trait) {
@@ -177,7 +177,7 @@ class StrategyFinder {
         cut = std::min(cut, std::max<Nanos>(0, job_.Own(r, s) - pace[r][s]));
       }
     }
-    loss->gain = job_.Gain(loss->comm_cuts);
+    loss->gain = job_.Gain({}, loss->comm_cuts);
   }
 
   // Sums of a layer's parts are as large each time, come at an even pace through both passes, and

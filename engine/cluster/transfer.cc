@@ -51,7 +51,7 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     loss.lost.by_device[r] = IntervalSet::Of(std::move(spans[r]));
   }
-  loss.gain = job.Gain(loss.comm_cuts);
+  loss.gain = job.Gain({}, loss.comm_cuts);
   return loss;
 }
 

@@ -364,6 +364,57 @@ TEST_CASE("what all ranks suffer from comes before the rank that suffers most") 
   CHECK(first() == "rank/late");
 }
 
+// Of two ranks, rank 1 has 30 us more host code in each step of 100 us, for which rank 0 waits.
+TEST_CASE("a fix that only the late rank needs is told of that rank") {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (RankStep& step : ranks[1].steps) {
+    step.time.idle += 30_us;
+    step.time.comm_exposed -= 30_us;
+  }
+  Cluster cluster(std::move(ranks), ShippedKnowledge());
+  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[s] = 30_us;
+  const RuleInfo host = Rule("host/slow");
+  const auto where = [&](double on_rank_0) {
+    const std::vector<ReportFindings> reports = {{{Saves(host, on_rank_0, 0)}, {0}},
+                                                 {{Saves(host, 0.3, 0)}, {1}}};
+    return Named(RankRun({}, reports, cluster, ShippedKnowledge()), "host/slow")->where.ranks;
+  };
+  CHECK(where(0.02) == std::vector<int>{1});
+  CHECK(where(0.3) == std::vector<int>{0, 1});  // as much on both
+  std::fill(cluster.job.waited.begin(), cluster.job.waited.end(), 0);
+  CHECK(where(0.02) == std::vector<int>{0, 1});  // nobody waits: both set the pace
+}
+
+// Kernels cost both ranks 30 us of each step. Rank 1 is 30 us late for another reason, and a third
+// finding takes the same time as that: the kernels explain neither.
+TEST_CASE("what is as late once a larger cause is fixed did not come of it") {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (RankStep& step : ranks[1].steps) {
+    step.time.idle += 30_us;
+    step.time.comm_exposed -= 30_us;
+  }
+  Cluster cluster(std::move(ranks), ShippedKnowledge());
+  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[s] = 30_us;
+  auto remedy = std::make_shared<Remedy>();
+  remedy->rank_cuts = {{}, std::vector<Nanos>(kSteps, 30_us)};
+  remedy->rank_gain = kSteps * 30_us;
+  Verdicts together;
+  together.Add(
+      {.id = "rank/late", .priority = 20, .claims = {{{0, 300_us}}, {}}, .remedy = remedy});
+  const RuleInfo kernels = Rule("kernel/slow");
+  RuleInfo writes = Rule("host/writes");
+  writes.priority = 40;
+  std::vector<ReportFindings> reports = OnBothRanks({Saves(kernels, 0.32, 0)});
+  reports[1].findings.push_back(Saves(writes, 0.3, 0));
+  const auto findings = RankRun(together.list(), reports, cluster, ShippedKnowledge());
+  const Finding* cause = Named(findings, "kernel/slow");
+  REQUIRE(cause != nullptr);
+  CHECK(cause->saving_share == Approx(0.32).margin(0.01));
+  CHECK(ShareOf(findings, "host/writes") == Approx(0.3).margin(0.01));
+  CHECK(std::find(cause->explains.begin(), cause->explains.end(), "rank/late") ==
+        cause->explains.end());
+}
+
 // Code behind a wait costs both ranks a fifth of their time: it is named by the wait on rank 0, and
 // on rank 1 by the code, which wins as much there.
 TEST_CASE("what costs all ranks the same time is named alike on all of them") {

@@ -88,6 +88,40 @@ TEST_CASE("sharing the work wins nothing below what the hosts need") {
   CHECK(gain() > 12 * 900'000);
 }
 
+TEST_CASE("shorter communication leaves each host what it works, over all steps") {
+  JobStory story;
+  story.transfer = 4'000'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  const RankCuts cuts(4, Each(10, 3'000'000));  // of steps of 12 ms
+  const auto job = [&] { return Cluster(ranks, ShippedKnowledge()).job; };
+  CHECK(job().Gain({}, cuts) == 10 * 3'000'000);
+  for (RankSummary& rank : ranks) rank.host_works.assign(10, 11'000'000);
+  CHECK(job().Gain({}, cuts) == 10 * 1'000'000);
+  CHECK(job().Gain(cuts) == 10 * 3'000'000);  // less to do on the host
+  CHECK(job().Gain({}, cuts, {1, 1, 0, 1}) == 10 * 1'000'000);
+  CHECK(job().Gain({}, cuts, {1, 1, 1, 1}) == 10 * 3'000'000);
+}
+
+// Rank 0 stalls for 40 ms in step 2. The hosts of the others, as slow as its own, go on while their
+// GPUs wait: in the steps that follow, these have all their work and wait for rank 0 again.
+TEST_CASE("waits in which hosts run ahead do not make their ranks faster") {
+  JobStory story;
+  story.steps = 8;
+  std::vector<std::vector<Nanos>> extra(4, Each(8, 0));
+  extra[0] = Each(8, 3'000'000);
+  extra[0][2] += 40'000'000;
+  story.extra_loading = extra;
+  std::vector<RankSummary> ranks = story.Tell();
+  const auto gain = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain; };
+  CHECK(gain() == 64'000'000);
+  for (std::size_t r = 0; r < 4; ++r) {
+    ranks[r].host_works = Each(8, 12'000'000);
+    if (r > 0)
+      ranks[r].host_works = {12'000'000, 12'000'000, 48'000'000, 12'000'000, 12'000'000, 0, 0, 0};
+  }
+  CHECK(gain() == 40'000'000);
+}
+
 TEST_CASE("a host that waits for a lock of its own process, or sleeps, is at its own pace") {
   const auto works = [](const char* os_call) {
     TraceBuilder story;

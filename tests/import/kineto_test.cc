@@ -300,6 +300,25 @@ TEST_CASE("a collective is one row, told by its operation and by its kernel") {
   CHECK(trace.groups[0].description == "default_pg");
 }
 
+TEST_CASE("without arguments, the range around its launch says what a kernel of NCCL does") {
+  const std::string name = "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)";
+  const Trace trace = Imported(
+      TraceText({Event("user_annotation", "nccl:all_to_all", 17, 17, "10", "40"),
+                 Call("cudaLaunchKernel", "20", "5", 31), Kernel(name, "60", "90", 31, 0, 20),
+                 Event("user_annotation", "nccl:send 0->1", 17, 17, "70", "20"),
+                 Call("cudaLaunchKernel", "72", "5", 32), Kernel("elementwise", "160", "5", 32),
+                 Call("cudaLaunchKernel", "80", "5", 33), Kernel(name, "170", "5", 33, 0, 20),
+                 Call("cudaLaunchKernel", "110", "5", 34), Kernel(name, "180", "5", 34, 0, 20)},
+                ""));
+  REQUIRE(trace.collectives.size() == 2);
+  CHECK(NameOf(trace, trace.collectives.kind[0]) == "AllToAll");
+  CHECK(trace.collectives.start[0] == 10000);
+  CHECK(trace.ops.start[trace.collectives.op[0]] == 60000);
+  CHECK(trace.collectives.in_bytes[0] == -1);
+  CHECK(NameOf(trace, trace.collectives.kind[1]) == "Send");
+  CHECK(trace.ops.start[trace.collectives.op[1]] == 170000);
+}
+
 TEST_CASE("threads are named by the file, or by what they do") {
   const Trace trace =
       Imported(TraceText({"{\"name\": \"thread_name\", \"ph\": \"M\", \"ts\": 1, \"pid\": 17, "

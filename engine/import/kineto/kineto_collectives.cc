@@ -1,6 +1,9 @@
 // Collectives are told twice: by the operation on the host (record_param_comms) and by the kernel
-// that runs it, which repeats the arguments in newer traces. One row stands for both.
+// that runs it, which repeats the arguments in newer traces. One row stands for both. Traces of
+// PyTorch up to 2.2 have no arguments, but a range around each launch that names the operation.
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "engine/import/kineto/kineto_names.h"
 #include "engine/import/kineto/kineto_tables.h"
@@ -22,6 +25,58 @@ std::vector<int> RanksOf(std::string_view text) {
     }
   }
   return ranks;
+}
+
+bool IsOfNccl(std::string_view kernel) {
+  return kernel.find("nccl") != std::string_view::npos ||
+         kernel.find("rccl") != std::string_view::npos;
+}
+
+// The row that holds the time of a call on its thread, in rows sorted by thread and start; nullptr
+// when none does.
+CollectiveRecord* Around(std::span<CollectiveRecord> rows, std::uint32_t thread, Nanos time) {
+  auto after = std::upper_bound(rows.begin(), rows.end(), std::pair(thread, time),
+                                [](const auto& key, const CollectiveRecord& row) {
+                                  return key < std::pair(row.thread, row.start);
+                                });
+  if (after == rows.begin()) return nullptr;
+  --after;
+  return after->thread == thread && after->end >= time ? &*after : nullptr;
+}
+
+void SortByThread(std::vector<CollectiveRecord>* rows) {
+  std::stable_sort(rows->begin(), rows->end(), [](const auto& a, const auto& b) {
+    return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
+  });
+}
+
+// One row for each kernel of a collective that a range such as "nccl:all_to_all" launched.
+std::vector<CollectiveRecord> Annotated(Trace& trace) {
+  std::vector<CollectiveRecord> ranges;
+  for (std::uint32_t row = 0; row < trace.ranges.size(); ++row) {
+    const std::string_view name = trace.strings[trace.ranges.name[row]];
+    if (!name.starts_with("nccl:")) continue;
+    const std::string_view kind = CollectiveKind(name);
+    if (kind.empty()) continue;
+    ranges.push_back({.start = trace.ranges.start[row],
+                      .end = trace.ranges.end[row],
+                      .thread = trace.ranges.thread[row],
+                      .kind = trace.strings.Intern(kind)});
+  }
+  SortByThread(&ranges);
+  std::vector<CollectiveRecord> rows;
+  for (std::uint32_t op = 0; op < trace.ops.size() && !ranges.empty(); ++op) {
+    const std::uint32_t call = trace.ops.call[op];
+    if (trace.ops.kind[op] != OpKind::kKernel || call == kNone ||
+        !IsOfNccl(trace.strings[trace.shapes[trace.ops.detail[op]].name]))
+      continue;
+    const CollectiveRecord* range =
+        Around(ranges, trace.calls.thread[call], trace.calls.start[call]);
+    if (range == nullptr) continue;
+    rows.push_back(*range);
+    rows.back().op = op;
+  }
+  return rows;
 }
 
 }  // namespace
@@ -57,29 +112,23 @@ void Tables::AddCollective(const Event& event, CollectiveRecord row) {
 
 // A kernel belongs to the operation inside which its call lies.
 void Tables::JoinCollectives() {
+  if (collectives_.empty()) {
+    AppendCollectives(Annotated(trace_), &trace_.collectives);
+    return;
+  }
   std::vector<CollectiveRecord> rows;
   for (CollectiveRecord row : collectives_) {
     if (row.op != kNone) continue;
     row.thread = thread_rows_[row.thread];
     rows.push_back(row);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return a.thread != b.thread ? a.thread < b.thread : a.start < b.start;
-  });
+  SortByThread(&rows);
   const std::size_t operations = rows.size();
   const auto operation_of = [&](std::uint32_t op) -> CollectiveRecord* {
     const std::uint32_t call = trace_.ops.call[op];
     if (call == kNone) return nullptr;
-    const std::uint32_t thread = trace_.calls.thread[call];
-    const Nanos time = trace_.calls.start[call];
-    const auto end = rows.begin() + static_cast<std::ptrdiff_t>(operations);
-    auto after = std::upper_bound(rows.begin(), end, std::pair(thread, time),
-                                  [](const auto& key, const CollectiveRecord& row) {
-                                    return key < std::pair(row.thread, row.start);
-                                  });
-    if (after == rows.begin()) return nullptr;
-    --after;
-    return after->thread == thread && after->end >= time ? &*after : nullptr;
+    return Around(std::span(rows).first(operations), trace_.calls.thread[call],
+                  trace_.calls.start[call]);
   };
   for (CollectiveRecord row : collectives_) {
     if (row.op == kNone) continue;
