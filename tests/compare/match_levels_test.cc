@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "engine/base/text.h"
 #include "tests/compare/reports.h"
 
 using Catch::Matchers::Contains;

@@ -82,7 +82,7 @@ TEST_CASE("weights that are uploaded before the loop are no pageable copies of i
                     {from + 10_us, from + 90_us});
     story.Launch("work", {from + 100_us, from + 105_us}, {from + 110_us, from + 900_us});
   });
-  const Analyzed all(story);  // the window holds the uploads, too
+  const Analysed all(story);  // the window holds the uploads, too
   REQUIRE(all->run.steps.all.size() == 10);
   CHECK(all->copies.pageable.count == 10);
 }

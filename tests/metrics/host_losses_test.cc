@@ -145,7 +145,7 @@ TEST_CASE("only allocations that nothing frees again are the cost of kept memory
     story.Call("cudaMalloc", {at + 400_us, at + 600_us});
     story.Call("cudaFree", {at + 700_us, at + 750_us});
   });
-  CHECK(Analyzed(story)->host.kept.per_step == 3);  // any may be kept
+  CHECK(Analysed(story)->host.kept.per_step == 3);  // any may be kept
   std::vector<std::pair<Nanos, std::int64_t>> blocks;
   for (Nanos at = 0; at < 10_ms; at += 1_ms) {
     for (const auto& [when, bytes] : {std::pair{200_us, 1000}, {400_us, 500}, {700_us, -500}})

@@ -96,7 +96,7 @@ TEST_CASE("an activation and the casts of a bias and a weight are no run of elem
     return story;
   };
   CHECK(Analysed(casts(4096))->kernels.elementwise.count == 0);
-  CHECK(Analyzed(casts(20000))->kernels.elementwise.count == 8);  // of one size
+  CHECK(Analysed(casts(20000))->kernels.elementwise.count == 8);  // of one size
 }
 
 TEST_CASE("a small operand between two element-wise kernels does not part their run") {

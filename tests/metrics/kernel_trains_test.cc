@@ -66,7 +66,7 @@ TraceBuilder Pieces(int count, std::uint32_t blocks) {
 }
 
 TEST_CASE("many kernels of one block could run side by side") {
-  const Analyzed run(Pieces(200, 1));  // on 100 SMs
+  const Analysed run(Pieces(200, 1));  // on 100 SMs
   const KernelTrains& trains = run->kernel_trains;
   CHECK(trains.pieces.count == 1);
   CHECK(trains.pieces_mean == 200);

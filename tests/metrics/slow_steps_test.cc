@@ -221,7 +221,7 @@ TEST_CASE("two slow steps are no rhythm when the third that it asks for is not s
   const auto steps = [](int count) {
     return Steps(count, [](int n) { return n == 10 || n == 21 ? 20_ms : Nanos{0}; });
   };
-  CHECK(Analyzed(steps(40), kAuto)->step_stats.stall_every == 0);  // 32 is due
+  CHECK(Analysed(steps(40), kAuto)->step_stats.stall_every == 0);  // 32 is due
   CHECK(Analysed(steps(31), kAuto)->step_stats.stall_every == 11);
 }
 

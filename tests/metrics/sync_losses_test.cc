@@ -128,7 +128,7 @@ TEST_CASE("a stream that computes could take an upload while the host waits for 
   CHECK(run->idle.late_copies.size() == kFrames - 1);
   CHECK(static_cast<double>(run->syncs.loop.lost->Total()) > 0.9 * 300'000 * (kFrames - 1));
   CHECK(run->copies.repeated.count == 0);  // each frame is new
-  const Analyzed two(story.Twice());  // of two processes, whose copies lie between each other's
+  const Analysed two(story.Twice());  // of two processes, whose copies lie between each other's
   CHECK(two->syncs.loop.lost->Total() == 2 * run->syncs.loop.lost->Total());
 }
 

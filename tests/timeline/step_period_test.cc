@@ -49,7 +49,7 @@ TEST_CASE("the last step of a rhythm is complete or left out") {
 }
 
 TEST_CASE("a rhythm with waits ends where the last of its steps begins") {
-  const Analyzed run(Unnamed(10), kAuto);  // 700 us of work each millisecond
+  const Analysed run(Unnamed(10), kAuto);  // 700 us of work each millisecond
   CHECK(run->run.steps.all.size() == 9);
   CHECK(run->run.window.end == 9_ms + 100_us);
   CHECK(run->times[0].idle.Total() == 9 * 300_us);
