@@ -84,6 +84,27 @@ TEST_CASE("uploads whose results go back on another stream are new each time") {
   CHECK(Analysed(Streamed(8, "iteration"))->copies.repeated.per_step == 1);
 }
 
+// Each request moves a model of 20 tensors of two sizes to the GPU, computes, and moves it back.
+TEST_CASE("a model that comes and goes with each request is uploaded again and again") {
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    trace.Range("request " + std::to_string(s), {begin, begin + kStep});
+    trace.OnStream(7);
+    for (int i = 0; i < 20; ++i) {
+      const Nanos at = begin + i * 300'000;
+      const std::int64_t bytes = i % 2 == 0 ? 1_MiB : 4_MiB;
+      trace.CopyToGpu(bytes, MemoryKind::kPageable, {at, at + 290'000}, {at + 5'000, at + 285'000});
+      const Nanos back = begin + 10'000'000 + i * 300'000;
+      trace.CopyFromGpu(bytes, MemoryKind::kPageable, {back, back + 290'000},
+                        {back + 5'000, back + 285'000});
+    }
+    trace.Launch("encode", {begin + 6'100'000, begin + 6'110'000},
+                 {begin + 6'120'000, begin + 9'000'000});
+  }
+  CHECK(Analysed(trace)->copies.repeated.per_step == 20);
+}
+
 // A solver sends a table in eight pieces in each step. Two halos leave from a stream of their own,
 // are exchanged by the host, come back there, and are unpacked.
 TraceBuilder TableBesideHalo() {

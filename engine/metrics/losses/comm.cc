@@ -1,11 +1,11 @@
 #include "engine/metrics/losses/comm.h"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <map>
 #include <string>
 
+#include "engine/base/ascii.h"
 #include "engine/timeline/collective_match.h"
 
 namespace advise {
@@ -56,8 +56,7 @@ class CommFinder {
     for (std::size_t row = 0; row < table.size(); ++row) {
       if (table.op[row] == kNone) continue;
       std::string& kind = named[table.op[row]];
-      for (const unsigned char c : trace_.strings[table.kind[row]])
-        kind += static_cast<char>(std::tolower(c));
+      kind = Lower(trace_.strings[table.kind[row]]);
       if (kind == "send" || kind == "recv") kind = "sendrecv";
     }
     return named;
