@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "engine/advice/views.h"
+#include "engine/base/parse_number.h"
 #include "engine/timeline/python_frames.h"
 
 namespace advise {
@@ -16,9 +16,8 @@ std::optional<FindingSource> ParseFrame(std::string_view frame) {
   const std::size_t open = frame.rfind('(', close);
   if (open == std::string_view::npos || open == 0) return std::nullopt;
   FindingSource source;
-  const char* end = frame.data() + close;
-  const auto [read_to, problem] = std::from_chars(frame.data() + open + 1, end, source.line);
-  if (problem != std::errc() || read_to != end || source.line <= 0) return std::nullopt;
+  source.line = ParseNumber<int>(frame.substr(open + 1, close - open - 1)).value_or(0);
+  if (source.line <= 0) return std::nullopt;
   source.file = frame.substr(0, open);
   source.function = frame.substr(close + 3);
   return source;

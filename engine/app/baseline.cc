@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/parse_number.h"
 #include "engine/pipeline/session.h"
 
 namespace advise {
@@ -31,11 +31,12 @@ std::optional<Severity> SeverityFromName(const std::string& name) {
 std::optional<double> SlowerLimit(const std::string& text) {
   constexpr std::string_view kSlower = "slower:";
   if (!text.starts_with(kSlower) || !text.ends_with('%')) return std::nullopt;
-  const char* end = text.data() + text.size() - 1;
-  double percent = 0;
-  const auto [at, problem] = std::from_chars(text.data() + kSlower.size(), end, percent);
-  const bool fits = problem == std::errc() && at == end && percent >= 0 && percent < 1e6;
-  return fits ? std::optional(percent / 100) : std::nullopt;
+  std::string_view number(text);
+  number.remove_prefix(kSlower.size());
+  number.remove_suffix(1);
+  const auto percent = ParseNumber<double>(number);
+  const bool fits = percent && *percent >= 0 && *percent < 1e6;
+  return fits ? std::optional(*percent / 100) : std::nullopt;
 }
 
 namespace {

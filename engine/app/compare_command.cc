@@ -2,7 +2,6 @@
 // numbers of GPUs as a scaling table.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include "engine/app/baseline.h"
 #include "engine/app/command.h"
 #include "engine/app/several_runs.h"
+#include "engine/base/parse_number.h"
 #include "engine/base/text.h"
 #include "engine/report/compare_pages.h"
 
@@ -78,14 +78,12 @@ class CompareCommand : public Command {
     }
     std::vector<double> seconds;
     for (const std::string& text : seconds_) {
-      double value = 0;
-      const char* end = text.data() + text.size();
-      const auto [at, problem] = std::from_chars(text.data(), end, value);
-      if (problem != std::errc() || at != end || !std::isfinite(value) || value <= 0) {
+      const auto value = ParseNumber<double>(text);
+      if (!value || !std::isfinite(*value) || *value <= 0) {
         return Complain({"\"" + text + "\" is not a time in seconds", "--seconds", ""},
                         kWrongUsage);
       }
-      seconds.push_back(value);
+      seconds.push_back(*value);
     }
     if (!seconds.empty() && seconds.size() != runs.size()) {
       return Complain(

@@ -1,11 +1,11 @@
 #include "engine/app/options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "engine/app/command.h"
 #include "engine/base/cores.h"
+#include "engine/base/parse_number.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/selection.h"
@@ -35,10 +35,8 @@ CLI::Validator OneOf(const std::vector<std::string>& values) {
 
 CLI::Validator WholeNumber(int lowest, int highest) {
   const auto check = [lowest, highest](const std::string& text) -> std::string {
-    int value = 0;
-    const char* end = text.data() + text.size();
-    const auto [read_to, problem] = std::from_chars(text.data(), end, value);
-    if (problem == std::errc() && read_to == end && value >= lowest && value <= highest) return "";
+    const auto value = ParseNumber<int>(text);
+    if (value && *value >= lowest && *value <= highest) return "";
     return "\"" + text + "\" is not a whole number from " + std::to_string(lowest) + " to " +
            std::to_string(highest);
   };

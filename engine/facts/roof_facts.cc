@@ -14,12 +14,12 @@ constexpr std::size_t kMostRoofRows = 20;
 constexpr const char* kNoRoof =
     "neither sizes of operators nor counters of kernels were recorded, or the GPU is not known";
 
-Rows UnmeasuredRows(const KernelEfficiency& efficiency) {
+Rows UnmeasuredRows(const KernelEfficiency& efficiency, const Analysis& a) {
   Rows rows;
   for (const UnmeasuredKernel& kernel : efficiency.unmeasured) {
     if (rows.size() == kMostRoofRows) break;
     rows.push_back({{"name", kernel.name},
-                    {"short_name", ShortKernelName(kernel.name)},
+                    {"short_name", ShortKernelName(kernel.name, a.run.knowledge)},
                     {"class", kernel.kernel_class},
                     {"count", static_cast<double>(kernel.count)},
                     {"time", kernel.time_ns},
@@ -38,7 +38,7 @@ std::string PlaceOf(const std::string& kernel, const std::string& source) {
 }
 
 Row RoofRow(const ShapeRow& row, const Analysis& a) {
-  const std::string kernel = ShortKernelName(row.kernel);
+  const std::string kernel = ShortKernelName(row.kernel, a.run.knowledge);
   const std::string source =
       row.call == kNone ? "" : SourceOfCall(a.run.trace, a.operators, row.call);
   const double good = row.reached > 0 ? std::min(1.0, row.attained / row.reached) : 0;

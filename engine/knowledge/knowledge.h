@@ -97,8 +97,10 @@ enum class NameList : std::uint8_t {
   kAmdLibrary,       // "yes" for families of kernels that run on AMD's GPUs only
   kRankSwitch,       // "yes" for those that decide how ranks talk, and hold no secrets
   kClosedPath,       // the path that VARIABLE=VALUE takes away from NCCL
+  kGenericKernel,    // "yes" for kernels that are templates over what they do
+  kSilentWord,       // "yes" for words in their arguments that do not say it
 };
-inline constexpr std::size_t kNameListCount = 8;
+inline constexpr std::size_t kNameListCount = 10;
 
 // Names that belong to one mechanism (kb/families.toml, and what a site adds): a group of facts.
 struct NameFamily {

@@ -111,6 +111,8 @@ void KnowledgeLoader::ReadNames(TomlReader& reader, const TomlNode& root, const 
       {"rank_switch", "", list(NameList::kRankSwitch)},
       {"closed_path", "path", list(NameList::kClosedPath)},
       {"amd_library", "", list(NameList::kAmdLibrary)},
+      {"generic_kernel", "", list(NameList::kGenericKernel)},
+      {"silent_word", "", list(NameList::kSilentWord)},
   };
   std::vector<std::string> names;
   for (const List& one : lists) names.emplace_back(one.name);

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <ctime>
 
+#include "engine/base/parse_number.h"
 #include "engine/base/text.h"
 #include "engine/knowledge/loader.h"
 
@@ -80,12 +80,9 @@ std::vector<Error> Knowledge::ApplySetting(std::string_view assignment) {
   constexpr std::string_view kSection = "thresholds.";
   if (name.substr(0, kSection.size()) == kSection) name.remove_prefix(kSection.size());
   const std::string_view text = assignment.substr(equals + 1);
-  double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size()) {
-    return {{fmt::format("wanted a number, got \"{}\"", text), where, ""}};
-  }
-  return Set(name, value, "--set", where);
+  const auto value = ParseNumber<double>(text);
+  if (!value) return {{fmt::format("wanted a number, got \"{}\"", text), where, ""}};
+  return Set(name, *value, "--set", where);
 }
 
 std::vector<Error> Knowledge::ApplySite(const File& site) {

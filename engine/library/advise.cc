@@ -1,7 +1,6 @@
 // The C functions. No exception leaves them.
 #include "engine/library/advise.h"
 
-#include <charconv>
 #include <exception>
 #include <memory>
 #include <new>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/cores.h"
+#include "engine/base/parse_number.h"
 #include "engine/pipeline/diagnose.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/selection.h"
@@ -57,11 +57,9 @@ int Guarded(advise_run* run, const Body& body) {
 }
 
 bool ReadNumber(std::string_view text, int lowest, int highest, int* number) {
-  int value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size()) return false;
-  if (value < lowest || value > highest) return false;
-  *number = value;
+  const auto value = ParseNumber<int>(text);
+  if (!value || *value < lowest || *value > highest) return false;
+  *number = *value;
   return true;
 }
 

@@ -207,7 +207,8 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
     const std::size_t others = analysis.counters.kernels.size() - 1;
     add(Care::kOther,
         fmt::format("no kernel of the counters that were given runs here: they are of {}{}",
-                    SafeText(ShortKernelName(analysis.counters.kernels.front().name)),
+                    SafeText(ShortKernelName(analysis.counters.kernels.front().name,
+                                             analysis.run.knowledge)),
                     others == 0 ? "" : fmt::format(" and {} more", others)));
   }
   AddNotesOnLaunches(analysis, &notes);

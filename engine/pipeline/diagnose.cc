@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <future>
 
 #include "engine/advice/ranking.h"
@@ -16,6 +15,7 @@
 #include "engine/pipeline/ranks_of_report.h"
 #include "engine/pipeline/run_rules.h"
 #include "engine/pipeline/run_views.h"
+#include "engine/pipeline/selection.h"
 
 // A run is made of parts: its reports, of which each may hold several ranks. What rules say of a
 // part is a Judgment: JudgeRank makes that of one rank, JudgeRanks that of the ranks in one report,
@@ -23,28 +23,6 @@
 
 namespace advise {
 namespace {
-
-Result<WindowRequest> ParseWindow(const std::string& text) {
-  WindowRequest request;
-  if (text == "auto" || text.empty()) return request;
-  if (text == "all" || text == "steady") {
-    request.mode = text == "all" ? WindowRequest::Mode::kAll : WindowRequest::Mode::kSteady;
-    return request;
-  }
-  const std::size_t colon = text.find(':');
-  const auto number = [&text](std::size_t from, std::size_t to, double* value) {
-    const char* end = text.data() + to;
-    const auto [at, error] = std::from_chars(text.data() + from, end, *value);
-    return error == std::errc() && at == end;
-  };
-  request.mode = WindowRequest::Mode::kGiven;
-  if (colon == std::string::npos || !number(0, colon, &request.from_s) ||
-      !number(colon + 1, text.size(), &request.to_s) || request.to_s <= request.from_s) {
-    return Fail("'" + text + "' is not a window", "--window",
-                "all, steady, or A:B in seconds from the start of the trace");
-  }
-  return request;
-}
 
 void Say(const DiagnoseOptions& options, const std::string& stage) {
   if (options.progress) options.progress(stage);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "engine/base/ascii.h"
+#include "engine/base/parse_number.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -20,6 +20,16 @@ std::string Letters(const std::string& name) {
     if (IsAlnum(c)) letters += Lower(c);
   }
   return letters;
+}
+
+// "2:8.5".
+std::optional<std::pair<double, double>> BoundsIn(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return std::nullopt;
+  const auto from = ParseNumber<double>(std::string_view(text).substr(0, colon));
+  const auto to = ParseNumber<double>(std::string_view(text).substr(colon + 1));
+  if (!from || !to || !std::isfinite(*from) || !std::isfinite(*to)) return std::nullopt;
+  return std::pair(*from, *to);
 }
 
 }  // namespace
@@ -80,19 +90,24 @@ Result<void> CheckGpu(const std::string& name, const Knowledge& knowledge) {
 
 std::string CheckWindow(const std::string& text) {
   if (text == "auto" || text == "all" || text == "steady") return "";
-  const char* wanted = "is not a window: all, steady, or A:B in seconds from the trace's start";
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) return wanted;
-  double bounds[2] = {0, 0};
-  const std::string parts[2] = {text.substr(0, colon), text.substr(colon + 1)};
-  for (int i = 0; i < 2; ++i) {
-    const char* end = parts[i].data() + parts[i].size();
-    const auto [read_to, problem] = std::from_chars(parts[i].data(), end, bounds[i]);
-    if (problem != std::errc() || read_to != end || !std::isfinite(bounds[i])) return wanted;
-  }
-  return bounds[0] >= 0 && bounds[0] < bounds[1]
+  const auto bounds = BoundsIn(text);
+  if (!bounds) return "is not a window: all, steady, or A:B in seconds from the trace's start";
+  return bounds->first >= 0 && bounds->first < bounds->second
              ? ""
              : "the window " + text + " is empty: in A:B, A must be less than B";
+}
+
+Result<WindowRequest> ParseWindow(const std::string& text) {
+  using Mode = WindowRequest::Mode;
+  if (text == "auto" || text.empty()) return WindowRequest();
+  if (text == "all") return WindowRequest{Mode::kAll, 0, 0};
+  if (text == "steady") return WindowRequest{Mode::kSteady, 0, 0};
+  if (!CheckWindow(text).empty()) {
+    return Fail("'" + text + "' is not a window", "--window",
+                "all, steady, or A:B in seconds from the start of the trace");
+  }
+  const auto [from, to] = *BoundsIn(text);
+  return WindowRequest{Mode::kGiven, from, to};
 }
 
 }  // namespace advise

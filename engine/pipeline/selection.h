@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/knowledge/knowledge.h"
+#include "engine/timeline/run.h"
 
 namespace advise {
 
@@ -25,5 +26,7 @@ Result<void> CheckGpu(const std::string& name, const Knowledge& knowledge);
 
 // "" when `text` is a window, else what is wrong with it.
 std::string CheckWindow(const std::string& text);
+// The window that it is; "" is that of its own choice.
+Result<WindowRequest> ParseWindow(const std::string& text);
 
 }  // namespace advise

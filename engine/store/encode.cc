@@ -4,10 +4,10 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/parse_number.h"
 #include "engine/store/compress.h"
 #include "engine/store/numbers.h"
 #include "engine/store/summary_json.h"
@@ -163,12 +163,10 @@ Result<Sections> Unpack(const std::string& packed) {
   const auto broken = [] { return Fail("a message between processes was cut"); };
   const std::size_t colon = packed.find(':');
   if (colon == std::string::npos) return broken();
-  std::size_t size = 0;
-  const auto digits = std::from_chars(packed.data(), packed.data() + colon, size);
-  if (digits.ec != std::errc() || digits.ptr != packed.data() + colon) return broken();
-  if (size > packed.size() - colon - 1) return broken();
-  NumberReader head(std::string_view(packed).substr(colon + 1, size));
-  std::size_t at = colon + 1 + size;
+  const auto size = ParseNumber<std::size_t>(std::string_view(packed).substr(0, colon));
+  if (!size || *size > packed.size() - colon - 1) return broken();
+  NumberReader head(std::string_view(packed).substr(colon + 1, *size));
+  std::size_t at = colon + 1 + *size;
   Sections sections;
   const std::int64_t count = head.Take();
   for (std::int64_t i = 0; i < count && !head.broken(); ++i) {

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "engine/base/leftovers.h"
+#include "engine/base/parse_number.h"
 #include "engine/base/replace.h"
 
 namespace advise {
@@ -25,12 +25,6 @@ const char* const kTables =
     "pragma page_size = 512; pragma journal_mode = off; pragma synchronous = off;"
     "create table meta (name text primary key, value text) without rowid;"
     "create table sections (name text primary key, checksum integer, content blob) without rowid;";
-
-int NumberOf(const std::string& text) {
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 }  // namespace
 
@@ -101,7 +95,7 @@ Result<Sections> ReadFactsSections(const std::string& path) {
     const auto meta = [&db](const char* name) {
       SQLite::Statement query(db, "select value from meta where name = ?");
       query.bind(1, name);
-      return query.executeStep() ? NumberOf(query.getColumn(0).getString()) : 0;
+      return query.executeStep() ? NumberAtStart<int>(query.getColumn(0).getString()) : 0;
     };
     const int reads_from = meta("reads_from");
     if (reads_from > kFormat) {

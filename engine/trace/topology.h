@@ -23,10 +23,9 @@ struct TopologyMatrix {
 struct NetworkPort {
   std::string adapter;  // "mlx5_0"
   int port = 0;
-  std::string state;           // "Active"
-  std::string physical_state;  // "LinkUp"
-  double rate_gbit = 0;        // 0 unknown
-  std::string link_layer;      // "InfiniBand" | "Ethernet"
+  std::string state;       // "Active"
+  double rate_gbit = 0;    // 0 unknown
+  std::string link_layer;  // "InfiniBand" | "Ethernet"
 };
 
 struct Topology {

@@ -182,19 +182,20 @@ TEST_CASE("packed sequences are taken to be equally long") {
 }
 
 TEST_CASE("short names of kernels say what generic ones are instances of") {
-  CHECK(
-      ShortKernelName("void at::native::vectorized_elementwise_kernel<4, "
-                      "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
-                      "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>) [clone .kd]") ==
-      "vectorized_elementwise_kernel<CUDAFunctor_add>");
-  CHECK(
-      ShortKernelName("void at::native::(anonymous namespace)::softmax_warp_forward<float, float, "
-                      "float, 10>(float*, float const*)") == "softmax_warp_forward");
-  CHECK(ShortKernelName("attn_fwd.kd") == "attn_fwd");
-  CHECK(ShortKernelName("ampere_sgemm_128x64_tn") == "ampere_sgemm_128x64_tn");
-  CHECK(ShortKernelName(std::string(100, 'x')).size() == 60);
-  CHECK(ShortKernelName("").empty());
-  CHECK(ShortKernelName("frames::blur[abi:v1,cw51cXTLSUwv1sDU](Array<float, 2, C>)") == "blur");
+  const auto shortened = [](const std::string& name) {
+    return ShortKernelName(name, ShippedKnowledge());
+  };
+  CHECK(shortened("void at::native::vectorized_elementwise_kernel<4, "
+                  "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
+                  "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>) [clone .kd]") ==
+        "vectorized_elementwise_kernel<CUDAFunctor_add>");
+  CHECK(shortened("void at::native::(anonymous namespace)::softmax_warp_forward<float, float, "
+                  "float, 10>(float*, float const*)") == "softmax_warp_forward");
+  CHECK(shortened("attn_fwd.kd") == "attn_fwd");
+  CHECK(shortened("ampere_sgemm_128x64_tn") == "ampere_sgemm_128x64_tn");
+  CHECK(shortened(std::string(100, 'x')).size() == 60);
+  CHECK(shortened("").empty());
+  CHECK(shortened("frames::blur[abi:v1,cw51cXTLSUwv1sDU](Array<float, 2, C>)") == "blur");
 }
 
 }  // namespace

@@ -165,7 +165,6 @@ class TopologyReader {
     if (!in_port_) return true;
     NetworkPort& port = trace_->topology.ports.back();
     if (key == "State") port.state = value;
-    if (key == "Physical state") port.physical_state = value;
     if (key == "Rate") port.rate_gbit = NumberOf(value.substr(0, value.find(' '))).value_or(0);
     if (key == "Link layer") port.link_layer = value;
     return true;

@@ -16,9 +16,9 @@
 // Structured payloads (binaryData) are read where NCCL wrote them: nsys_sqlite_nccl.cc.
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "engine/base/ascii.h"
+#include "engine/base/parse_number.h"
 #include "engine/import/nsys/nsys_sqlite_rows.h"
 #include "engine/import/row_order.h"
 
@@ -55,10 +55,7 @@ std::int64_t SequenceIn(std::string_view text) {
   constexpr std::string_view kSequence = ", seq = ";
   const std::size_t at = text.find(kSequence);
   if (at == std::string_view::npos) return 0;
-  std::int64_t number = 0;
-  const std::string_view digits = text.substr(at + kSequence.size());
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return number;
+  return NumberAtStart<std::int64_t>(text.substr(at + kSequence.size()));
 }
 
 // Operators have their sequence number in place of a payload.

@@ -16,20 +16,14 @@
 #include "engine/import/nsys/nsys_sqlite_system.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "engine/base/ascii.h"
+#include "engine/base/parse_number.h"
 
 namespace advise::nsys {
 namespace {
 
 constexpr std::int64_t kNullStreamFlag = 3;  // CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL
-
-std::int64_t NumberOf(std::string_view text) {
-  std::int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
 
 // "2025.3.2" of "2025.3.2.367": without the build number.
 std::string_view Release(std::string_view version) {
@@ -50,7 +44,8 @@ void ReadExportOptions(Reader& reader, std::string_view table, Trace& trace) {
       trace.schema = scan.Text(1);
     } else if (name == "EXPORT_PARAM_TIME_NORMALIZE" && scan.Text(1) == "true") {
       scan.Note(Level::kInfo, "times were moved to UTC by the export (--ts-normalize)");
-    } else if (name == "EXPORT_PARAM_TIME_SHIFT" && NumberOf(scan.Text(1)) != 0) {
+    } else if (name == "EXPORT_PARAM_TIME_SHIFT" &&
+               NumberAtStart<std::int64_t>(scan.Text(1)) != 0) {
       scan.Note(Level::kInfo, "times were shifted by the export (--ts-shift)");
     }
   }
@@ -95,8 +90,8 @@ void ReadSession(Reader& reader, Trace& trace) {
     const std::string_view name = environment.Text(0);
     if (name == "Hostname" && trace.host.empty()) trace.host = environment.Text(1);
     if (name == "CpuCores" && trace.cpu_cores == 0) {
-      trace.cpu_cores =
-          static_cast<int>(std::clamp<std::int64_t>(NumberOf(environment.Text(1)), 0, 1 << 20));
+      trace.cpu_cores = static_cast<int>(
+          std::clamp<std::int64_t>(NumberAtStart<std::int64_t>(environment.Text(1)), 0, 1 << 20));
     }
     if (name == "NvDriverVersion" && trace.driver_version.empty()) {
       trace.driver_version = DriverVersion(environment.Text(1));

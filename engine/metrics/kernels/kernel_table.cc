@@ -1,7 +1,6 @@
 #include "engine/metrics/kernels/kernel_table.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "engine/base/ascii.h"
@@ -87,79 +86,26 @@ std::vector<KernelTotal> UnknownKernels(const Basis& basis) {
 
 namespace {
 
-bool IsWord(char c) { return IsAlnum(c) || c == '_' || c == '$'; }
+bool IsOfName(char c) { return IsWordChar(c) || c == '$'; }
 
 // The first word of a template's arguments that says what it is an instance of.
-std::string_view Telling(std::string_view arguments) {
-  static constexpr std::array<std::string_view, 40> kSilent = {"at",
-                                                               "native",
-                                                               "anonymous",
-                                                               "namespace",
-                                                               "std",
-                                                               "array",
-                                                               "char",
-                                                               "unsigned",
-                                                               "float",
-                                                               "double",
-                                                               "long",
-                                                               "short",
-                                                               "void",
-                                                               "const",
-                                                               "c10",
-                                                               "detail",
-                                                               "lambda",
-                                                               "operator",
-                                                               "cutlass",
-                                                               "cute",
-                                                               "gemm",
-                                                               "kernel",
-                                                               "Kernel",
-                                                               "device",
-                                                               "false",
-                                                               "true",
-                                                               "bool",
-                                                               "BFloat16",
-                                                               "Half",
-                                                               "half",
-                                                               "cuda",
-                                                               "cub",
-                                                               "thrust",
-                                                               "ReduceOp",
-                                                               "func_wrapper_t",
-                                                               "ck_tile",
-                                                               "TensorIteratorBase",
-                                                               "TensorListMetadata",
-                                                               "int",
-                                                               "internal"};
+std::string_view FirstTellingWord(std::string_view arguments, const Knowledge& knowledge) {
+  constexpr std::size_t kLeastLetters = 4;  // shorter ones name types and namespaces
   for (std::size_t i = 0; i < arguments.size();) {
-    if (!IsWord(arguments[i])) {
-      ++i;
-      continue;
-    }
     std::size_t end = i;
-    while (end < arguments.size() && IsWord(arguments[end])) ++end;
+    while (end < arguments.size() && IsOfName(arguments[end])) ++end;
     const std::string_view word = arguments.substr(i, end - i);
-    const bool is_number = IsDigit(word.front());
-    if (!is_number && word.size() > 3 &&
-        std::find(kSilent.begin(), kSilent.end(), word) == kSilent.end()) {
+    if (word.size() >= kLeastLetters && !IsDigit(word.front()) &&
+        knowledge.ValueIn(NameList::kSilentWord, word).empty())
       return word;
-    }
-    i = end;
+    i = std::max(end, i + 1);
   }
   return {};
 }
 
-// Kernels that are templates over what they do.
-bool IsGeneric(std::string_view base) {
-  return base.ends_with("elementwise_kernel") || base.ends_with("reduce_kernel") ||
-         base == "multi_tensor_apply_kernel" || base == "Kernel" || base == "Kernel2" ||
-         base == "device_kernel" || base == "kentry" || base == "_kernel_agent" ||
-         base == "static_kernel" || base.starts_with("DeviceReduce");
-}
-
 }  // namespace
 
-std::string ShortKernelName(std::string_view full) {
+std::string ShortKernelName(std::string_view full, const Knowledge& knowledge) {
   constexpr std::size_t kMost = 60;
   if (full.starts_with("void ")) full.remove_prefix(5);
   int depth = 0;
@@ -189,9 +135,10 @@ std::string ShortKernelName(std::string_view full) {
   std::string_view base = full.substr(begin, stop - begin);
   if (base.ends_with(".kd")) base.remove_suffix(3);
   std::string name(base);
-  if (IsGeneric(base) && open < end) {
-    const std::string_view telling = Telling(full.substr(open + 1, end - open - 1));
-    if (!telling.empty()) name += "<" + std::string(telling) + ">";
+  if (open < end && !knowledge.ValueIn(NameList::kGenericKernel, base).empty()) {
+    const std::string_view word =
+        FirstTellingWord(full.substr(open + 1, end - open - 1), knowledge);
+    if (!word.empty()) name += "<" + std::string(word) + ">";
   }
   if (name.size() <= kMost) return name;
   return name.substr(0, kMost - 3) + "…";

@@ -34,6 +34,6 @@ std::vector<KernelTotal> UnknownKernels(const Basis& basis);
 // A name for people: without return type, namespaces, arguments and most of the template's; of
 // generic kernels with what they are an instance of: "vectorized_elementwise_kernel<
 // CUDAFunctor_add>". At most 60 characters.
-std::string ShortKernelName(std::string_view full);
+std::string ShortKernelName(std::string_view full, const Knowledge& knowledge);
 
 }  // namespace advise

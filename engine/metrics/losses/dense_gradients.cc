@@ -1,11 +1,11 @@
 #include "engine/metrics/losses/dense_gradients.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <utility>
 
+#include "engine/base/parse_number.h"
 #include "engine/metrics/kernels/shape_work.h"
 #include "engine/timeline/operator_families.h"
 
@@ -49,11 +49,7 @@ class DenseFinder {
   }
 
   static std::int64_t RowsOf(const OperatorInputs& inputs, std::size_t at) {
-    std::int64_t rows = 0;
-    if (at >= inputs.values.size()) return 0;
-    const std::string& text = inputs.values[at];
-    std::from_chars(text.data(), text.data() + text.size(), rows);
-    return rows;
+    return at < inputs.values.size() ? NumberAtStart<std::int64_t>(inputs.values[at]) : 0;
   }
 
   // The tables, and the backward passes that belong to each.
