@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 
 namespace advise {
 namespace {
@@ -27,7 +28,7 @@ bool IsMaker(const std::string& program) { return program == "nvidia" || program
 // Whether what is for these programs is for GPUs like these; every GPU where the run does not say.
 bool FitsMaker(const RunInfo& run, const std::vector<std::string>& programs) {
   if (run.maker.empty() || std::none_of(programs.begin(), programs.end(), IsMaker)) return true;
-  return std::find(programs.begin(), programs.end(), run.maker) != programs.end();
+  return IsIn(run.maker, programs);
 }
 
 bool IsKind(const std::string& program) { return program == "training" || program == "inference"; }
@@ -37,23 +38,21 @@ bool IsKind(const std::string& program) { return program == "training" || progra
 bool FitsKind(const RunInfo& run, const std::vector<std::string>& programs) {
   const bool known = run.kind == "training" || run.kind == "inference" || run.kind == "solver";
   if (!known || std::none_of(programs.begin(), programs.end(), IsKind)) return true;
-  return std::find(programs.begin(), programs.end(), run.kind) != programs.end();
+  return IsIn(run.kind, programs);
 }
 
 // What ran without a backward pass or an optimizer is told what is for training only where nothing
 // else is said.
 bool IsForOtherKind(const RunInfo& run, const std::vector<std::string>& programs) {
   const bool trains_nothing = run.kind == "one-pass" || run.kind == "kernels";
-  return trains_nothing &&
-         std::find(programs.begin(), programs.end(), "training") != programs.end();
+  return trains_nothing && IsIn("training", programs);
 }
 
 // To capture the other ranks is for reports that lack some.
 constexpr const char* kSomeRanks = "some-ranks";
 
 bool FitsRanks(const RunInfo& run, const std::vector<std::string>& programs) {
-  return !run.all_ranks ||
-         std::find(programs.begin(), programs.end(), kSomeRanks) == programs.end();
+  return !run.all_ranks || !IsIn(kSomeRanks, programs);
 }
 
 // Whether what is for these programs is for such GPUs, kinds of runs and reports.
@@ -95,8 +94,7 @@ bool IsForNeighbor(const RunInfo& run, const std::vector<std::string>& programs)
   const std::set<std::string> is = WhatItIs(run);
   if (is.empty() || is.contains("python")) return false;
   const auto named = [&](const std::string& program) { return is.contains(program); };
-  return std::none_of(programs.begin(), programs.end(), named) &&
-         std::find(programs.begin(), programs.end(), "c++") != programs.end();
+  return std::none_of(programs.begin(), programs.end(), named) && IsIn("c++", programs);
 }
 
 // How far what fits is from a Python program of which no kernel, operator or range shows the

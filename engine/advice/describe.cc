@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/replay/replay.h"
 
@@ -112,7 +113,7 @@ bool Fits(const Fix& fix, const Verdict& verdict) {
   const std::pair<std::string, Cell> cell("reason", Cell(fix.reason));
   for (const auto& [name, rows] : verdict.tables) {
     for (const Row& row : rows) {
-      if (std::find(row.begin(), row.end(), cell) != row.end()) return true;
+      if (IsIn(cell, row)) return true;
     }
   }
   return false;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
 #include "engine/lookup/look_up.h"
@@ -223,9 +224,7 @@ class EvidenceCollector {
     const double bytes = SumInWindow(
         OpKind::kCopy,
         [&](std::uint32_t copy) {
-          return HostSide(copies, copy) == memory &&
-                 std::find(directions.begin(), directions.end(), copies.direction[copy]) !=
-                     directions.end();
+          return HostSide(copies, copy) == memory && IsIn(copies.direction[copy], directions);
         },
         [&](std::uint32_t op) { return copies.bytes[trace_.ops.detail[op]]; });
     std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "engine/advice/describe.h"
+#include "engine/base/is_in.h"
 
 namespace advise {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 // Whether the fix of the plan comes before the other one, if that is in the plan at all.
 bool ComesBefore(const PlannedFix& fix, const Candidate& other) {
   return other.turn == 0 || fix.candidate->turn < other.turn;
-}
-
-bool Holds(const std::vector<std::string>& list, const std::string& id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
 }
 
 std::vector<std::string>* ListOf(Effect effect, Finding* finding) {
@@ -26,7 +23,7 @@ Finding* KnownCause(const std::vector<PlannedFix>& plan, const Candidate& of, Ef
   for (const PlannedFix& fix : plan) {
     const Candidate& cause = *fix.candidate;
     const auto& known = effect == Effect::kNeedless ? cause.makes_needless : cause.unlocks;
-    if (ComesBefore(fix, of) && Holds(known, of.rule->id)) return fix.finding;
+    if (ComesBefore(fix, of) && IsIn(of.rule->id, known)) return fix.finding;
   }
   return nullptr;
 }
@@ -34,7 +31,7 @@ Finding* KnownCause(const std::vector<PlannedFix>& plan, const Candidate& of, Ef
 // The first fix of the plan that explains it; null: none.
 Finding* Explanation(const std::vector<PlannedFix>& plan, const Candidate& of) {
   for (const PlannedFix& fix : plan) {
-    if (Holds(of.explained_by, fix.finding->rule->id)) return fix.finding;
+    if (IsIn(fix.finding->rule->id, of.explained_by)) return fix.finding;
   }
   return nullptr;
 }
@@ -55,7 +52,7 @@ void LeaveOutProfiled(std::vector<Finding>* findings) {
 }
 
 void AddOnce(std::vector<std::string>* list, const std::string& id) {
-  if (!Holds(*list, id)) list->push_back(id);
+  if (!IsIn(id, *list)) list->push_back(id);
 }
 
 // A candidate that has no place in the plan yet.
@@ -167,7 +164,7 @@ void FixList::Plan() {
       if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
       if (little_more(one.worth, chosen->worth)) return true;
       if (rule.topic != Topic::kSwitch || !Matters(one.worth) ||
-          !Holds(rule.explains, chosen->candidate->rule->id)) {
+          !IsIn(chosen->candidate->rule->id, rule.explains)) {
         return false;
       }
       const auto needless = static_cast<Nanos>(needless_part * static_cast<double>(one.worth));
@@ -232,7 +229,7 @@ void FixList::Plan() {
       Take(candidate, candidate.saving);
       candidate.next_bound = NextBound();
       for (Open& one : open) {
-        if (Holds(candidate.unlocks, one.candidate->rule->id)) one.worth = one.candidate->own;
+        if (IsIn(one.candidate->rule->id, candidate.unlocks)) one.worth = one.candidate->own;
       }
     }
     left -= candidate.saving;
@@ -247,7 +244,7 @@ void FixList::Explain() {
       if (&cause == &effect || !Matters(cause.unprofiled) || cause.rule->kind == RuleKind::kInfo)
         continue;
       if (cause.unprofiled < effect.unprofiled) continue;
-      const bool said = Holds(cause.rule->explains, effect.rule->id);
+      const bool said = IsIn(effect.rule->id, cause.rule->explains);
       if (!said && !LostTo(effect, cause)) continue;
       AddOnce(&effect.explained_by, cause.rule->id);
       AddOnce(&cause.explains, effect.rule->id);
@@ -267,7 +264,7 @@ void FixList::PartAlternatives() {
       continue;
     const bool alternative =
         std::all_of(candidates_.begin(), candidates_.end(), [&](const Candidate& cause) {
-          if (!Holds(effect.explained_by, cause.rule->id)) return true;
+          if (!IsIn(cause.rule->id, effect.explained_by)) return true;
           return alone >= part * static_cast<double>(cause.unprofiled) &&
                  EffectOn(effect, WorthAfter(cause, effect)) != Effect::kNeedless;
         });

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "engine/base/is_in.h"
 #include "engine/replay/remedy.h"
 
 namespace advise {
@@ -99,8 +100,7 @@ class ItemFinder {
     for (const auto& [finding, report] : cause->found) named.insert(report);
     const std::vector<std::string>& effects = cause->rule->explains;
     for (const JobItem& item : items_) {
-      const bool is_effect =
-          std::find(effects.begin(), effects.end(), item.rule->id) != effects.end();
+      const bool is_effect = IsIn(item.rule->id, effects);
       if (&item == cause || !is_effect) continue;
       for (const auto& [finding, report] : item.found) {
         if (finding->batches_ready && named.insert(report).second) {
@@ -156,9 +156,7 @@ class ItemFinder {
       double most = 0;
       for (const auto& [finding, report] : named) {
         const std::vector<std::string>& explains = finding->explains;
-        if (!Leads(*finding, *report) ||
-            std::find(explains.begin(), explains.end(), effect) == explains.end())
-          continue;
+        if (!Leads(*finding, *report) || !IsIn(effect, explains)) continue;
         least = least == 0 ? finding->saving_share : std::min(least, finding->saving_share);
         most = std::max(most, finding->saving_share);
       }
@@ -240,7 +238,7 @@ class ItemFinder {
   bool Concerns(const Finding& finding, const ReportFindings& report, std::size_t rank) const {
     const std::vector<int>& named = finding.where.ranks;
     if (report.ranks.size() < 2 || named.empty() || !cluster_.numbered) return true;
-    return std::find(named.begin(), named.end(), cluster_.Number(rank)) != named.end();
+    return IsIn(cluster_.Number(rank), named);
   }
 
   const Cluster& cluster_;

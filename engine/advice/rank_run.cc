@@ -11,6 +11,7 @@
 #include "engine/advice/describe.h"
 #include "engine/advice/fix_list.h"
 #include "engine/advice/job_items.h"
+#include "engine/base/is_in.h"
 
 namespace advise {
 namespace {
@@ -23,7 +24,7 @@ struct Taken {
 
 void AddNew(const std::vector<std::string>& more, std::vector<std::string>* list) {
   for (const std::string& one : more) {
-    if (std::find(list->begin(), list->end(), one) == list->end()) list->push_back(one);
+    if (!IsIn(one, *list)) list->push_back(one);
   }
 }
 
@@ -120,8 +121,8 @@ class JobFixes : public FixList {
   bool IsLocked(const Candidate& candidate) {
     return std::any_of(candidates().begin(), candidates().end(), [&](const Candidate& other) {
       const auto& unlocks = other.unlocks;
-      return std::find(unlocks.begin(), unlocks.end(), candidate.rule->id) != unlocks.end() &&
-             !taken_ids_.contains(other.id) && Matters(Remaining(other, window()));
+      return IsIn(candidate.rule->id, unlocks) && !taken_ids_.contains(other.id) &&
+             Matters(Remaining(other, window()));
     });
   }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -96,7 +97,7 @@ class TimelineBuilder {
     for (std::size_t r = 0; r < n && chosen.size() < kRanks / 2; ++r) {
       const std::vector<int>& named = finding_.where.ranks;
       if (named.size() == n) break;  // names nobody
-      if (std::find(named.begin(), named.end(), cluster_.Number(r)) != named.end()) {
+      if (IsIn(cluster_.Number(r), named)) {
         chosen.insert(r);
       }
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/is_in.h"
 #include "engine/base/parse_number.h"
 #include "engine/pipeline/session.h"
 
@@ -110,7 +111,7 @@ std::vector<std::string> FindingsAtOrAbove(const Report& report, Severity level,
       continue;
     }
     const std::string& id = finding.rule->id;
-    const bool listed = std::find(rules.begin(), rules.end(), id) != rules.end();
+    const bool listed = IsIn(id, rules);
     if (!listed && !known.contains(id)) rules.push_back(id);
   }
   return rules;

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/base/is_in.h"
+
 namespace advise {
 namespace {
 
@@ -60,9 +62,7 @@ bool IsSystemWide(const std::string& option) {
 std::vector<std::string> ProfilerCommand(const Knowledge& knowledge, const CaptureRequest& request,
                                          const LaunchLine& line) {
   std::vector<std::string> options;
-  const auto without = [&](const std::string& tag) {
-    return std::find(request.without.begin(), request.without.end(), tag) != request.without.end();
-  };
+  const auto without = [&](const std::string& tag) { return IsIn(tag, request.without); };
   for (const CaptureHint& hint : knowledge.capture_hints()) {
     const int from = LevelNumber(hint.level);
     const bool cluster = hint.tag == "cluster" && StartsApart(line) && request.level == "full";
@@ -70,7 +70,7 @@ std::vector<std::string> ProfilerCommand(const Knowledge& knowledge, const Captu
     if (without(hint.tag)) continue;
     for (const std::string& word : Words(hint.option)) Join(word, &options);
   }
-  if (std::find(options.begin(), options.end(), "--gpu-metrics-devices=all") != options.end()) {
+  if (IsIn("--gpu-metrics-devices=all", options)) {
     options.emplace_back("--gpu-metrics-frequency=10000");
   }
   if (request.level != "full" || without("cpu-sampling")) options.emplace_back("--sample=none");

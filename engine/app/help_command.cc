@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/app/command.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -50,7 +51,7 @@ class HelpCommand : public Command {
  private:
   static int Known(const std::string& word, const std::vector<std::string>& names,
                    const std::string& all) {
-    if (std::find(names.begin(), names.end(), word) != names.end()) return kAnalyzed;
+    if (IsIn(word, names)) return kAnalyzed;
     const std::string near = DidYouMean(word, names);
     return Complain({"there is no such command", word,
                      near.empty() ? "all of them: " + all : "did you mean " + near + "?"},

@@ -5,6 +5,7 @@
 
 #include "engine/app/command.h"
 #include "engine/base/cores.h"
+#include "engine/base/is_in.h"
 #include "engine/base/parse_number.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
@@ -23,7 +24,7 @@ CLI::Validator OneOf(const std::vector<std::string>& values) {
   std::string list;
   for (const std::string& value : values) list += (list.empty() ? "" : ",") + value;
   const auto check = [values](const std::string& text) -> std::string {
-    if (std::find(values.begin(), values.end(), text) != values.end()) return "";
+    if (IsIn(text, values)) return "";
     std::string known;
     for (const std::string& value : values) known += (known.empty() ? "" : ", ") + value;
     const std::string near = DidYouMean(text, values);

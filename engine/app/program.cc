@@ -14,6 +14,7 @@
 
 #include "engine/app/command.h"
 #include "engine/app/output.h"
+#include "engine/base/is_in.h"
 #include "engine/base/leftovers.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/processes.h"
@@ -148,8 +149,7 @@ std::string Hint(const CLI::App& app, int argc, const char* const* argv) {
     if (!is_option && (jobs.empty() || word.starts_with("-"))) continue;
     const std::string name = word.substr(0, word.find('='));
     std::string guess = Guess(name, is_option ? options : jobs);
-    const bool known =
-        is_option && std::find(options.begin(), options.end(), name) != options.end();
+    const bool known = is_option && IsIn(name, options);
     if (!known && !guess.empty()) return guess;
   }
   return "";

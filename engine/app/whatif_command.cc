@@ -10,6 +10,7 @@
 #include "engine/app/command.h"
 #include "engine/app/command_answers.h"
 #include "engine/app/options.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
 #include "engine/pipeline/parts.h"
@@ -281,7 +282,7 @@ Answer WhatIfAnswer(RunOptions run, const std::vector<std::string>& fixes) {
   run.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
     std::vector<const Verdict*> fixed;
     for (const Verdict& verdict : report->verdicts) {
-      const bool named = std::find(fixes.begin(), fixes.end(), verdict.rule->id) != fixes.end();
+      const bool named = IsIn(verdict.rule->id, fixes);
       if (named && verdict.outcome == Outcome::kFired) fixed.push_back(&verdict);
     }
     problem = NotFired(*report, fixes);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/is_in.h"
+
 namespace advise {
 namespace {
 
@@ -80,10 +82,6 @@ struct Gone {
   Sign sign = Sign::kUnknown;
 };
 
-bool Holds(const std::vector<std::string>& list, const std::string& id) {
-  return std::find(list.begin(), list.end(), id) != list.end();
-}
-
 const Finding* BeforeFinding(const Report& report, const std::string& rule) {
   for (const Finding& finding : report.findings) {
     if (finding.rule != nullptr && finding.rule->id == rule) return &finding;
@@ -108,7 +106,7 @@ void ReadSigns(const SignReader& reader, Gone* gone) {
 bool TakesAlong(const Gone& cause, const Gone& effect) {
   if (cause.finding == nullptr || effect.finding == nullptr) return false;
   const std::string& id = effect.change.rule;
-  return Holds(cause.finding->makes_needless, id) || Holds(cause.finding->explains, id);
+  return IsIn(id, cause.finding->makes_needless) || IsIn(id, cause.finding->explains);
 }
 
 // Fills what the finding went with, of the fixes that show. As many launches alone say little: each

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/base/is_in.h"
 #include "engine/compare/compare.h"
 #include "engine/compare/work_match.h"
 
@@ -128,9 +129,7 @@ Scaling ScaleRuns(const std::vector<ScalingRun>& runs, const Knowledge& knowledg
   return scaling;
 }
 
-bool JudgesScaling(const RuleInfo& rule) {
-  return std::find(rule.needs.begin(), rule.needs.end(), kScaleRuns) != rule.needs.end();
-}
+bool JudgesScaling(const RuleInfo& rule) { return IsIn(kScaleRuns, rule.needs); }
 
 std::unique_ptr<Facts> ScaleFacts(const Scaling& scaling, std::size_t row,
                                   const std::vector<ScalingRun>& runs) {

@@ -1,6 +1,7 @@
 // mpi.*: calls of MPI, and GPUs that idle while the host waits in them.
 #include <algorithm>
 
+#include "engine/base/is_in.h"
 #include "engine/base/launcher_variables.h"
 #include "engine/facts/declare.h"
 
@@ -25,12 +26,10 @@ Rows FunctionRows(const Mpi& m) {
 bool IsMpiProgram(const Analysis& a) {
   if (!a.kind.framework.empty()) return false;
   const std::vector<std::string>& languages = a.kind.languages;
-  if (std::find(languages.begin(), languages.end(), "MPI") != languages.end()) return true;
+  if (IsIn("MPI", languages)) return true;
   const auto& environment = a.run.trace.environment;
-  return std::any_of(environment.begin(), environment.end(), [](const auto& variable) {
-    return std::find(kMpiRankVariables.begin(), kMpiRankVariables.end(), variable.first) !=
-           kMpiRankVariables.end();
-  });
+  return std::any_of(environment.begin(), environment.end(),
+                     [](const auto& variable) { return IsIn(variable.first, kMpiRankVariables); });
 }
 
 // Programs that do not use MPI have no calls of it: that is known, recorded or not.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/grade/quantity.h"
 #include "engine/knowledge/toml_reader.h"
@@ -122,7 +123,7 @@ class ExerciseReader {
   std::vector<std::string> Rules(const TomlNode& node, std::string_view field) {
     std::vector<std::string> list = reader_.Texts(node, field, Need::kMay);
     for (const std::string& rule : list) {
-      if (std::find(rules_.begin(), rules_.end(), rule) != rules_.end()) continue;
+      if (IsIn(rule, rules_)) continue;
       reader_.Problem(*node.Find(field), fmt::format("{}: there is no rule \"{}\"", field, rule),
                       Suggestion(rule, rules_));
     }
@@ -190,9 +191,7 @@ class ExerciseReader {
                  1,
              "a choice needs one of \"fact\", \"expect\", \"yes_when\"");
         if (!one.expect_text.empty()) {
-          want(std::find(one.choices.begin(), one.choices.end(), one.expect_text) !=
-                   one.choices.end(),
-               "expect is none of the choices");
+          want(IsIn(one.expect_text, one.choices), "expect is none of the choices");
         }
         if (!one.yes_when.empty()) {
           want(one.choices == std::vector<std::string>{"yes", "no"},

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/grade/quantity.h"
 
@@ -89,8 +90,7 @@ Fired HasFired(const Report& report, const std::string& rule, std::string* why) 
   // Folded under a cause that has fired: it stands for it.
   for (const Finding& finding : report.findings) {
     if (finding.severity == Severity::kInfo) continue;
-    if (std::find(finding.explains.begin(), finding.explains.end(), rule) != finding.explains.end())
-      return Fired::kYes;
+    if (IsIn(rule, finding.explains)) return Fired::kYes;
   }
   return Fired::kNo;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/base/is_in.h"
 #include "engine/base/units.h"
 
 namespace advise {
@@ -128,7 +129,7 @@ bool KeepsInputs(std::string_view operator_name) {
                                                                     "item",
                                                                     "_local_scalar_dense"});
   operator_name.remove_prefix(colons + 2);
-  return std::find(kNothing.begin(), kNothing.end(), operator_name) == kNothing.end();
+  return !IsIn(operator_name, kNothing);
 }
 
 std::string_view SizesInName(std::string_view name) {

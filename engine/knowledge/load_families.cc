@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/knowledge/loader.h"
 #include "engine/knowledge/read_list.h"
@@ -94,7 +95,7 @@ void KnowledgeLoader::ReadVariables(TomlReader& reader, const TomlNode& root,
     EnvironmentSwitch made{reader.Text(entry, "name"), reader.Text(entry, "variable"),
                            reader.Text(entry, "meaning"), site};
     CheckName(reader, entry, made.name);
-    if (std::find(known.begin(), known.end(), made.name) != known.end()) {
+    if (IsIn(made.name, known)) {
       reader.Problem(entry, fmt::format("\"{}\" is defined twice", made.name));
       return;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/knowledge/loader.h"
 #include "engine/knowledge/read_list.h"
@@ -13,8 +14,7 @@ namespace {
 std::vector<std::string> ValuesOf(const std::vector<NameRule>& rules) {
   std::vector<std::string> values;
   for (const NameRule& rule : rules) {
-    if (std::find(values.begin(), values.end(), rule.value) == values.end())
-      values.push_back(rule.value);
+    if (!IsIn(rule.value, values)) values.push_back(rule.value);
   }
   return values;
 }
@@ -79,7 +79,7 @@ void KnowledgeLoader::ReadKernels(TomlReader& reader, const TomlNode& root,
        {&knowledge_.kernel_precision_, &knowledge_.kernel_tensor_, &knowledge_.kernel_trait_}) {
     for (const NameRule& rule : *rules) {
       for (const std::string& name : rule.classes) {
-        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        if (IsIn(name, known)) continue;
         errors_.push_back({fmt::format("field \"classes\": no [[class]] entry gives \"{}\"", name),
                            rule.where, Suggestion(name, known)});
       }
@@ -148,7 +148,7 @@ void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
       sign.any_kind = reader.Flag(entry, "any_kind", TomlReader::Need::kMay);
       sign.record = reader.Text(entry, "record", TomlReader::Need::kMay);
       for (const std::string& place : sign.in) {
-        if (std::find(kPlaces.begin(), kPlaces.end(), place) == kPlaces.end()) {
+        if (!IsIn(place, kPlaces)) {
           reader.Problem(entry, fmt::format("field \"in\": no names stand in \"{}\"", place));
         }
       }

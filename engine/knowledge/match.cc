@@ -8,6 +8,7 @@
 
 #include "engine/base/call_name.h"
 #include "engine/base/glob.h"
+#include "engine/base/is_in.h"
 #include "engine/knowledge/knowledge.h"
 
 namespace advise {
@@ -23,9 +24,7 @@ std::string_view NameIn(FamilyKind kind, std::string_view name) {
 
 }  // namespace
 
-bool KernelClass::Has(std::string_view trait) const {
-  return std::find(traits.begin(), traits.end(), trait) != traits.end();
-}
+bool KernelClass::Has(std::string_view trait) const { return IsIn(trait, traits); }
 
 KernelClass Knowledge::ClassifyKernel(std::string_view demangled_name) const {
   const NameKey key(demangled_name);
@@ -41,8 +40,7 @@ KernelClass Knowledge::ClassifyKernel(std::string_view demangled_name) const {
     made.tensor_core = rule->value == "yes" ? 1 : 0;
   }
   for (const NameRule& rule : kernel_trait_) {
-    const bool asked = rule.classes.empty() || std::find(rule.classes.begin(), rule.classes.end(),
-                                                         made.name) != rule.classes.end();
+    const bool asked = rule.classes.empty() || IsIn(made.name, rule.classes);
     if (asked && !made.Has(rule.value) && rule.Matches(key)) made.traits.push_back(rule.value);
   }
   return made;
@@ -108,7 +106,7 @@ std::vector<std::size_t> Knowledge::RunSignsOf(std::string_view in, std::string_
   const NameKey key(name);
   for (std::size_t i = 0; i < run_signs_.size(); ++i) {
     const RunSign& sign = run_signs_[i];
-    if (std::find(sign.in.begin(), sign.in.end(), in) == sign.in.end()) continue;
+    if (!IsIn(in, sign.in)) continue;
     if (sign.rule.Matches(key)) found.push_back(i);
   }
   return found;

@@ -4,6 +4,7 @@
 
 #include "engine/base/ascii.h"
 #include "engine/base/glob.h"
+#include "engine/base/is_in.h"
 
 namespace advise {
 namespace {
@@ -57,8 +58,7 @@ bool NameRule::Matches(const NameKey& key) const {
 const NameRule* FirstMatch(const std::vector<NameRule>& rules, const NameKey& key,
                            std::string_view kernel_class) {
   for (const NameRule& rule : rules) {
-    const bool asked = rule.classes.empty() || std::find(rule.classes.begin(), rule.classes.end(),
-                                                         kernel_class) != rule.classes.end();
+    const bool asked = rule.classes.empty() || IsIn(kernel_class, rule.classes);
     if (asked && rule.Matches(key)) return &rule;
   }
   return nullptr;

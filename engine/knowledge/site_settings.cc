@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "engine/base/is_in.h"
 #include "engine/base/parse_number.h"
 #include "engine/base/text.h"
 #include "engine/knowledge/loader.h"
@@ -183,7 +184,7 @@ std::vector<Error> Knowledge::ApplySite(const File& site) {
 std::vector<Error> Knowledge::CheckSuppressed(const std::vector<std::string>& rule_ids) const {
   std::vector<Error> errors;
   for (const SuppressedRule& rule : switched_off_) {
-    const bool known = std::find(rule_ids.begin(), rule_ids.end(), rule.id) != rule_ids.end();
+    const bool known = IsIn(rule.id, rule_ids);
     if (known || rule.id.starts_with("site/")) continue;
     errors.push_back({fmt::format("there is no rule \"{}\"", rule.id), rule.where,
                       Suggestion(rule.id, rule_ids)});

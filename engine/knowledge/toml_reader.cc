@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -102,7 +103,7 @@ std::pair<double, double> TomlReader::Range(const TomlNode& table, std::string_v
 std::string TomlReader::Choice(const TomlNode& table, std::string_view field,
                                const std::vector<std::string>& allowed) {
   std::string chosen = Text(table, field);
-  if (!chosen.empty() && std::find(allowed.begin(), allowed.end(), chosen) == allowed.end()) {
+  if (!chosen.empty() && !IsIn(chosen, allowed)) {
     std::string hint = Suggestion(chosen, allowed);
     Problem(
         *table.Find(field),
@@ -114,15 +115,14 @@ std::string TomlReader::Choice(const TomlNode& table, std::string_view field,
 
 void TomlReader::OnlyFields(const TomlNode& table, std::initializer_list<std::string_view> fields) {
   const bool all_known =
-      std::all_of(table.items.begin(), table.items.end(), [&](const TomlNode& entry) {
-        return std::find(fields.begin(), fields.end(), entry.key) != fields.end();
-      });
+      std::all_of(table.items.begin(), table.items.end(),
+                  [&](const TomlNode& entry) { return IsIn(entry.key, fields); });
   if (!all_known) OnlyFields(table, std::vector<std::string>(fields.begin(), fields.end()));
 }
 
 void TomlReader::OnlyFields(const TomlNode& table, const std::vector<std::string>& fields) {
   for (const TomlNode& entry : table.items) {
-    if (std::find(fields.begin(), fields.end(), entry.key) != fields.end()) continue;
+    if (IsIn(entry.key, fields)) continue;
     std::string hint = Suggestion(entry.key, fields);
     if (hint.empty()) hint = "known fields: " + Listed(fields);
     Problem(entry, fmt::format("unknown field \"{}\"", entry.key), std::move(hint));

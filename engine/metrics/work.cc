@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/base/glob.h"
+#include "engine/base/is_in.h"
 
 namespace advise {
 namespace {
@@ -132,9 +133,7 @@ class WorkFinder {
     std::vector<std::uint32_t> processes;
     for (const std::uint32_t t : run_.launching_threads) {
       const std::uint32_t process = trace_.threads[t].process;
-      if (process != kNone &&
-          std::find(processes.begin(), processes.end(), process) == processes.end())
-        processes.push_back(process);
+      if (process != kNone && !IsIn(process, processes)) processes.push_back(process);
     }
     const auto per_process = static_cast<double>(std::max<std::size_t>(1, processes.size()));
     const auto per_device =

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
 
@@ -106,9 +107,7 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
     launches += NumberIn(row, "count");
     ++made.kernels;
     const std::string function = Telling(KernelFunction(SafeText(*text)), all);
-    if (!function.empty() &&
-        std::find(functions.begin(), functions.end(), function) == functions.end())
-      functions.push_back(function);
+    if (!function.empty() && !IsIn(function, functions)) functions.push_back(function);
   }
   if (functions.empty()) return made;
   const char* const tool = amd ? "rocprof-compute" : "Nsight Compute";

@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "engine/base/is_in.h"
 #include "engine/facts/rows.h"
 
 namespace advise {
@@ -207,8 +208,7 @@ class Merger {
 
 bool IsMerged(const std::string& fact) {
   return fact == "steps.count" || fact == "work.kernels" || fact == "work.origins" ||
-         fact == "work.uploads" || IsMergedNumber(fact) ||
-         std::find(kWords.begin(), kWords.end(), fact) != kWords.end();
+         fact == "work.uploads" || IsMergedNumber(fact) || IsIn(fact, kWords);
 }
 
 void MergeWork(const std::vector<const Report*>& parts, const std::vector<Nanos>& steps,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/is_in.h"
 #include "engine/facts/rows.h"
 #include "engine/pipeline/measure_command.h"
 
@@ -19,7 +20,7 @@ NotChecked EntryOf(const Verdict& verdict, const Knowledge& knowledge, bool torc
   entry.needs = verdict.missing;
   entry.reason = verdict.reason;
   for (const CaptureHint& hint : knowledge.capture_hints()) {
-    if (std::find(entry.needs.begin(), entry.needs.end(), hint.tag) == entry.needs.end()) continue;
+    if (!IsIn(hint.tag, entry.needs)) continue;
     entry.how += (entry.how.empty() ? "" : " ") + hint.text;
     if (torch && !hint.torch.empty()) {
       entry.how += " With torch.profiler: " + hint.torch + ".";
@@ -48,7 +49,7 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
   std::vector<std::string> traced = {"cuda", "nvtx", "osrt"};
   std::vector<std::string> others;
   const auto add = [](std::vector<std::string>* list, const std::string& item) {
-    if (std::find(list->begin(), list->end(), item) == list->end()) list->push_back(item);
+    if (!IsIn(item, *list)) list->push_back(item);
   };
   std::vector<std::string> torch_options;
   bool by_torch = false;  // what was recorded need not be recorded again

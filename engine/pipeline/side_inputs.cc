@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/import/importer.h"
 
 namespace advise {
@@ -92,7 +93,7 @@ void JoinNccl(NcclLog& from, NcclLog* to) {
   MoveAll(from.warnings, &to->warnings);
   const auto add = [](auto& list, auto* all) {
     for (auto& one : list) {
-      if (std::find(all->begin(), all->end(), one) == all->end()) all->push_back(std::move(one));
+      if (!IsIn(one, *all)) all->push_back(std::move(one));
     }
   };
   add(from.environment, &to->environment);

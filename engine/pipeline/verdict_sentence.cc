@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/measure_command.h"
@@ -34,8 +35,7 @@ std::string InSentence(std::string title) {
 std::string LanguagesInWords(const RunInfo& run) {
   std::vector<std::string> told;
   for (const char* language : {"OpenACC", "OpenMP", "Fortran", "MPI"}) {
-    if (std::find(run.languages.begin(), run.languages.end(), language) != run.languages.end())
-      told.emplace_back(language);
+    if (IsIn(language, run.languages)) told.emplace_back(language);
   }
   return fmt::format("{}", fmt::join(told, ", "));
 }

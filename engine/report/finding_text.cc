@@ -6,6 +6,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/advice/run_terms.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -152,8 +153,7 @@ const Finding* MadeNeedlessBy(const Report& report, const Finding& finding) {
   if (finding.rule == nullptr || finding.InTurn() >= kWorthSaying) return nullptr;
   for (const Finding& other : report.findings) {
     const auto& needless = other.makes_needless;
-    if (other.rank > 0 && other.rank < finding.rank &&
-        std::find(needless.begin(), needless.end(), finding.rule->id) != needless.end())
+    if (other.rank > 0 && other.rank < finding.rank && IsIn(finding.rule->id, needless))
       return &other;
   }
   return nullptr;

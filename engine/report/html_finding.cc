@@ -4,6 +4,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/advice/report_views.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/html_parts.h"
@@ -70,7 +71,7 @@ std::string Fixes(const Report& report, const Finding& finding) {
     }
     html += "</li>\n";
     for (const Link& link : fix.links) {
-      if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
+      if (!IsIn(link.url, links)) links.push_back(link.url);
     }
   }
   html += "</ol>\n";

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -75,7 +76,7 @@ bool BelongsToNumber(std::string_view number, std::string_view next) {
   while (!next.empty() && std::string_view(",.;:)").find(next.back()) != std::string_view::npos) {
     next.remove_suffix(1);
   }
-  return std::find(kUnitsOfNumbers.begin(), kUnitsOfNumbers.end(), next) != kUnitsOfNumbers.end();
+  return IsIn(next, kUnitsOfNumbers);
 }
 
 std::vector<std::string> Words(std::string_view text) {

@@ -7,6 +7,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/report/budget_text.h"
 #include "engine/report/finding_text.h"
@@ -166,7 +167,7 @@ std::string Full(const Report& report, const Finding& finding, const MarkdownOpt
       text += "\n";
     }
     for (const Link& link : fix.links) {
-      if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
+      if (!IsIn(link.url, links)) links.push_back(link.url);
     }
   }
   text += "\n";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"
@@ -59,7 +60,7 @@ void Measured(const RulePage& item, std::string* page) {
   *page += "\n## How it is measured\n\n| fact | unit | definition |\n|---|---|---|\n";
   for (const FactInfo& fact : item.facts) {
     const auto& optional = item.rule->optional;
-    const bool may = std::find(optional.begin(), optional.end(), fact.name) != optional.end();
+    const bool may = IsIn(fact.name, optional);
     *page += fmt::format("| `{}`{} | {} | {} |\n", fact.name, may ? " (may be absent)" : "",
                          fact.unit, MarkdownCell(fact.definition));
   }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
 #include "engine/report/budget_text.h"
@@ -190,8 +191,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> ReasonsNotChecked(
                                     [&](const auto& group) { return group.first == item.reason; });
     if (known == groups.end()) {
       groups.push_back({item.reason, {item.rule}});
-    } else if (std::find(known->second.begin(), known->second.end(), item.rule) ==
-               known->second.end()) {
+    } else if (!IsIn(item.rule, known->second)) {
       known->second.push_back(item.rule);
     }
   }

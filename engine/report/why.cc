@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/report/check_text.h"
 #include "engine/report/finding_text.h"
@@ -178,7 +179,7 @@ void WriteClaimResult(Page& page, const Report& report, const std::string& rule,
   std::vector<std::string> takers;
   for (const Finding& finding : report.findings) {
     const auto& folded = finding.explains;
-    if (finding.rule != nullptr && std::find(folded.begin(), folded.end(), rule) != folded.end()) {
+    if (finding.rule != nullptr && IsIn(rule, folded)) {
       takers.push_back(finding.rule->id);
     }
   }

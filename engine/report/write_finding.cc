@@ -9,6 +9,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/advice/describe.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/report/check_text.h"
 #include "engine/report/finding_text.h"
@@ -44,7 +45,7 @@ std::vector<std::string> LinksOf(const std::vector<Fix>& fixes) {
   std::vector<std::string> links;
   for (const Fix& fix : fixes) {
     for (const Link& link : fix.links) {
-      if (std::find(links.begin(), links.end(), link.url) == links.end()) links.push_back(link.url);
+      if (!IsIn(link.url, links)) links.push_back(link.url);
     }
   }
   return links;
@@ -143,7 +144,7 @@ class EffectTree {
       const RuleInfo* rule = RuleOf(report, id);
       for (const std::string& effect :
            rule == nullptr ? std::vector<std::string>() : rule->explains) {
-        const bool here = effect != id && std::find(ids_.begin(), ids_.end(), effect) != ids_.end();
+        const bool here = effect != id && IsIn(effect, ids_);
         if (here && !Above(effect, id)) parent_.emplace(effect, id);
       }
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/glob.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/script/handles.h"
 #include "engine/script/run_context.h"
@@ -225,7 +226,7 @@ int InWords(lua_State* state) {
                                                              "flops", "count", "num"};
   const double value = Number(state, 1, "in_words");
   const std::string_view kind = Text(state, 2, "in_words");
-  if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) {
+  if (!IsIn(kind, kKinds)) {
     return luaL_error(state,
                       "in_words: argument 2: wanted pct, time, bytes, rate, flops, count or num");
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <lua.hpp>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/script/declaration.h"
 #include "engine/script/verdict_reader.h"
@@ -258,8 +259,7 @@ class DeclarationReader {
     lua_pop(state_, 1);
     if (part == LUA_TSTRING) {
       const std::string threshold = fields_.Text(-1, "part", Need::kMay, "saving.");
-      if (std::find(rule_.thresholds.begin(), rule_.thresholds.end(), threshold) ==
-          rule_.thresholds.end()) {
+      if (!IsIn(threshold, rule_.thresholds)) {
         fields_.Problem("saving.part", fmt::format("there is no threshold \"{}\"", threshold),
                         "add it to thresholds");
       }
@@ -277,7 +277,7 @@ class DeclarationReader {
   }
 
   static bool Holds(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return IsIn(name, names);
   }
 
   void AddTo(std::vector<std::string>& names, const FactInfo* fact) const {

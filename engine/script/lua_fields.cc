@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <lua.hpp>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -57,7 +58,7 @@ std::vector<std::string> SortedKeys(lua_State* state, int table,
     lua_pop(state, 1);
     if (lua_type(state, -1) == LUA_TSTRING) {
       const std::string_view key = lua_tostring(state, -1);
-      if (std::find(but.begin(), but.end(), key) == but.end()) keys.emplace_back(key);
+      if (!IsIn(key, but)) keys.emplace_back(key);
     } else if (lua_isinteger(state, -1) != 0) {
       keys.push_back(fmt::format("[{}]", lua_tointeger(state, -1)));
     } else {

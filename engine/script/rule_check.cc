@@ -8,6 +8,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/script/rule_code.h"
 #include "engine/script/stand_ins.h"
@@ -147,7 +148,7 @@ void CheckFixes(const RuleSet& rules, const RuleInfo& rule, const RuleCode& code
                                     [&](const std::string& reason) { return !code.Says(reason); });
   for (const Fix& fix : rule.fixes) {
     for (const std::string& program : fix.programs) {
-      if (std::find(programs.begin(), programs.end(), program) != programs.end()) continue;
+      if (IsIn(program, programs)) continue;
       errors.push_back({fmt::format("fixes: no program is called \"{}\"", program), where,
                         Suggestion(program, programs)});
     }

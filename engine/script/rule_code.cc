@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -273,9 +274,7 @@ void RuleCode::CheckFact() {
   }
 }
 
-bool RuleCode::IsFact(const std::string& name) const {
-  return std::find(declared_.begin(), declared_.end(), name) != declared_.end();
-}
+bool RuleCode::IsFact(const std::string& name) const { return IsIn(name, declared_); }
 
 bool RuleCode::IsGroup(const std::string& name) const {
   return std::any_of(declared_.begin(), declared_.end(),

@@ -6,6 +6,7 @@
 #include <lua.hpp>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/script/declaration.h"
 #include "engine/script/lua_fields.h"
@@ -78,7 +79,7 @@ class RuleReader {
 
   std::string Choice(const char* field, const std::vector<std::string>& allowed) {
     std::string chosen = Must(field);
-    if (!chosen.empty() && std::find(allowed.begin(), allowed.end(), chosen) == allowed.end()) {
+    if (!chosen.empty() && !IsIn(chosen, allowed)) {
       fields_.Problem(field,
                       fmt::format("wanted {}, got \"{}\"", fmt::join(allowed, " | "), chosen),
                       Suggestion(chosen, allowed));
@@ -203,7 +204,7 @@ class RuleReader {
         return;
       }
       const std::string kind = place.substr(colon + 1);
-      if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+      if (!IsIn(kind, kinds)) {
         fields_.Problem(field,
                         fmt::format("{{{}}}: wanted a kind of {}, got \"{}\"", place,
                                     fmt::join(kinds, " | "), kind),
@@ -345,8 +346,7 @@ class RuleReader {
       not_applicable = not_applicable || expect == "not_applicable";
       static const std::vector<std::string> words = {"fires", "silent", "not_applicable",
                                                      "cannot_tell"};
-      if (lua_type(state_, -1) != LUA_TTABLE &&
-          std::find(words.begin(), words.end(), expect) == words.end()) {
+      if (lua_type(state_, -1) != LUA_TTABLE && !IsIn(expect, words)) {
         fields_.Problem(label + "expect",
                         fmt::format("wanted evidence or one of {}, got {}", fmt::join(words, ", "),
                                     DescribeLua(state_, -1)),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <lua.hpp>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/script/handles.h"
 #include "engine/script/sandbox.h"
@@ -82,8 +83,7 @@ int IndexThresholds(lua_State* state) {
   const RuleInfo& rule = *context.verdict.rule;
   const std::string name =
       lua_type(state, 2) == LUA_TSTRING ? lua_tostring(state, 2) : luaL_typename(state, 2);
-  const bool declared =
-      std::find(rule.thresholds.begin(), rule.thresholds.end(), name) != rule.thresholds.end();
+  const bool declared = IsIn(name, rule.thresholds);
   const Threshold* threshold = declared ? ThresholdOf(context.knowledge, rule, name) : nullptr;
   if (threshold == nullptr) {
     const std::string near = DidYouMean(name, rule.thresholds);
@@ -135,12 +135,10 @@ bool RunContext::FindMissing(const std::vector<const FactInfo*>& needs) {
     Read(*need);
     const bool has_reason = absent != nullptr && !absent->reason.empty();
     std::string reason = has_reason ? absent->reason : need->name + " is not there";
-    if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) {
+    if (!IsIn(reason, reasons)) {
       reasons.push_back(std::move(reason));
     }
-    if (absent != nullptr && !absent->needs.empty() &&
-        std::find(verdict.missing.begin(), verdict.missing.end(), absent->needs) ==
-            verdict.missing.end()) {
+    if (absent != nullptr && !absent->needs.empty() && !IsIn(absent->needs, verdict.missing)) {
       verdict.missing.push_back(absent->needs);
     }
   }

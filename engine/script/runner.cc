@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "engine/base/is_in.h"
 #include "engine/base/side_by_side.h"
 #include "engine/base/text.h"
 #include "engine/script/declaration.h"
@@ -262,11 +263,11 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
     std::vector<std::string> ids;
     ids.reserve(rules.size());
     for (const RuleInfo& other : rules) ids.push_back(other.id);
-    if (std::find(ids.begin(), ids.end(), rule.replaces) == ids.end()) {
+    if (!IsIn(rule.replaces, ids)) {
       errors.push_back({fmt::format("replaces: there is no rule \"{}\"", rule.replaces), rule.path,
                         Suggestion(rule.replaces, ids)});
     }
-    if (std::find(replaced.begin(), replaced.end(), rule.replaces) != replaced.end()) {
+    if (IsIn(rule.replaces, replaced)) {
       errors.push_back(
           {fmt::format("replaces: another rule replaces \"{}\"", rule.replaces), rule.path,
            "`advise rules list` tells where rules come from; --no-site leaves out those that no "
@@ -282,7 +283,7 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
             [&](std::size_t a, std::size_t b) { return rules[a].id < rules[b].id; });
   set.rules_.reserve(rules.size());
   for (const std::size_t at : order) {
-    if (std::find(replaced.begin(), replaced.end(), rules[at].id) != replaced.end()) continue;
+    if (IsIn(rules[at].id, replaced)) continue;
     set.rules_.push_back(std::move(rules[at]));
     set.loaded_.push_back(std::move(loaded[at]));
   }

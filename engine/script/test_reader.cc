@@ -7,6 +7,7 @@
 #include <cmath>
 #include <lua.hpp>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/script/handles.h"
 #include "engine/script/lua_fields.h"
@@ -67,7 +68,7 @@ class TestReader {
     for (const std::string& key : SortedKeys(state_, table)) {
       const std::string name = prefix.empty() ? key : prefix + "." + key;
       lua_getfield(state_, table, key.c_str());
-      const bool known = std::find(declared_.begin(), declared_.end(), name) != declared_.end();
+      const bool known = IsIn(name, declared_);
       if (known) {
         test_.facts[name].value = ReadValue(name);
       } else if (lua_type(state_, -1) == LUA_TTABLE && depth < kDeepest && IsPrefix(name)) {
@@ -177,7 +178,7 @@ class TestReader {
     const int table = lua_gettop(state_);
     for (const std::string& key : SortedKeys(state_, table)) {
       lua_getfield(state_, table, key.c_str());
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
+      if (!IsIn(key, known)) {
         Problem(fmt::format("saving: unknown field \"{}\"", key),
                 fmt::format("known fields: {}", fmt::join(known, ", ")));
       } else if (lua_type(state_, -1) != LUA_TNUMBER) {

@@ -6,6 +6,7 @@
 #include <lua.hpp>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/script/handles.h"
 #include "engine/script/lua_fields.h"
@@ -166,7 +167,7 @@ void ReadSaving(lua_State* state, int index, SavingClaim& saving) {
   static const std::vector<std::string> known = {"claims",     "remedy",          "part",
                                                  "confidence", "confidence_from", "basis"};
   for (const std::string& key : SortedKeys(state, table)) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (IsIn(key, known)) continue;
     const std::string near = DidYouMean(key, known);
     Refuse(state, "saving: unknown field \"" + key + "\"" +
                       (near.empty() ? "" : " (did you mean \"" + near + "\"?)"));

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/launcher_variables.h"
 #include "engine/base/trim.h"
 #include "engine/scrub/secret_shapes.h"
@@ -72,9 +73,7 @@ bool TextScrubber::IsSwitch(std::string_view name, std::string_view value) {
     known = known || name.starts_with(prefix);
   }
   bool number = false;
-  const auto among = [&](const auto& names) {
-    number = number || std::find(names.begin(), names.end(), name) != names.end();
-  };
+  const auto among = [&](const auto& names) { number = number || IsIn(name, names); };
   among(kRankVariables);
   among(kLocalRankVariables);
   among(kWorldSizeVariables);

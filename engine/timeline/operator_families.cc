@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/base/is_in.h"
+
 namespace advise {
 
 OperatorFamilies::OperatorFamilies(const Run& run, std::initializer_list<std::string_view> families)
@@ -18,7 +20,7 @@ int OperatorFamilies::Of(StringId name) {
   const std::vector<std::size_t> all =
       run_.knowledge.FamiliesOf(FamilyKind::kOperator, run_.trace.strings[name]);
   for (std::size_t i = 0; i < asked_.size() && known == kNoFamily; ++i) {
-    if (std::find(all.begin(), all.end(), asked_[i]) != all.end()) {
+    if (IsIn(asked_[i], all)) {
       known = static_cast<std::int8_t>(i);
     }
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/is_in.h"
 #include "engine/base/median.h"
 
 namespace advise {
@@ -176,8 +177,7 @@ class PeriodFinder {
       : knowledge_(knowledge),
         tokens_(tokens),
         meets_host_(meets_host),
-        any_computes_(std::find(tokens.computes.begin(), tokens.computes.end(), 1) !=
-                      tokens.computes.end()),
+        any_computes_(IsIn(1, tokens.computes)),
         min_count_(std::max(fewest, static_cast<std::size_t>(knowledge.Number("step.min_count")))),
         min_match_(knowledge.Number("step.period_match")),
         min_cover_(knowledge.Number("step.period_cover")),

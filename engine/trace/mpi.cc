@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 
 namespace advise {
 namespace {
@@ -30,7 +31,7 @@ std::string StemOf(std::string_view function) {
 
 template <std::size_t kCount>
 bool IsOneOf(std::string_view name, const std::array<std::string_view, kCount>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return IsIn(name, names);
 }
 
 constexpr std::array<std::string_view, 9> kSends = {"send",   "bsend",  "ssend",  "rsend", "isend",

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "engine/base/is_in.h"
 #include "engine/trace/columns.h"
 
 namespace advise {
@@ -28,9 +29,7 @@ Rows Where(std::size_t size, const Wanted& wanted) {
   return rows;
 }
 
-bool Contains(const Rows& rows, std::uint32_t row) {
-  return std::find(rows.begin(), rows.end(), row) != rows.end();
-}
+bool Contains(const Rows& rows, std::uint32_t row) { return IsIn(row, rows); }
 
 // Where each kept row went; kNone for the others.
 std::vector<std::uint32_t> NewPlaces(std::size_t size, const Rows& rows) {

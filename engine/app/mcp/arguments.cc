@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -92,7 +93,7 @@ Result<Arguments> Arguments::Read(const McpJson& given, const std::vector<Parame
     if (empty) return Fail("is empty", parameter.name, parameter.text);
   }
   for (const auto& [name, value] : given.items()) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (IsIn(name, names)) continue;
     const std::string near = DidYouMean(name, names);
     return Fail("there is no argument \"" + SafeText(name) + "\"", "",
                 near.empty() ? "" : "did you mean " + near + "?");

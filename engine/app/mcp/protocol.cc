@@ -4,6 +4,7 @@
 #include <array>
 #include <exception>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 
 namespace advise {
@@ -155,7 +156,7 @@ McpJson McpServer::Result(const McpJson& id, const std::string& method, const Mc
 McpJson McpServer::Initialize(const McpJson& params) {
   const std::string wanted = Text(Member(params, "protocolVersion"));
   if (wanted.empty()) throw Refusal{kInvalidParams, "protocolVersion is missing"};
-  const bool known = std::find(kRevisions.begin(), kRevisions.end(), wanted) != kRevisions.end();
+  const bool known = IsIn(wanted, kRevisions);
   revision_ = known ? wanted : kRevisions.front();
   return {{"protocolVersion", revision_},
           {"capabilities", {{"tools", {{"listChanged", false}}}}},

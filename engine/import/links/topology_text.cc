@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/import/formats.h"
 #include "engine/import/text_input.h"
 
@@ -23,13 +24,12 @@ bool IsDevice(std::string_view word) {
 bool IsLink(std::string_view cell) {
   static constexpr auto kLinks =
       std::to_array<std::string_view>({"X", "SYS", "NODE", "SOC", "PHB", "PXB", "PIX", "PSB"});
-  return std::find(kLinks.begin(), kLinks.end(), cell) != kLinks.end() ||
-         (cell.starts_with("NV") && IsDigits(cell.substr(2)));
+  return IsIn(cell, kLinks) || (cell.starts_with("NV") && IsDigits(cell.substr(2)));
 }
 bool IsStatus(std::string_view cell) {
   static constexpr auto kStatus =
       std::to_array<std::string_view>({"OK", "CNS", "GNS", "TNS", "NS", "DR", "U", "X"});
-  return std::find(kStatus.begin(), kStatus.end(), cell) != kStatus.end();
+  return IsIn(cell, kStatus);
 }
 
 // The devices of a header line, "GPU0 GPU1 NIC0 CPU Affinity …"; empty when it is none.

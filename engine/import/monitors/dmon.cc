@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "engine/base/is_in.h"
 #include "engine/import/formats.h"
 #include "engine/import/monitors/monitor_log.h"
 #include "engine/import/text_input.h"
@@ -33,7 +34,7 @@ std::optional<std::size_t> GpuColumn(std::string_view line) {
       const bool known = std::any_of(cells.begin(), cells.end(), [](const std::string& cell) {
         return DmonQuantity(cell) != nullptr;
       });
-      const bool of_processes = std::find(cells.begin(), cells.end(), "pid") != cells.end();
+      const bool of_processes = IsIn("pid", cells);
       return known && !of_processes ? std::optional(i) : std::nullopt;
     }
     if (word != "date" && word != "time") return std::nullopt;

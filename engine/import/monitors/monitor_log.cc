@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/is_in.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
@@ -284,7 +285,7 @@ bool IsNoValue(std::string_view cell) {
                                        "[unknown error]", "[not supported]", "not supported",
                                        "[insufficient permissions]", "<<<null>>>", "[not found]"});
   const std::string lower = Lower(Trimmed(cell));
-  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+  return IsIn(lower, kWords);
 }
 
 bool IsBlankNumber(double value) {

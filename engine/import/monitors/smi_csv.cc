@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/base/is_in.h"
 #include "engine/import/formats.h"
 #include "engine/import/monitors/monitor_log.h"
 #include "engine/import/text_input.h"
@@ -37,7 +38,7 @@ struct SmiField {
 bool IsKey(const std::string& name) {
   static constexpr auto kKeys = std::to_array<std::string_view>(
       {"timestamp", "index", "name", "gpu_name", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id"});
-  return std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end();
+  return IsIn(name, kKeys);
 }
 bool IsMask(const std::string& name) { return name == kClock || name == kClockNew; }
 bool IsSmi(const std::string& name) { return SmiQuantity(name) != nullptr || IsMask(name); }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/import/formats.h"
 #include "engine/import/ncu/ncu_metrics.h"
 #include "engine/import/text_input.h"
@@ -43,8 +44,7 @@ bool IsIdentity(std::string_view column) {
   static constexpr auto kIdentity = std::to_array<std::string_view>(
       {"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context",
        "Stream", "Block Size", "Grid Size", "Device", "CC", "Section Name"});
-  return std::find(kIdentity.begin(), kIdentity.end(), column) != kIdentity.end() ||
-         column.find("Range:") != std::string_view::npos;
+  return IsIn(column, kIdentity) || column.find("Range:") != std::string_view::npos;
 }
 
 class NcuCsvReader {

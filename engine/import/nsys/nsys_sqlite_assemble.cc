@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/base/call_name.h"
+#include "engine/base/is_in.h"
 #include "engine/base/side_by_side.h"
 #include "engine/import/host_calls.h"
 #include "engine/import/nsys/nsys_sqlite_devices.h"
@@ -383,7 +384,7 @@ void Assembler::JoinConstructs() {
 
 void Assembler::CloseOpenRanges() {
   std::vector<Nanos>& ends = trace_.ranges.end;
-  if (std::find(ends.begin(), ends.end(), kOpenEnd) == ends.end()) return;
+  if (!IsIn(kOpenEnd, ends)) return;
   Nanos last = std::numeric_limits<Nanos>::min();
   for (const std::vector<Nanos>* times :
        {&trace_.ops.end, &trace_.calls.end, &trace_.syncs.end, &trace_.os_calls.end,

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "engine/base/is_in.h"
+
 namespace advise {
 namespace {
 
@@ -31,8 +33,8 @@ bool IsHeading(const std::vector<std::string>& cells) {
   for (const std::string& cell : cells) {
     if (cell.empty() || cell.size() > 60 || NumberOf(cell)) return false;
     const std::string name = ColumnOf(cell).name;
-    names = names || std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-    times = times || std::find(kTimes.begin(), kTimes.end(), name) != kTimes.end();
+    names = names || IsIn(name, kNames);
+    times = times || IsIn(name, kTimes);
   }
   return names && times;
 }
@@ -41,9 +43,8 @@ bool IsHeading(const std::vector<std::string>& cells) {
 bool IsUnits(const std::vector<std::string>& cells) {
   static constexpr auto kUnits = std::to_array<std::string_view>(
       {"", "%", "ns", "us", "ms", "s", "B", "KB", "MB", "GB", "KB/s", "MB/s", "GB/s", "B/s"});
-  return std::all_of(cells.begin(), cells.end(), [](const std::string& cell) {
-    return std::find(kUnits.begin(), kUnits.end(), cell) != kUnits.end();
-  });
+  return std::all_of(cells.begin(), cells.end(),
+                     [](const std::string& cell) { return IsIn(cell, kUnits); });
 }
 
 class TablesReader {

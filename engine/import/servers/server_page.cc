@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/base/file_name.h"
+#include "engine/base/is_in.h"
 #include "engine/import/formats.h"
 #include "engine/import/prometheus.h"
 #include "engine/import/servers/server_text.h"
@@ -157,8 +158,7 @@ class ServerPageReader {
   double Total(std::initializer_list<std::string_view> names) const {
     double sum = -1;
     for (const auto& [key, total] : totals_) {
-      if (std::find(names.begin(), names.end(), total.name) != names.end())
-        sum = std::max(0.0, sum) + total.value;
+      if (IsIn(total.name, names)) sum = std::max(0.0, sum) + total.value;
     }
     return sum;
   }

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/base/is_in.h"
 #include "engine/metrics/losses/copy.h"
 
 namespace advise {
@@ -183,7 +184,7 @@ class Cutter {
         });
     if (run_.names.ThreadRole(thread) == Role::kLoaderWorker) return true;
     const auto& list = run_.launching_threads;
-    return works && std::find(list.begin(), list.end(), thread) != list.end();
+    return works && IsIn(thread, list);
   }
 
   void AddRow(std::uint32_t thread, const char* what, std::vector<ExcerptEvent> events,
@@ -200,7 +201,7 @@ class Cutter {
       if (trace_.processes.size() > 1) process = fmt::format(" of {}", row.process);
     }
     const auto& launching = run_.launching_threads;
-    row.launches = std::find(launching.begin(), launching.end(), thread) != launching.end();
+    row.launches = IsIn(thread, launching);
     row.name = fmt::format("{}{}: {}", name.empty() ? fmt::format("thread {}", of.tid) : name,
                            process, what);
     row.events = std::move(events);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/base/glob.h"
+#include "engine/base/is_in.h"
 #include "engine/base/median.h"
 
 namespace advise {
@@ -40,7 +41,7 @@ class Sampler {
       for (std::size_t s = 0; s < all_.size(); ++s) {
         const Series& series = all_[s];
         if (series.device != d) continue;
-        if (std::find(quantities.begin(), quantities.end(), quantity_[s]) == quantities.end()) {
+        if (!IsIn(quantity_[s], quantities)) {
           continue;
         }
         std::size_t count = 0;

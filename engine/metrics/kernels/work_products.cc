@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/is_in.h"
 #include "engine/metrics/kernels/shape_call.h"
 
 namespace advise::work {
@@ -217,9 +218,8 @@ std::optional<ShapeWork> UnnamedProduct(const Call& call) {
     const Sizes& out = call.Tensor(operands[0]).sizes;
     const Sizes& left = call.Tensor(operands[1]).sizes;
     const Sizes& right = call.Tensor(operands[2]).sizes;
-    const bool fits = out.front() == left.front() &&
-                      std::find(right.begin(), right.end(), out.back()) != right.end() &&
-                      std::find(right.begin(), right.end(), left.back()) != right.end();
+    const bool fits =
+        out.front() == left.front() && IsIn(out.back(), right) && IsIn(left.back(), right);
     if (fits) return Any(call, operands[1], operands[2]);
   }
   return Any(call, operands[0], operands[1]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/is_in.h"
 #include "engine/base/median.h"
 #include "engine/metrics/system/monitor_logs.h"
 
@@ -36,8 +37,7 @@ void AddXid(const std::string& gpu, int code, const Knowledge& knowledge, Monito
   const XidMeaning* const known = knowledge.FindXid(code);
   DriverErrors& errors =
       known != nullptr && known->kind == "program" ? health->of_program : health->of_board;
-  if (std::find(errors.gpus.begin(), errors.gpus.end(), gpu) == errors.gpus.end())
-    errors.gpus.push_back(gpu);
+  if (!IsIn(gpu, errors.gpus)) errors.gpus.push_back(gpu);
   if (errors.code != 0 && knowledge.XidRank(code) >= knowledge.XidRank(errors.code)) return;
   errors.code = code;
   errors.kind = known == nullptr ? "" : known->kind;

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/timeline/step.h"
 
@@ -71,8 +72,7 @@ class Signs {
   std::vector<std::string> Languages() const {
     std::vector<std::string> languages;
     const auto add = [&](const std::string& language) {
-      if (std::find(languages.begin(), languages.end(), language) == languages.end())
-        languages.push_back(language);
+      if (!IsIn(language, languages)) languages.push_back(language);
     };
     for (std::size_t i = 0; i < found_.size(); ++i) {
       if (found_[i].empty()) continue;
@@ -165,10 +165,7 @@ class KindFinder {
     return graphs_;
   }
 
-  bool Speaks(const char* language) const {
-    return std::find(result_.languages.begin(), result_.languages.end(), language) !=
-           result_.languages.end();
-  }
+  bool Speaks(const char* language) const { return IsIn(language, result_.languages); }
 
   void Set(KindOfRun kind, std::string why) {
     result_.kind = kind;
