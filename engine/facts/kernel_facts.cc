@@ -206,6 +206,20 @@ void DeclareTrains(Catalog* catalog) {
              &KernelTrains::pieces_mean);
 }
 
+// A compiler's search for the fastest form of a kernel.
+void DeclareTuning(Catalog* catalog) {
+  auto& tuning = catalog->Of(&Analysis::kernel_tuning);
+  tuning.AddLoss(
+      "kernel.tuning", kCount | kPerStep | kChange,
+      {"series of runs of kernels in the loop, each run behind a memset of one large size",
+       "Time of runs of kernels behind memsets of one large size, of these memsets, and "
+       "idle time between them.",
+       "No kernels are tuned in the loop."},
+      &KernelTuning::loss);
+  tuning.Add("kernel.tuning.runs", "count", "Runs in one such series, on average.",
+             &KernelTuning::runs);
+}
+
 // The same kernel and grid at the same place of the step.
 void DeclareVariation(Catalog* catalog) {
   auto& variation = catalog->Of(&Analysis::kernel_variation);
@@ -269,6 +283,7 @@ void DeclareKernelFacts(Catalog* catalog) {
   DeclareGrids(catalog);
   DeclareSequences(catalog);
   DeclareTrains(catalog);
+  DeclareTuning(catalog);
   DeclareVariation(catalog);
   DeclareBlocks(catalog);
 }

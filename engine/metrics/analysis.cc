@@ -192,6 +192,7 @@ void Analysis::FindOfOperators() {
   operators = FindOperators(shared);
   dense_gradients = FindDenseGradients(shared, operators);
   algorithm_trials = FindAlgorithmTrials(shared);
+  kernel_tuning = FindKernelTuning(shared);
   value_checks = FindValueChecks(shared);
 }
 

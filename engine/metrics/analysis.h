@@ -28,6 +28,7 @@
 #include "engine/metrics/losses/input.h"
 #include "engine/metrics/losses/kernel.h"
 #include "engine/metrics/losses/kernel_trains.h"
+#include "engine/metrics/losses/kernel_tuning.h"
 #include "engine/metrics/losses/kernel_variation.h"
 #include "engine/metrics/losses/launch.h"
 #include "engine/metrics/losses/moves.h"
@@ -139,6 +140,7 @@ struct Analysis {
   Accumulation accumulation;
   UnseenWork unseen;
   AlgorithmTrials algorithm_trials;
+  KernelTuning kernel_tuning;
   ValueChecks value_checks;
   DenseGradients dense_gradients;  // empty unless sizes of operators were recorded
   OneHotProducts one_hot;          // the same

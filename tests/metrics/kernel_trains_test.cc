@@ -106,5 +106,33 @@ TEST_CASE("blocks of 48 threads leave a quarter of their lanes empty") {
   CHECK(run->block_shapes->partial_warp_rows[0].name == "stencil");
 }
 
+// Twelve runs of candidates in each step, each behind a memset of `bytes`.
+TraceBuilder Tuned(std::int64_t bytes, bool clears_each) {
+  TraceBuilder story;
+  Repeat(10, 4_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 3900_us});
+    for (Nanos k = 0; k < 12; ++k) {
+      const Nanos from = at + 20_us + k * 100_us;
+      if (clears_each || k == 0)
+        story.Memset(bytes, {from - 15_us, from - 12_us}, {from, from + 50_us});
+      story.Launch(k < 6 ? "triton_red_a" : "triton_red_b", {from - 10_us, from - 6_us},
+                   {from + 50_us, from + 90_us});
+    }
+    story.Launch("gemm", {at + 1500_us, at + 1505_us}, {at + 1600_us, at + 3800_us});
+  });
+  return story;
+}
+
+TEST_CASE("runs of kernels behind memsets of one large size are a search for the fastest form") {
+  const Analysed run(Tuned(256'000'000, true));
+  CHECK(run->kernel_tuning.loss.count >= 9);
+  CHECK(run->kernel_tuning.runs == 12);
+  CHECK(run->kernel_tuning.loss.remedy->scaled_ops.size() % 24 == 0);
+  // From the first memset to the last run: 12 times 50 and 40 us, and 10 us between two runs.
+  CHECK(run->kernel_tuning.loss.per_step == Approx(1).epsilon(0.15));
+  CHECK(Analysed(Tuned(4'000'000, true))->kernel_tuning.loss.count == 0);  // no cache is so small
+  CHECK(Analysed(Tuned(256'000'000, false))->kernel_tuning.loss.count == 0);
+}
+
 }  // namespace
 }  // namespace advise
