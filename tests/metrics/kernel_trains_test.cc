@@ -113,10 +113,12 @@ TraceBuilder Tuned(std::int64_t bytes, bool clears_each) {
     story.Range("step " + std::to_string(i), {at, at + 3900_us});
     for (Nanos k = 0; k < 12; ++k) {
       const Nanos from = at + 20_us + k * 100_us;
-      if (clears_each || k == 0)
-        story.Memset(bytes, {from - 15_us, from - 12_us}, {from, from + 50_us});
+      if (clears_each)
+        story.Memset(bytes, {from - 15_us, from - 12_us}, {from, from + 60_us});
+      else
+        story.Launch("fill", {from - 15_us, from - 12_us}, {from, from + 60_us});
       story.Launch(k < 6 ? "triton_red_a" : "triton_red_b", {from - 10_us, from - 6_us},
-                   {from + 50_us, from + 90_us});
+                   {from + 60_us, from + 100_us});
     }
     story.Launch("gemm", {at + 1500_us, at + 1505_us}, {at + 1600_us, at + 3800_us});
   });
@@ -128,7 +130,6 @@ TEST_CASE("runs of kernels behind memsets of one large size are a search for the
   CHECK(run->kernel_tuning.loss.count >= 9);
   CHECK(run->kernel_tuning.runs == 12);
   CHECK(run->kernel_tuning.loss.remedy->scaled_ops.size() % 24 == 0);
-  // From the first memset to the last run: 12 times 50 and 40 us, and 10 us between two runs.
   CHECK(run->kernel_tuning.loss.per_step == Approx(1).epsilon(0.15));
   CHECK(Analysed(Tuned(4'000'000, true))->kernel_tuning.loss.count == 0);  // no cache is so small
   CHECK(Analysed(Tuned(256'000'000, false))->kernel_tuning.loss.count == 0);
