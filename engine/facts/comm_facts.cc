@@ -26,6 +26,14 @@ std::shared_ptr<Remedy> AllBeside(const Analysis& a) {
   for (std::uint32_t op = 0; op < a.run.trace.ops.size(); ++op) {
     if (a.run.IsComm(op)) remedy->detached_ops.push_back(op);
   }
+  // What a late rank is waited for, other work does not hide: that rank sets the pace.
+  const Nanos waits = a.unseen_ranks.Get().loss.lost->Total();
+  if (waits > 0) {
+    Nanos exposed = 0;
+    for (const DeviceTime& t : a.times) exposed += t.comm_exposed.Total();
+    remedy->reach_ns = std::max<Nanos>(1, exposed - waits);
+    remedy->reach_reason = "the rank that this one waits for";
+  }
   return remedy;
 }
 
@@ -171,6 +179,19 @@ void DeclareReplication(Catalog* catalog) {
       {"", "Time of kernels next to collectives beyond the time of the same kernels alone.",
        "Kernels next to collectives take the time that they take alone."},
       &Contention::loss);
+  auto& unseen = catalog->Of(&Analysis::unseen_ranks);
+  unseen.Add("rank.unseen.compared", "count",
+             "Collectives that were compared with others as large, or at their place in steps, "
+             "where one GPU of the report communicates.",
+             &UnseenRanks::compared);
+  unseen.Add("rank.unseen.longest", "ns",
+             "Longest exposed wait for ranks that the report does not hold.",
+             &UnseenRanks::longest_ns);
+  unseen.AddLoss("rank.unseen", kOfGaps,
+                 {"collectives that take longer than like ones",
+                  "Exposed time of collectives beyond what the quick ones of their size take.",
+                  "Collectives take the time that the quick ones of their size take."},
+                 &UnseenRanks::loss);
 }
 
 // A fact of the rank that comes late, or why there is none.

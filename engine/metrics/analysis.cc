@@ -171,7 +171,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   };
   if (!options.few_facts) {
     ahead(kernel_variation, kernel_trains, block_shapes, number_formats, families, moves,
-          replication, turns, contention);
+          replication, turns, contention, unseen_ranks);
   }
   SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);

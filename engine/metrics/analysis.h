@@ -45,6 +45,7 @@
 #include "engine/metrics/losses/step_stats.h"
 #include "engine/metrics/losses/sync.h"
 #include "engine/metrics/losses/turns.h"
+#include "engine/metrics/losses/unseen_ranks.h"
 #include "engine/metrics/losses/unseen_work.h"
 #include "engine/metrics/losses/value_checks.h"
 #include "engine/metrics/origins.h"
@@ -169,6 +170,7 @@ struct Analysis {
   Lazy<Replication> replication{[this] { return FindReplication(basis()); }};
   Lazy<Turns> turns{[this] { return FindTurns(basis()); }};
   Lazy<Contention> contention{[this] { return FindContention(basis()); }};
+  Lazy<UnseenRanks> unseen_ranks{[this] { return FindUnseenRanks(basis()); }};
 
  private:
   // Subjects of framework operators, and those that mostly ask for sizes.

@@ -102,6 +102,7 @@ inline std::vector<std::pair<std::string, const Loss*>> AllLosses(const Analysis
       {"single_operations.loss", &run.single_operations.loss},
       {"turns.waiting", &run.turns->waiting},
       {"contention.loss", &run.contention->loss},
+      {"unseen_ranks.loss", &run.unseen_ranks->loss},
       {"start_up.loss", &run.start_up.loss},
       {"serving.no_request", &run.serving.no_request},
       {"serving.tokenizer", &run.serving.tokenizer},
