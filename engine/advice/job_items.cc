@@ -211,8 +211,8 @@ class ItemFinder {
     for (std::size_t r = 0; r < waits.size(); ++r) {
       if (!waits[r].empty()) item->ranks.insert(r);
     }
-    cuts_.Join(&item->cuts.data, waits);
-    cuts_.Join(&item->by_itself.data, waits);
+    cuts_.AddData(waits, &item->cuts);
+    cuts_.AddData(waits, &item->by_itself);
   }
 
   // A collective is one operation of all its ranks. One that waits in it for the others sees it

@@ -62,6 +62,14 @@ RankCuts CutsOfJob::WaitsForData() const {
   return waits;
 }
 
+void CutsOfJob::AddData(const RankCuts& waits, Cuts* cuts) const {
+  Size(cuts);
+  Join(&cuts->data, waits);
+  for (std::size_t r = 0; r < waits.size(); ++r) {
+    if (!waits[r].empty()) cuts->eased[r] = 1;
+  }
+}
+
 void CutsOfJob::AddCommunication(const Finding& finding, std::size_t r, double share,
                                  Cuts* cuts) const {
   const double communication = OfCommunication(finding, share);
@@ -88,9 +96,24 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
   const double busy =
       std::min(share, finding.touched_share) * (1 - finding.comm_share - finding.idle_share);
   const double idle = std::clamp(1 - busy / other, 0.0, 1.0);
-  // A GPU that is idle less gets its work sooner.
-  if (finding.batches_ready || 2 * idle > 1) cuts->eased[r] = 1;
-  (finding.batches_ready ? cuts->data : cuts->other)[r] = Spread(finding, other, idle, r);
+  std::vector<Nanos>& own = (finding.batches_ready ? cuts->data : cuts->other)[r];
+  own = Spread(finding, other, idle, r);
+  // A GPU that is idle less gets its work sooner. How long hosts load while theirs has work is not
+  // known.
+  if (finding.batches_ready) {
+    cuts->eased[r] = 1;
+  } else if (2 * idle > 1) {
+    cuts->eased[r] += PartOf(own, r);
+  }
+}
+
+// What they are of the rank's own time.
+double CutsOfJob::PartOf(const std::vector<Nanos>& cuts, std::size_t r) const {
+  const Job& job = cluster_.job;
+  const auto sum = static_cast<double>(std::accumulate(cuts.begin(), cuts.end(), Nanos{0}));
+  double own = 0;
+  for (std::size_t s = 0; s < job.steps; ++s) own += static_cast<double>(job.Own(r, s));
+  return own > 0 ? std::min(1.0, sum / own) : 0;
 }
 
 // A share of the rank's window, laid on its steps: where the finding claims time, and the rest on
@@ -191,7 +214,7 @@ Cuts CutsOfJob::Joined(const Cuts& a, const Cuts& b) const {
   Join(&both.other, b.other);
   Size(&both);
   for (std::size_t r = 0; r < b.eased.size(); ++r)
-    both.eased[r] = std::max(both.eased[r], b.eased[r]);
+    both.eased[r] = std::min(1.0, both.eased[r] + b.eased[r]);
   for (std::size_t r = 0; r < b.data.size(); ++r) {
     std::vector<Nanos>& data = both.data[r];
     if (data.empty()) data.assign(b.data[r].size(), 0);

@@ -1,7 +1,6 @@
 // What fixes take off the ranks of a job, by rank and step, and what the job wins by it.
 #pragma once
 
-#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -14,7 +13,9 @@ struct Cuts {
   RankCuts comm;   // communication
   RankCuts data;   // waits for data; several fixes that have batches ready take the same ones
   RankCuts other;  // the rest
-  std::vector<std::uint8_t> eased;  // by rank: its host works less then, nobody knows how much
+  // By rank: its host works less then. Nobody knows by how much, and it is taken for the part that
+  // goes of the rank's own time.
+  std::vector<double> eased;
 };
 
 // Each function is O(ranks x steps), unless it says otherwise.
@@ -32,6 +33,9 @@ class CutsOfJob {
 
   // Of that the communication alone. Cost as above.
   void AddCommunication(const Finding& finding, std::size_t rank, double share, Cuts* cuts) const;
+
+  // Waits for data that end, also of the host.
+  void AddData(const RankCuts& waits, Cuts* cuts) const;
 
   // What ranks wait for their data beside the collectives, in which others make them wait.
   RankCuts WaitsForData() const;
@@ -60,6 +64,7 @@ class CutsOfJob {
 
  private:
   std::vector<Nanos> Spread(const Finding& finding, double part, double idle, std::size_t r) const;
+  double PartOf(const std::vector<Nanos>& cuts, std::size_t r) const;
   Nanos NeededAtOnce(const Finding& finding, std::size_t rank, std::size_t step) const;
 
   const Cluster& cluster_;

@@ -12,6 +12,7 @@
 #include "engine/advice/fix_list.h"
 #include "engine/advice/job_items.h"
 #include "engine/base/is_in.h"
+#include "engine/cluster/late_cause.h"
 
 namespace advise {
 namespace {
@@ -149,7 +150,7 @@ class JobFixes : public FixList {
 
   Nanos ByItself(const Candidate& candidate) const override {
     const JobItem& item = ItemOf(candidate);
-    if (item.verdict != nullptr) return candidate.own;
+    if (item.fixed) return candidate.own;
     return std::min(item.limit, cuts_.GainOf(item.by_itself));
   }
 
@@ -172,6 +173,14 @@ class JobFixes : public FixList {
            static_cast<double>(effect.alone);
   }
 
+  // The late rank runs what the others run, but more slowly. Faster kernels lose less by that, and
+  // are no reason for it.
+  bool IsSlowGpu(const JobItem& item) const {
+    const LateRank& late = cluster_.lateness.straggler;
+    return item.verdict != nullptr && late.rank != kNone && late.cause == kSlowGpu &&
+           item.ranks == std::set<std::size_t>{late.rank};
+  }
+
   // What the second of two fixes wins once the first is done, and nothing else.
   Nanos LeftAfter(const JobItem& first, const JobItem& second) const {
     if (first.fixed || second.fixed) return 0;
@@ -183,6 +192,7 @@ class JobFixes : public FixList {
   // late as before once a large cause is fixed did not come of it.
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {
     const JobItem& lost = ItemOf(effect);
+    if (IsSlowGpu(lost) && ItemOf(cause).verdict == nullptr) return false;
     return effect.alone > 0 && 2 * effect.saving < effect.alone &&
            2 * CutsOfJob::Shared(ItemOf(cause).cuts, lost.cuts) >
                CutsOfJob::Shared(lost.cuts, lost.cuts) &&

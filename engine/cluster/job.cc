@@ -259,23 +259,29 @@ Nanos Job::Window() const {
 }
 
 Nanos Job::LongestWith(const RankCuts& cuts, const RankCuts& comm_cuts,
-                       const std::vector<std::uint8_t>& eased) const {
+                       const std::vector<double>& eased) const {
   Nanos longest = 0;
   for (std::size_t r = 0; r < ranks; ++r) {
     Nanos own = 0;
-    Nanos host = r < eased.size() && eased[r] != 0 ? 0 : host_works[r];
+    Nanos cut = 0;
+    Nanos comm_cut = 0;
     for (std::size_t s = 0; s < steps; ++s) {
-      const Nanos cut = CutAt(cuts, r, s);
-      own += Own(r, s) - cut - CutAt(comm_cuts, r, s);
-      host -= cut;
+      own += Own(r, s);
+      cut += CutAt(cuts, r, s);
+      comm_cut += CutAt(comm_cuts, r, s);
     }
+    const double part = r < eased.size() ? eased[r] : 0;
+    const auto of_eased = static_cast<Nanos>(part * static_cast<double>(own));
+    const Nanos host = static_cast<Nanos>((1 - part) * static_cast<double>(host_works[r])) -
+                       std::max<Nanos>(0, cut - of_eased);
+    own -= cut + comm_cut;
     longest = std::max({longest, own, host});
   }
   return longest;
 }
 
 Nanos Job::Gain(const RankCuts& cuts, const RankCuts& comm_cuts,
-                const std::vector<std::uint8_t>& eased) const {
+                const std::vector<double>& eased) const {
   const Nanos needed = Needed();
   const Nanos window = Window();
   const Nanos needed_then = NeededWith(cuts, comm_cuts);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "engine/cluster/joint.h"
@@ -45,15 +44,15 @@ struct Job {
   Nanos Needed() const;
   Nanos NeededWith(const RankCuts& cuts, const RankCuts& comm_cuts) const;
   // What the longest rank takes by itself, its GPU or its host: the job needs that at least, even
-  // if ranks never met. Cuts of communication leave the host what it works, others do not. Of what
-  // `eased` hosts work then, nothing is known.
+  // if ranks never met. Cuts of communication leave the host what it works, others do not. Where a
+  // fix eases the host, that is the part of its work which goes.
   Nanos LongestWith(const RankCuts& cuts, const RankCuts& comm_cuts,
-                    const std::vector<std::uint8_t>& eased) const;
+                    const std::vector<double>& eased) const;
   // The same steps on the rank that took longest for them: how long the job took.
   Nanos Window() const;
   // By how much the job gets shorter with these cuts; never more than it took.
   Nanos Gain(const RankCuts& cuts, const RankCuts& comm_cuts = {},
-             const std::vector<std::uint8_t>& eased = {}) const;
+             const std::vector<double>& eased = {}) const;
   // What a rank's step has of exposed communication that waits for nobody: part of Own.
   Nanos Transfer(const std::vector<RankSummary>& all, std::size_t rank, std::size_t step) const {
     const std::size_t cell = rank * steps + step;

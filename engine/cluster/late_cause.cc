@@ -39,9 +39,7 @@ class CauseFinder {
       return "it copies as much as the others, but more slowly";
     if (!worst->empty()) return *worst;
     if (AtTimes(slow)) return std::string(kMoreAtTimes);
-    return SameKernels(slow)
-               ? "the same kernels run more slowly there (clock, heat, or another process)"
-               : std::string(kMoreWork);
+    return SameKernels(slow) ? std::string(kSlowGpu) : std::string(kMoreWork);
   }
 
  private:

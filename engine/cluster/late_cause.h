@@ -13,6 +13,9 @@ namespace advise {
 
 // The one cause whose time is not gone when it is fixed: other ranks take the work.
 inline constexpr std::string_view kMoreWork = "it has more work on the GPU";
+// The one that nothing in the program explains: the others run the same.
+inline constexpr std::string_view kSlowGpu =
+    "the same kernels run more slowly there (clock, heat, or another process)";
 // Most of it in a few steps.
 inline constexpr std::string_view kMoreAtTimes =
     "in some steps it computes far longer, as for an evaluation";

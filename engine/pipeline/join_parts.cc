@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "engine/advice/rank_run.h"
@@ -88,6 +89,14 @@ void LeaveOutRepeated(std::vector<RankSummary>* ranks, std::vector<Part>* parts)
   *ranks = std::move(others);
 }
 
+// What a report says of its rank among others, it says without them: nothing was found so.
+void Forget(const std::set<std::string>& rules, Finding* finding) {
+  for (std::vector<std::string>* list :
+       {&finding->explains, &finding->explained_by, &finding->makes_needless, &finding->unlocks}) {
+    std::erase_if(*list, [&](const std::string& id) { return rules.contains(id); });
+  }
+}
+
 // What each part found about its own ranks.
 std::vector<ReportFindings> TakeFindings(const Cluster& cluster, std::vector<Part>* parts) {
   std::vector<ReportFindings> findings(parts->size());
@@ -99,9 +108,15 @@ std::vector<ReportFindings> TakeFindings(const Cluster& cluster, std::vector<Par
     if (!part.saved || !part.left_out.empty()) continue;
     findings[i].part = i;
     findings[i].supports_verdict = part.saved->report.no_verdict_reason.empty();
+    std::set<std::string> about_ranks;
     for (Finding& finding : part.saved->report.findings) {
-      if (!AboutRanks(*finding.rule)) findings[i].findings.push_back(std::move(finding));
+      if (AboutRanks(*finding.rule)) {
+        about_ranks.insert(finding.rule->id);
+      } else {
+        findings[i].findings.push_back(std::move(finding));
+      }
     }
+    for (Finding& finding : findings[i].findings) Forget(about_ranks, &finding);
   }
   return findings;
 }

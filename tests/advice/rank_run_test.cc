@@ -3,6 +3,7 @@
 #include "engine/advice/rank_run.h"
 
 #include "engine/advice/rank_cuts.h"
+#include "engine/cluster/late_cause.h"
 #include "tests/advice/verdicts.h"
 
 namespace advise {
@@ -413,6 +414,36 @@ TEST_CASE("what is as late once a larger cause is fixed did not come of it") {
   CHECK(ShareOf(findings, "host/writes") == Approx(0.3).margin(0.01));
   CHECK(std::find(cause->explains.begin(), cause->explains.end(), "rank/late") ==
         cause->explains.end());
+}
+
+// Kernels take 60 us of each step, and 30 us more on rank 1. A fix takes half of their time.
+TEST_CASE("faster kernels do not explain a GPU that runs them more slowly than others") {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (RankStep& step : ranks[1].steps) {
+    step.time.compute += 30_us;
+    step.time.comm_exposed -= 30_us;
+  }
+  Cluster cluster(std::move(ranks), ShippedKnowledge());
+  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[s] = 30_us;
+  auto remedy = std::make_shared<Remedy>();
+  remedy->rank_cuts = {{}, std::vector<Nanos>(kSteps, 30_us)};
+  remedy->rank_gain = kSteps * 30_us;
+  Verdicts together;
+  together.Add(
+      {.id = "rank/late", .priority = 20, .claims = {{{0, 300_us}}, {}}, .remedy = remedy});
+  const RuleInfo kernels = Rule("kernel/slow");
+  const std::vector<ReportFindings> reports = {{{Saves(kernels, 0.35, 0)}, {0}},
+                                               {{Saves(kernels, 0.53, 0)}, {1}}};
+  const auto late = [&] {
+    const auto findings = RankRun(together.list(), reports, cluster, ShippedKnowledge());
+    return *Named(findings, "rank/late");
+  };
+  CHECK(!late().explained_by.empty());
+  cluster.lateness.straggler.rank = 1;
+  cluster.lateness.straggler.cause = kSlowGpu;
+  CHECK(late().explained_by.empty());
+  CHECK(late().saving_share == Approx(0.12).margin(0.01));
+  CHECK(late().alone_share == Approx(0.3).margin(0.01));  // by itself
 }
 
 // Code behind a wait costs both ranks a fifth of their time: it is named by the wait on rank 0, and

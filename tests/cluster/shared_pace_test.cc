@@ -98,8 +98,9 @@ TEST_CASE("shorter communication leaves each host what it works, over all steps"
   for (RankSummary& rank : ranks) rank.host_works.assign(10, 11'000'000);
   CHECK(job().Gain({}, cuts) == 10 * 1'000'000);
   CHECK(job().Gain(cuts) == 10 * 3'000'000);  // less to do on the host
-  CHECK(job().Gain({}, cuts, {1, 1, 0, 1}) == 10 * 1'000'000);
-  CHECK(job().Gain({}, cuts, {1, 1, 1, 1}) == 10 * 3'000'000);
+  // Three hosts have half as much to do: the fourth sets the pace.
+  CHECK(job().Gain({}, cuts, {0.5, 0.5, 0, 0.5}) == 10 * 1'000'000);
+  CHECK(job().Gain({}, cuts, {0.5, 0.5, 0.5, 0.5}) == 10 * 3'000'000);
 }
 
 // Rank 0 stalls for 40 ms in step 2. The hosts of the others, as slow as its own, go on while their
