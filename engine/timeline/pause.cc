@@ -77,15 +77,29 @@ std::vector<Nanos> LongPauses(const Run& run) {
     FirstOfOperator first_of_operator(run, operators[thread]);
     const RowRange rows = run.calls_of_thread[thread];
     Nanos longest_since = 0;
+    bool waited = false;
+    std::size_t after_waits = 0;
     for (std::uint32_t c = rows.first + 1; c < rows.last; ++c) {
       if (!run.InWindow(calls.start[c])) continue;
+      waited = waited || IsSync(run.ClassOfCall(c - 1));
       longest_since = std::max(longest_since, calls.start[c] - calls.end[c - 1]);
       if (run.first_op_of_call[c] == kNone) continue;
-      if (first_of_operator.Is(calls.start[c])) pauses.push_back(static_cast<float>(longest_since));
+      if (first_of_operator.Is(calls.start[c])) {
+        pauses.push_back(static_cast<float>(longest_since));
+        after_waits += waited ? 1 : 0;
+      }
       longest_since = 0;
+      waited = false;
     }
     if (pauses.empty()) continue;
-    const bool few = static_cast<double>(pauses.size()) < many * static_cast<double>(steps);
+    // What follows a wait for the GPU reads what it computed. Where nearly all launches follow one,
+    // no pause tells what launching needs.
+    const auto count = static_cast<double>(pauses.size());
+    if (static_cast<double>(after_waits) >= run.knowledge.Number("launch.after_waits") * count) {
+      limits[thread] = shortest;
+      continue;
+    }
+    const bool few = count < many * static_cast<double>(steps);
     const double most =
         run.knowledge.Number(few ? "launch.usual_pause_most_of_few" : "launch.usual_pause_most");
     const double usual = std::min(static_cast<double>(Median(std::move(pauses))), most);

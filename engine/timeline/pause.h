@@ -17,7 +17,8 @@ std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time);
 // a framework asks the driver a few things right before it launches, and the code of its operator
 // lies before that. Of the launches of one operator the first counts. Never longer than
 // `launch.long_gap`; shorter than `launch.long_pause` only where launches follow each other so fast
-// that no framework makes them. O(calls).
+// that no framework makes them. `launch.long_pause` where nearly all launches follow a wait for the
+// GPU. O(calls).
 std::vector<Nanos> LongPauses(const Run& run);
 
 // By thread: when it compiled. It made no recorded call for long (see LongPauses), and then loaded

@@ -268,5 +268,21 @@ TEST_CASE("idle time in the ranges of each phase is that phase's, by range") {
   }
 }
 
+TEST_CASE("what a program does behind each of its waits is no launching, however usual it is") {
+  // A script: each kernel is another one. Every kernel is waited for, and 190 us of code follow.
+  const auto lost = [](bool waits) {
+    TraceBuilder story;
+    Repeat(130, 400_us, [&](int i, Nanos at) {
+      const auto name = "stage_" + std::string(1 + static_cast<std::size_t>(i * i % 11), 'a') +
+                        std::string(1, static_cast<char>('a' + i / 6));
+      story.Launch(name, {at, at + 5_us}, {at + 10_us, at + 205_us});
+      if (waits) story.Sync({at + 6_us, at + 210_us}, "cudaDeviceSynchronize");
+    });
+    return AnalyseAll(story.Build()).host_code->time.lost->Total();
+  };
+  CHECK(lost(true) >= 128 * 190_us);
+  CHECK(lost(false) == 0);  // each kernel may need so long to be launched
+}
+
 }  // namespace
 }  // namespace advise
