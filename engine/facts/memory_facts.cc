@@ -34,6 +34,12 @@ void DeclareMemoryFacts(Catalog* catalog) {
   host.Add("memory.alloc.late_share", "share",
            "Share of the allocations and frees that lie in the second half of the window.",
            &Host::alloc_late_share);
+  catalog->Of(&Analysis::support)
+      .Add("memory.alloc.recycled", "flag",
+           "Whether the program frees device memory about as often as it allocates it, to the end "
+           "of "
+           "the window.",
+           &Support::recycles);
   host.AddLoss(
       "memory.free_burst", kOfGaps,
       {"runs of six or more frees of device memory, in the steady loop",

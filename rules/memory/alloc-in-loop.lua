@@ -12,12 +12,10 @@ return {
   explains  = { "host/cpu-bound", "launch/host-op-overhead", "transfer/exposed-copy" },
   knowledge = { "K-B7", "K-H14" },
 
-  needs_loop     = true,
   loss           = "memory.alloc",
-  not_applicable = "the window has no allocations or frees",
   evidence       = { "count", "per_step", "time", "late_share", call = "name" },
-  optional       = { "environment.allocator" },
-  thresholds     = { "min_share", "min_per_step", "min_late_share" },
+  optional       = { "environment.allocator", "window.supports_verdict", "memory.alloc.recycled" },
+  thresholds     = { "min_share", "min_per_step", "min_late_share", "min_count_of_pass" },
 
   symptom = "The program allocates or frees memory {per_step:num} times {per:text}, mostly in {call:text}. Around these calls, the GPU is idle for {share:pct} of the time.",
   cause   = "Each call requests memory from the driver or returns it, which is slow and may wait until the GPU has finished.",
@@ -50,6 +48,14 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
   false_positives = "Caches that still grow in the first steps.",
   references = { "cuda-best-practices/allocation", "cuda-programming/stream-ordered-allocator", "pytorch/memory-management" },
 
+  applies = function(f, t)
+    -- A script without a loop that frees and allocates again, between its kernels, could reuse the memory as well.
+    if f.window.supports_verdict == false and not (f.memory.alloc.recycled and at_least(f.memory.alloc.count, t.min_count_of_pass)) then
+      return false, "the capture shows no loop: it is a start, a single pass or too short"
+    end
+    return f.memory.alloc.count > 0, "the window has no allocations or frees"
+  end,
+
   detect = function(f, t, e)
     -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
     local options = f.environment.allocator or ""
@@ -68,6 +74,17 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
                 memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },
       expect = { share = 0.1, count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, call = "cudaFree" },
       saving = { claims = 1e8, confidence = 0.85 } },
+    { name = "a script without a loop frees and allocates between its kernels",
+      edges = { ["memory.alloc.count"] = 50 },
+      facts = { window = { device_time = 1e9, supports_verdict = false },
+                memory = { alloc = { count = 130, per_step = 130, time = 1.2e8, late_share = 0.5, recycled = true, name = "cudaFree",
+                                     lost = 1e8, remedy = true } } },
+      expect = { share = 0.1, count = 130 } },
+    { name = "the first pass of a model allocates as it goes, and frees nothing",
+      facts = { window = { device_time = 1e9, supports_verdict = false },
+                memory = { alloc = { count = 130, per_step = 130, time = 1.2e8, late_share = 0.5, recycled = false, name = "cudaMalloc",
+                                     lost = 1e8, remedy = true } } },
+      expect = "not_applicable" },
     { name = "segments grow already",
       facts = { window = { device_time = 1e9 }, environment = { allocator = "expandable_segments:True" },
                 memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },

@@ -12,12 +12,11 @@ return {
   explains  = { "sync/host-busy-wait", "host/cpu-bound", "transfer/exposed-copy" },
   knowledge = { "K-H12", "K-O3" },
 
-  needs_loop     = true,
   loss           = "sync.loop",
-  not_applicable = "the host does not synchronize with the GPU",
   evidence       = { "count", "per_step", call = "name" },
-  optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code", "sync.loop.directive" },
-  thresholds     = { "min_own_share", "max_with_code", "min_share", "min_per_step" },
+  optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code", "sync.loop.directive", "window.supports_verdict",
+                     "run.kind", "startup.time" },
+  thresholds     = { "min_own_share", "max_with_code", "min_share", "min_per_step", "min_count_of_pass", "max_start_up" },
 
   symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}{directive:text}. After these waits, the GPU computes nothing for {share:pct} of the time.{late:text}",
   cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",
@@ -49,6 +48,19 @@ start.record(); step(batch); end.record()
   false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue: where the content of the next upload depends on them, that upload cannot be sent earlier.",
   references = { "cuda-runtime/sync-behavior", "cuda-best-practices/timing", "cuda-programming/streams" },
 
+  applies = function(f, t)
+    if f.window.supports_verdict == false then
+      -- A script without a loop that waits after each kernel does so out of habit.
+      if f.run.kind == "kernels" or f.run.kind == "start-up" or not at_least(f.sync.loop.count, t.min_count_of_pass) then
+        return false, "the capture shows no loop: it is a start, a single pass or too short"
+      end
+      if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then
+        return false, "the only pass loads code or allocates memory, as first passes do"
+      end
+    end
+    return f.sync.loop.count > 0, "the host does not synchronize with the GPU"
+  end,
+
   -- A program in C++ or Fortran waits because the code that follows reads the results: that code is what costs. Where few
   -- of the waits are followed by such code, waiting is a habit, and the code would run beside the GPU without it.
   detect = function(f, t, e)
@@ -66,7 +78,7 @@ start.record(); step(batch); end.record()
   saving = { confidence = 0.8, basis = "the host does not wait and stays ahead of the GPU" },
 
   tests = {
-    { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
+    { name = "a start shows no loop", facts = { window = { supports_verdict = false }, run = { kind = "start-up" } }, expect = "not_applicable" },
     { name = "a wait after each layer",
       edges = { ["sync.loop.lost"] = 1e5, ["sync.loop.per_step"] = 1 },
       facts = { window = { device_time = 1e9 },
@@ -83,6 +95,15 @@ start.record(); step(batch); end.record()
                 sync = { loop = { count = 696, per_step = 6, name = "cudaDeviceSynchronize", code = 3.5e8, with_code = 0.17,
                                   lost = 5.3e8, remedy = true } } },
       expect = { share = 0.53, per_step = 6, directive = "" } },
+    { name = "a script without a loop waits after each kernel",
+      edges = { ["sync.loop.count"] = 50, ["startup.time"] = 5e7 },
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" }, startup = { time = 0 },
+                sync = { loop = { count = 130, per_step = 130, name = "cudaDeviceSynchronize", lost = 9e7, remedy = true } } },
+      expect = { share = 0.09, count = 130 } },
+    { name = "a first pass waits, and loads its code",
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" }, startup = { time = 1e8 },
+                sync = { loop = { count = 130, per_step = 130, name = "cudaDeviceSynchronize", lost = 9e7, remedy = true } } },
+      expect = "not_applicable" },
     { name = "a wait after each loop under a directive",
       facts = { window = { device_time = 1e9 }, run = { languages = "OpenACC" },
                 sync = { loop = { count = 696, per_step = 24, name = "cuStreamSynchronize", lost = 1.5e8, remedy = true,

@@ -340,5 +340,32 @@ TEST_CASE("nothing on the GPU is said as such") {
   CHECK(KindOf(story) == "no-gpu");
 }
 
+// A script of 80 kernels, each another one, with a buffer that is allocated before and, where asked
+// for, freed behind it.
+TraceBuilder Script(bool frees) {
+  TraceBuilder story;
+  Nanos at = 100_us;
+  for (int i = 0; i < 80; ++i) {
+    story.Call("cudaMalloc", {at, at + 100_us});
+    story.Launch("stage_" + std::string(1 + static_cast<std::size_t>(i / 20), 'a') +
+                     std::string(1, static_cast<char>('a' + i % 20)),
+                 {at + 101_us, at + 104_us}, {at + 110_us, at + 310_us});
+    if (frees) story.Call("cudaFree", {at + 105_us, at + 400_us});
+    at += 410_us;
+  }
+  return story;
+}
+
+TEST_CASE("memory that a script frees and allocates again all along is no start-up") {
+  const Analysed again(Script(true));
+  REQUIRE_FALSE(again->support.verdict);
+  CHECK(again->support.recycles);
+  CHECK(again->start_up.allocation_ns == 0);
+  const Analysed once(Script(false));
+  REQUIRE_FALSE(once->support.verdict);
+  CHECK_FALSE(once->support.recycles);
+  CHECK(once->start_up.allocation_ns > 0);
+}
+
 }  // namespace
 }  // namespace advise

@@ -54,7 +54,8 @@ StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& k
   LossBuilder loss(basis);
   for (const GapPiece piece : basis.idle.pieces) {
     const bool code = piece.cause == IdleCause::kJitOrModuleLoad;
-    if (!code && piece.cause != IdleCause::kAllocation) continue;
+    const bool allocates = piece.cause == IdleCause::kAllocation && !support.recycles;
+    if (!code && !allocates) continue;
     loss.Count(piece.start, 0, piece.Length());
     loss.AddSpan(piece.device, piece.start, piece.end);
     (code ? result.code_ns : result.allocation_ns) += static_cast<double>(piece.Length());

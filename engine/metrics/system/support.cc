@@ -119,6 +119,27 @@ bool AllocationRecurs(const Basis& basis) {
          static_cast<double>(in_last) * others >= FadingOf(basis) * static_cast<double>(before);
 }
 
+// Whether device memory is freed about as often as it is allocated, and allocated in the last part
+// of the window as well: what is done over and over is paid again and again, with a loop or
+// without.
+bool Recycles(const Run& run) {
+  const double share = run.knowledge.Number("verdict.last_part");
+  const Window& window = run.window;
+  const Nanos from = window.end - static_cast<Nanos>(share * static_cast<double>(window.Length()));
+  std::size_t allocations = 0;
+  std::size_t frees = 0;
+  bool late = false;
+  for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
+    if (!run.InWindow(run.trace.calls.start[call])) continue;
+    const CallClass of = run.ClassOfCall(call);
+    if (of == CallClass::kFreeDevice) ++frees;
+    if (of != CallClass::kAllocDevice) continue;
+    ++allocations;
+    late = late || run.trace.calls.start[call] >= from;
+  }
+  return late && 2 * frees >= allocations;
+}
+
 // Whether a program that runs no layers of a model launches the kernel that takes most of its time
 // again and again, all through the window: that is its loop, however its iterations differ (boxes
 // of an adaptive mesh, active sets).
@@ -236,13 +257,17 @@ bool LacksKernels(const Run& run) {
 }
 
 Support JudgeSupport(const Basis& basis) {
-  if (std::string why = WhyNothingRan(basis.run); !why.empty())
-    return {false, false, std::move(why)};
-  const IdleStart start = IdleStartOf(basis);
-  std::string why =
-      basis.run.steps.known() ? WhyNoLoop(basis, start) : WhyNothingRepeats(basis, start);
-  if (why.empty()) return {};
-  return {false, start.mostly, std::move(why)};
+  Support support;
+  support.recycles = Recycles(basis.run);
+  support.reason = WhyNothingRan(basis.run);
+  if (support.reason.empty()) {
+    const IdleStart start = IdleStartOf(basis);
+    support.reason =
+        basis.run.steps.known() ? WhyNoLoop(basis, start) : WhyNothingRepeats(basis, start);
+    support.start_up = !support.reason.empty() && start.mostly;
+  }
+  support.verdict = support.reason.empty();
+  return support;
 }
 
 }  // namespace advise

@@ -12,6 +12,8 @@ struct Support {
   bool verdict = true;
   bool start_up = false;  // most of its idle time loads code or allocates memory
   std::string reason;     // "one pass was recorded"
+  // Device memory is freed about as often as it is allocated, to the end: that is no start.
+  bool recycles = false;
 };
 
 // Whether the kernels are not there: memory was only cleared, or copies stand beside launches of
