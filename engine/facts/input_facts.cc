@@ -37,7 +37,7 @@ void DeclareInputFacts(Catalog* catalog) {
       "input", kChange,
       {"",
        "Idle time of gaps in which the launching thread loads data or waits for it, and the "
-       "time of uploads that come late because it loads, while no kernel runs.",
+       "time of uploads that come late because it loads, and overlap with no kernel.",
        "Batches arrive in time, as far as parallel loading can achieve that."},
       &Input::loss);
   input.Add("input.own", "ns",
