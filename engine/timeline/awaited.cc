@@ -23,6 +23,7 @@ Awaited::Awaited(const Run& run)
       silent_share_(run.knowledge.Number("input.silent_share")),
       behind_share_(run.knowledge.Number("replay.hand_over.behind_share")),
       silent_least_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))) {
+  FindCodeLoaders();
   FindHandedMemory();
   FindLoading();
   FindRequests();
@@ -56,6 +57,21 @@ void Awaited::SortByEnd(std::vector<std::vector<Interval>>* lists) {
   for (auto& list : *lists) {
     std::sort(list.begin(), list.end(),
               [](const Interval& a, const Interval& b) { return a.end < b.end; });
+  }
+}
+
+// Who compiles for a thread that launches what was compiled, as JAX's main thread does.
+void Awaited::FindCodeLoaders() {
+  for (std::uint32_t t = 0; t < run_.trace.threads.size(); ++t) {
+    if (std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
+      continue;
+    const RowRange rows = run_.calls_of_thread[t];
+    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+      if (!run_.InWindow(run_.trace.calls.start[c]) || !IsCodeLoading(run_.ClassOfCall(c)))
+        continue;
+      code_loaders_.push_back(t);
+      break;
+    }
   }
 }
 
@@ -269,14 +285,24 @@ bool Awaited::ShowsWaits(std::uint32_t thread) const {
 bool Awaited::OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start,
                                 Nanos end) const {
   const CallTable& calls = run_.trace.calls;
-  for (const std::uint32_t other : run_.launching_threads) {
-    if (other == thread || run_.trace.threads[other].process != process) continue;
-    if (run_.feeds[other] != 0) continue;
+  const auto next_of = [&](std::uint32_t other) {
     const RowRange rows = run_.calls_of_thread[other];
     const auto first = calls.start.begin() + rows.first;
     const auto last = calls.start.begin() + rows.last;
     const auto next = std::lower_bound(first, last, start);
-    if (next != last && *next < end) return true;
+    return next == last || *next >= end ? kNone
+                                        : static_cast<std::uint32_t>(next - calls.start.begin());
+  };
+  for (const std::uint32_t other : run_.launching_threads) {
+    if (other == thread || run_.trace.threads[other].process != process) continue;
+    if (run_.feeds[other] == 0 && next_of(other) != kNone) return true;
+  }
+  for (const std::uint32_t other : code_loaders_) {
+    if (run_.trace.threads[other].process != process) continue;
+    for (std::uint32_t c = next_of(other);
+         c != kNone && c < run_.calls_of_thread[other].last && calls.start[c] < end; ++c) {
+      if (IsCodeLoading(run_.ClassOfCall(c))) return true;
+    }
   }
   return false;
 }

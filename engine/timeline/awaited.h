@@ -60,6 +60,7 @@ class Awaited {
 
  private:
   static void SortByEnd(std::vector<std::vector<Interval>>* lists);
+  void FindCodeLoaders();
   void FindHandedMemory();
   void FindLoading();
   void FindRequests();
@@ -82,6 +83,7 @@ class Awaited {
   double silent_share_;
   double behind_share_;
   Nanos silent_least_;
+  std::vector<std::uint32_t> code_loaders_;  // threads that launch nothing, and load GPU code
   bool has_workers_ = false;
   bool compiler_seen_ = false;
   bool workers_recorded_ = false;          // what the workers did, not their names alone

@@ -99,6 +99,22 @@ TEST_CASE("a thread that uploads single values waits for no loader") {
   CHECK_FALSE(waits_for_data(4));
 }
 
+// One thread launches what another one hands it, and waits meanwhile; a third one reads ahead.
+TEST_CASE("a wait in which another thread loads code is no wait for the thread that reads") {
+  const auto loading = [](bool compiles) {
+    TraceBuilder story;
+    Repeat(10, 1_ms, [&](int, Nanos at) {
+      story.Thread("execute").Launch("module", {at, at + 5_us}, {at + 10_us, at + 510_us});
+      story.OsCall("futex", {at + 6_us, at + 980_us});
+      story.Thread("prefetch").OsCall("read", {at + 20_us, at + 970_us});
+      if (compiles) story.Thread("main").Call("cuModuleLoadData", {at + 900_us, at + 975_us});
+    });
+    return Analysed(story).Idle(IdleCause::kDataLoading);
+  };
+  CHECK(loading(false) > 9 * 450_us);
+  CHECK(loading(true) == 0);
+}
+
 TEST_CASE("waiting for a child process that nothing explains is a wait of the host") {
   const Analysed run(GapStory().OsCall("waitpid", {102_us, 180_us}));
   CHECK(run.Idle(IdleCause::kHostWait) == 78_us);
