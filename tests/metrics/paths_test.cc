@@ -80,10 +80,10 @@ TEST_CASE("NVLink of one link is NVLink") {
 
 TEST_CASE("ports: down, and slower than their neighbors of the same kind") {
   Trace trace;
-  trace.topology.ports = {{"mlx5_0", 1, "Active", "LinkUp", 400, "InfiniBand"},
-                          {"mlx5_1", 1, "Active", "LinkUp", 200, "InfiniBand"},
-                          {"mlx5_2", 1, "Down", "Polling", 10, "InfiniBand"},
-                          {"mlx5_3", 1, "Active", "LinkUp", 100, "Ethernet"}};
+  trace.topology.ports = {{"mlx5_0", 1, "Active", 400, "InfiniBand"},
+                          {"mlx5_1", 1, "Active", 200, "InfiniBand"},
+                          {"mlx5_2", 1, "Down", 10, "InfiniBand"},
+                          {"mlx5_3", 1, "Active", 100, "Ethernet"}};
   const Paths paths = FindPaths(trace, ShippedKnowledge());
   CHECK(paths.has_ib);
   REQUIRE(paths.ports_down.size() == 1);
