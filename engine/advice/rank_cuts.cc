@@ -170,8 +170,8 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
 }
 
 // What shared layers and stages wait for: there is nothing to hide it behind. Of exchanges one half
-// can be hidden behind the work on the other one, but not behind other buckets of gradients. A faster
-// path shortens all of them.
+// can be hidden behind the work on the other one, but not behind other buckets of gradients. A
+// faster path shortens all of them.
 Nanos CutsOfJob::NeededAtOnce(const Finding& finding, std::size_t rank, std::size_t step) const {
   if (finding.comm_faster) return 0;
   const auto at = [&](const RankCuts& cuts) {

@@ -4,9 +4,9 @@
 // The only report of a run gets all of it. Of several reports, a monitor's GPU goes to the report
 // whose kernels ran on it: by UUID; without UUIDs by its number, where ranks are numbered like
 // their GPUs or the host is known to be the same. Counters go to every report, since ranks run the
-// same kernels; so does NCCL's log, since what it says of the paths between ranks costs each of them
-// time. What else is said of the whole job (topology), and GPUs that cannot be told apart, go to the
-// first report.
+// same kernels; so does NCCL's log, since what it says of the paths between ranks costs each of
+// them time. What else is said of the whole job (topology), and GPUs that cannot be told apart, go
+// to the first report.
 #pragma once
 
 #include <set>

@@ -258,7 +258,7 @@ TEST_CASE("communication that shared layers need at once cannot be hidden, but m
     job.Add(finding, 0, 0.35, &cuts);
     return cuts.comm[0].empty() ? 0 : cuts.comm[0][4];
   };
-  CHECK(taken(Topic::kNoTopic) == 10_us);      // of 40 us, 25 are needed and 5 exchanged
+  CHECK(taken(Topic::kNoTopic) == 10_us);  // of 40 us, 25 are needed and 5 exchanged
   // Other compute hides one half of an exchange, 2.5 us, too.
   CHECK(taken(Topic::kCollectives) == 12500);
   CHECK(taken(Topic::kNoTopic, true) == 35_us);  // a faster path shortens all of it

@@ -110,7 +110,8 @@ TEST_CASE("hardware, references, rows and capture hints are checked") {
   CHECK_THAT(KbProblem("kb/hardware/h1.toml", head), Contains("missing table [facts]"));
   std::string guessed = head + fact;
   guessed.replace(guessed.find("\"spec\""), 6, "\"guess\"");
-  CHECK_THAT(KbProblem("kb/hardware/h1.toml", guessed), Contains("spec, listed, measured, assumed"));
+  CHECK_THAT(KbProblem("kb/hardware/h1.toml", guessed),
+             Contains("spec, listed, measured, assumed"));
   std::string nothing = head + fact;
   nothing.replace(nothing.find("[\"H1\"]"), 6, "[]");
   CHECK_THAT(KbProblem("kb/hardware/h1.toml", nothing), Contains("\"match\" is empty"));

@@ -12,8 +12,8 @@ struct KernelVariation {
   // Time of launches beyond twice what the same place of the step usually takes, where the other
   // kernels of that step do not take longer alike: then the step has more to do.
   Loss varying;
-  // Time of the second half beyond the median of the first, same kernel and grid; where kernels take
-  // longer from step to step, time beyond that of the first steps.
+  // Time of the second half beyond the median of the first, same kernel and grid; where kernels
+  // take longer from step to step, time beyond that of the first steps.
   Loss slowing;
   double slowing_ratio = 0;  // of the medians, weighted by time; 0 unknown
   double slowing_share = 0;  // of the kernel time that could be compared
