@@ -212,7 +212,7 @@ void DeclareTuning(Catalog* catalog) {
   tuning.AddLoss(
       "kernel.tuning", kCount | kPerStep | kChange,
       {"series of runs of kernels in the loop, each run behind a memset of one large size",
-       "Time of runs of kernels behind memsets of one large size, of these memsets, and "
+       "Time of runs of kernels behind memsets of one large size, with the memsets and "
        "idle time between them.",
        "No kernels are tuned in the loop."},
       &KernelTuning::loss);

@@ -10,8 +10,8 @@ namespace {
 // Sets that are kept whole, because somebody who asks for one member may ask for any: names of
 // families (also for the rules of a site), phases of the program, tables of totals, latencies.
 bool CompletesSet(std::string_view group) {
-  for (const char* set : {"family.", "calls.", "ranges.", "os.", "op.", "phase.", "totals.",
-                          "server.", "serving."}) {
+  for (const char* set :
+       {"family.", "calls.", "ranges.", "os.", "op.", "phase.", "totals.", "server.", "serving."}) {
     if (group.starts_with(set)) return true;
   }
   return false;

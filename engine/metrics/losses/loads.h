@@ -28,8 +28,8 @@ double OnDemandShare(const Run& run, const std::vector<Load>& loads,
 
 // Visits what launching threads load by themselves while the GPU still has work, and for which it
 // does nothing but upload later: files that they read, and code in ranges that say so. Only longer
-// pieces than launching needs. Gives by thread all that is loaded at these places of the loop, also where
-// the GPU has enough to do. Costs as ForEachDelay.
+// pieces than launching needs. Gives by thread all that is loaded at these places of the loop, also
+// where the GPU has enough to do. Costs as ForEachDelay.
 std::map<std::uint32_t, std::vector<Interval>> ForEachLateLoad(
     const Basis& basis, const std::function<void(const Delay&)>& visit);
 
