@@ -21,7 +21,7 @@ return {
   cause   = "Before each run, a buffer as large as the cache is cleared, as tuners do to measure it alone. Sizes that change from batch to batch start the search anew.",
   fixes   = {
     { action  = "Keep what changes from batch to batch out of the key of the tuner, or round it up to few values",
-      snippet = "@triton.autotune(configs=CONFIGS, key=[\"hidden\"])     # not the number of tokens\n@triton.jit\ndef kernel(x, y, tokens, hidden, BLOCK: tl.constexpr): ...",
+      snippet = "@triton.autotune(configs=configs, key=[\"hidden\"])     # not the number of tokens\n@triton.jit\ndef kernel(x, y, tokens, hidden, BLOCK: tl.constexpr): ...",
       language = "python", ["for"] = { "pytorch" } },
     { action  = "Find out which kernel is tuned, and when",
       snippet = "export TRITON_PRINT_AUTOTUNING=1", language = "bash", ["for"] = { "pytorch" } },

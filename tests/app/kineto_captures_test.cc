@@ -59,7 +59,7 @@ const std::vector<Capture>& Captures() {
        1231461000,
        {210998000, 185317000, 41721000, 388000, 793037000},
        216.2,
-       {"comm/exposed"}},
+       {"comm/exposed", "comm/overlap-disabled"}},
       {"facebookresearch__param/linear_kineto.json.gz",
        1008570000,
        {369343000, 0, 0, 1640000, 637587000},

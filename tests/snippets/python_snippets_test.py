@@ -47,7 +47,7 @@ def snippets():
 
 # What a snippet may use without importing it: a reader knows where these come from.
 IMPORTED = """
-    torch dist nn F os gc time contextlib concurrent jax cupy cupyx cuda tf wds monai profile schedule checkpoint
+    torch dist nn F os gc time contextlib concurrent jax cupy cupyx cuda tf triton tl wds monai profile schedule checkpoint
     DataLoader DistributedSampler DistributedDataParallel DDP ProfilerActivity fully_shard init_device_mesh
     PipelineModule AutoModelForCausalLM DataCollatorWithPadding EmbeddingBagCollection
     LigerFusedLinearCrossEntropyLoss flash_attn_varlen_func load_balancing_loss
@@ -63,7 +63,7 @@ OF_THE_PROGRAM = """
     labels lm_head averages training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size
     router_logits cu_seqlens_q cu_seqlens_k max_q max_k name path state values norms capacity pieces to_one_tensor pipe
     array items transforms images_uint8 event copied pinned staging stream copy_stream following following_host batches
-    ids classes prompt next_token validate
+    ids classes prompt next_token validate configs
 """.split()
 
 
@@ -140,7 +140,7 @@ NEWER = {
 }
 
 # Packages that are not PyTorch: their snippets run where somebody installs them, which nobody does for this test.
-OTHER_PACKAGES = re.compile(r"\b(jax|rmm|cupy|cupyx|(?<!torch\.)cuda\.(to_device|pinned_array|grid)|tf|nvtx|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
+OTHER_PACKAGES = re.compile(r"\b(jax|rmm|cupy|cupyx|(?<!torch\.)cuda\.(to_device|pinned_array|grid)|tf|(?<!\.)triton|nvtx|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
                             r"|EmbeddingBagCollection|LigerFused\w+|flash_attn_varlen_func|PipelineModule"
                             r"|load_balancing_loss)\b|\bkernel\[grid\]|gradient_checkpointing_disable")
 
