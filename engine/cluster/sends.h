@@ -1,6 +1,6 @@
 // Sends and receives of different ranks that are one operation. Kernels say neither the direction
 // nor the other side, so that it is inferred from who ends together with whom, again and again:
-// pairs (stages of a pipeline, neighbours in a ring), or all ranks of an exchange (all-to-all by
+// pairs (stages of a pipeline, neighbors in a ring), or all ranks of an exchange (all-to-all by
 // sends).
 #pragma once
 
