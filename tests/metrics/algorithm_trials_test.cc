@@ -62,6 +62,18 @@ TEST_CASE("trials are told without operators, by kernels that run twice in a row
   CHECK(cut.end == 400_us + 9 * 70_us + 62_us);
 }
 
+TEST_CASE("what is tried out at the start alone is no habit, where no steps are known") {
+  const auto tried = [](Nanos rest) {
+    OperatorStory s;
+    s.story.Launch("before", {0_us, 5_us}, {10_us, 20_us});
+    const Nanos end = AddSearch(&s, 100_us, 5);
+    s.story.Launch("long", {end, end + 5_us}, {end + 10_us, end + 10_us + rest});
+    return s.Analyse().algorithm_trials.loss.count;
+  };
+  CHECK(tried(100_us) == 1);
+  CHECK(tried(5_ms) == 0);
+}
+
 TEST_CASE("a program that waits behind each layer tries nothing out") {
   OperatorStory s;
   for (Nanos k = 0; k < 12; ++k) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -137,6 +138,10 @@ class TrialFinder {
           trace_.operators.size() > 0 ? InOperators(thread, rows[thread]) : InCalls(thread);
       if (!cuts.empty()) when_[thread] = IntervalSet::Of(std::move(cuts));
     }
+    if (OnlyAtStart()) {
+      result_.loss = LossBuilder(basis_).Build();
+      return std::move(result_);
+    }
     if (loss_.count() > 0) result_.mean = trials_ / static_cast<double>(loss_.count());
     Gone();
     result_.loss = loss_.Build();
@@ -165,10 +170,19 @@ class TrialFinder {
   // prepared instead of all.
   Interval Take(Nanos start, const Search& search) {
     loss_.Count(start, 0, search.end - start);
+    last_ = std::max(last_, search.end);
     const double tried = static_cast<double>(search.waits) / 2;
     trials_ += tried;
     const auto prepared = static_cast<double>(search.first - start) / tried;
     return {start + static_cast<Nanos>(prepared), search.end};
+  }
+
+  // Where no steps are known the window holds the start as well, in which all sizes that come later
+  // are tried out.
+  bool OnlyAtStart() const {
+    const double part = run_.knowledge.Number("verdict.last_part");
+    const auto last = static_cast<Nanos>(part * static_cast<double>(run_.window.Length()));
+    return !run_.steps.known() && last_ < run_.window.end - last;
   }
 
   Search Inside(std::uint32_t thread, Interval when) const {
@@ -234,6 +248,7 @@ class TrialFinder {
   OperatorFamilies convolutions_;
   std::map<std::uint32_t, IntervalSet> when_;  // by thread: what is gone without a search
   double trials_ = 0;
+  Nanos last_ = std::numeric_limits<Nanos>::min();  // the end of the last search
   AlgorithmTrials result_;
 };
 
