@@ -41,6 +41,15 @@ TEST_CASE("graphs: launches, their length, and the gaps before them") {
   CHECK(cut == 10 * 92_us);
 }
 
+TEST_CASE("graphs are no series where no steps say what belongs together") {
+  TraceBuilder story;
+  for (const Nanos at : {0_us, 900_us})
+    story.GraphNodes("node", {at, at + 8_us}, {{at + 10_us, at + 20_us}, {at + 20_us, at + 50_us}});
+  const Analysed run(story);
+  REQUIRE(!run->run.steps.known());
+  CHECK(run->graphs.gaps.remedy->vanished_calls.empty());
+}
+
 TEST_CASE("steps without the graph that the others use are misses") {
   TraceBuilder story;
   Repeat(20, 1_ms, [&](int i, Nanos at) {

@@ -80,9 +80,10 @@ void MergeSeries(const Basis& basis, LossBuilder* gaps) {
          ++c) {
       const CallClass call = run.ClassOfCall(c);
       if (!Works(call)) continue;
-      const bool follows = call == CallClass::kGraphLaunch && last != kNone &&
+      const std::uint32_t step = run.steps.At(calls.start[c]);
+      const bool follows = call == CallClass::kGraphLaunch && last != kNone && step != kNone &&
                            basis.InWindow(calls.start[c]) &&
-                           run.steps.At(calls.start[last]) == run.steps.At(calls.start[c]);
+                           run.steps.At(calls.start[last]) == step;
       if (follows) {
         gaps->remedy().vanished_calls.push_back(c);
         gaps->CutHost(thread, calls.end[last], calls.start[c]);
