@@ -7,23 +7,12 @@
 #include <set>
 #include <span>
 
-#include "engine/base/ascii.h"
 #include "engine/base/hash.h"
 #include "engine/cluster/identity.h"
+#include "engine/timeline/collective_kind.h"
 
 namespace advise {
 namespace {
-
-// "AllReduce", "ncclDevKernel_AllReduce" → "allreduce": letters only, lower case.
-std::string Canonical(const std::string& kind) {
-  std::string plain;
-  for (const char c : kind) {
-    if (IsLetter(c)) {
-      plain += Lower(c);
-    }
-  }
-  return plain;
-}
 
 // `loading`: of the device, of LoadingBesideCommunication; `copying`: the same of its copies.
 RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, const IntervalSet& copying,
@@ -110,14 +99,9 @@ class Summarizer {
       : analysis_(analysis),
         run_(analysis.run),
         trace_(analysis.run.trace),
+        row_of_op_(RowsOfCollectives(trace_)),
         at_work_(HostsAtWork(analysis)),
-        copying_beside_comm_(CopyingBesideCommunication(analysis)) {
-    row_of_op_.assign(trace_.collectives.op.empty() ? 0 : trace_.ops.size(), kNone);
-    for (std::uint32_t row = 0; row < trace_.collectives.size(); ++row) {
-      const std::uint32_t op = trace_.collectives.op[row];
-      if (op < row_of_op_.size()) row_of_op_[op] = row;
-    }
-  }
+        copying_beside_comm_(CopyingBesideCommunication(analysis)) {}
 
   std::vector<RankSummary> All() {
     std::vector<RankSummary> ranks;
@@ -298,14 +282,12 @@ class Summarizer {
       const Nanos end = trace_.ops.end[op];
       if (end <= run_.window.start || start >= run_.window.end) continue;
       const std::uint32_t row = row_of_op_.empty() ? kNone : row_of_op_[op];
-      std::string kind = run_.names.Kernel(trace_.ops.detail[op]).collective;
+      std::string kind = KindOfCollective(run_, op, row);
       std::int64_t bytes = -1;
       std::int32_t peer = -1;
       std::int16_t group = -1;
       if (row != kNone) {
         const CollectiveTable& table = trace_.collectives;
-        const std::string said = Canonical(trace_.strings[table.kind[row]]);
-        if (!said.empty()) kind = said == "send" || said == "recv" ? "sendrecv" : said;
         bytes = std::max(table.in_bytes[row], table.out_bytes[row]);
         peer = table.peer[row];
         if (table.group[row] != kNone) {
@@ -335,7 +317,7 @@ class Summarizer {
   const Analysis& analysis_;
   const Run& run_;
   const Trace& trace_;
-  std::vector<std::uint32_t> row_of_op_;
+  const std::vector<std::uint32_t> row_of_op_;          // see RowsOfCollectives
   const std::vector<IntervalSet> at_work_;              // by device
   const std::vector<IntervalSet> copying_beside_comm_;  // by device
 };

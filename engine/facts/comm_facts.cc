@@ -229,41 +229,42 @@ bool EachHasReport(const Cluster& c) {
 }
 
 void DeclareLate(Catalog* catalog) {
-  auto& late = catalog->Of(&Analysis::comm);
-  late.Needs([](const Analysis& a) { return a.comm.late_device != kNone; },
+  auto& late = catalog->Of(&Analysis::late_device);
+  late.Needs([](const Analysis& a) { return a.late_device.device != kNone; },
              "collectives of several devices could not be matched", "ranks");
   late.Add(
       "rank.late.device", "count",
       "The device that comes last at most collectives; absent with fewer than two devices or "
       "without collectives.",
-      [](const Comm& c, const Analysis& a) { return a.run.trace.devices[c.late_device].ordinal; });
+      [](const LateDevice& d, const Analysis& a) { return a.run.trace.devices[d.device].ordinal; });
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.Number(c.lateness.straggler.rank); }));
   late.Add("rank.late.share", "share",
            "Of the exposed waiting at collectives with a late device (or at steps, see "
            "rank.late.at), the share for the one that is waited for most.",
-           &Comm::late_share);
+           &LateDevice::share);
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.share; }));
   late.Add("rank.late.at", "name",
            "What the late device comes last at: collectives, or steps where none were matched.",
-           [](const Comm&) { return "collectives"; });
+           [](const LateDevice&) { return "collectives"; });
   late.OfRanks(OfLateRank(
       [](const Cluster& c) { return c.lateness.straggler.at_steps ? "steps" : "collectives"; }));
   late.Add("rank.late.lateness", "ns",
-           "Mean time by which the late device comes after the median device.", &Comm::lateness_ns);
+           "Mean time by which the late device comes after the median device.",
+           &LateDevice::lateness_ns);
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.lateness_ns; }));
   late.Add("rank.late.cause", "name",
            "What the late device does more than the median device: loading, compute, launch, "
            "copies …",
-           &Comm::late_cause);
+           &LateDevice::cause);
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.cause; }));
   late.Add("rank.late.lost", "spans",
            "Waiting of the other devices for the late one inside collectives.",
-           In(&Comm::late, &Loss::lost));
+           In(&LateDevice::loss, &Loss::lost));
   late.OfRanks(OfLateRank([](const Cluster& c) {
     return LostOf(c.lateness.straggler.loss, {nullptr, c});
   }));
   late.Add("rank.late.remedy", "remedy", "The late device is as fast as the next-slowest one.",
-           In(&Comm::late, &Loss::remedy));
+           In(&LateDevice::loss, &Loss::remedy));
   late.OfRanks(OfLateRank([](const Cluster& c) {
     return RemedyOf(c.lateness.straggler.loss, {nullptr, c});
   }));

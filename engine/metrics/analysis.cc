@@ -150,7 +150,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       },
       [&] { work = FindWork(shared, phases); },
       [&] { origins = FindOrigins(shared); },
-      [&] { comm = FindComm(shared, phases); },
+      [&] {
+        comm = FindComm(shared, phases);
+        late_device = FindLateDevice(shared);
+      },
       [&] {
         accumulation = FindAccumulation(shared, phases);
         unseen = FindUnseenWork(shared);

@@ -30,6 +30,7 @@
 #include "engine/metrics/losses/kernel_trains.h"
 #include "engine/metrics/losses/kernel_tuning.h"
 #include "engine/metrics/losses/kernel_variation.h"
+#include "engine/metrics/losses/late_device.h"
 #include "engine/metrics/losses/launch.h"
 #include "engine/metrics/losses/moves.h"
 #include "engine/metrics/losses/mpi_waits.h"
@@ -121,6 +122,7 @@ struct Analysis {
   Host host;
   StepStats step_stats;
   Comm comm;
+  LateDevice late_device;
   Operators operators;
   Samples samples;
   ShapeRows shapes;  // empty unless sizes of operators were recorded

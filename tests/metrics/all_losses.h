@@ -61,7 +61,7 @@ inline std::vector<std::pair<std::string, const Loss*>> AllLosses(const Analysis
       {"comm.serial", &run.comm.serial},
       {"comm.no_overlap", &run.comm.no_overlap},
       {"comm.small", &run.comm.small},
-      {"comm.late", &run.comm.late},
+      {"late_device", &run.late_device.loss},
       {"kernel_trains.products", &run.kernel_trains->products},
       {"kernel_trains.repeats", &run.kernel_trains->repeats},
       {"kernel_trains.pieces", &run.kernel_trains->pieces},

@@ -37,12 +37,12 @@ Analysed ThreeRanks(Nanos delay, const std::function<void(TraceBuilder*, Interva
 TEST_CASE("the cause of a late rank is what its host does while its GPU waits") {
   const auto cause = [](const std::function<void(TraceBuilder*, Interval)>& why) {
     const Analysed run = ThreeRanks(300_us, why);
-    CHECK(run->comm.late_device == 2);
-    CHECK(run->comm.late_share == 1);
-    CHECK(run->comm.lateness_ns == Approx(300e3));
+    CHECK(run->late_device.device == 2);
+    CHECK(run->late_device.share == 1);
+    CHECK(run->late_device.lateness_ns == Approx(300e3));
     // Two ranks wait 300 us in each of ten collectives.
-    CHECK(Told(run->comm.late) == "20 times, 0 bytes, 6000000 ns in all, 6000000 ns lost");
-    return run->comm.late_cause;
+    CHECK(Told(run->late_device.loss) == "20 times, 0 bytes, 6000000 ns in all, 6000000 ns lost");
+    return run->late_device.cause;
   };
   CHECK(cause([](TraceBuilder* story, Interval when) { story->Range("load_batch", when); }) ==
         "it waits longer for data");
@@ -56,12 +56,12 @@ TEST_CASE("the cause of a late rank is what its host does while its GPU waits") 
 TEST_CASE("the fix of a late rank makes its data ready, or takes its host's excess off") {
   const Analysed data = ThreeRanks(
       300_us, [](TraceBuilder* story, Interval when) { story->Range("load_batch", when); });
-  CHECK(data->comm.late.remedy->data_ready);
+  CHECK(data->late_device.loss.remedy->data_ready);
   const Analysed host = ThreeRanks(
       300_us, [](TraceBuilder* story, Interval when) { story->Call("cudaMalloc", when); });
-  CHECK_FALSE(host->comm.late.remedy->data_ready);
+  CHECK_FALSE(host->late_device.loss.remedy->data_ready);
   Nanos cut = 0;
-  for (const auto& [thread, when] : CutsByThread(host->comm.late.remedy->host_cuts)) {
+  for (const auto& [thread, when] : CutsByThread(host->late_device.loss.remedy->host_cuts)) {
     CHECK(host.trace().threads[thread].process == 3);  // of rank 2
     cut += when.Total();
   }
@@ -74,10 +74,10 @@ TEST_CASE("the fix of a late rank makes its data ready, or takes its host's exce
 TEST_CASE("a late rank with more kernels has more work, which shrinks to the others'") {
   const auto nothing = [](TraceBuilder*, Interval) {};
   const Analysed run = ThreeRanks(0, nothing, 3);
-  CHECK(run->comm.late_device == 2);
-  CHECK(run->comm.late_cause == "it has more work on the GPU");
-  REQUIRE(run->comm.late.remedy->scaled_ops.size() == 40);
-  CHECK(run->comm.late.remedy->scaled_ops[0].second == Approx(500.0 / 800));
+  CHECK(run->late_device.device == 2);
+  CHECK(run->late_device.cause == "it has more work on the GPU");
+  REQUIRE(run->late_device.loss.remedy->scaled_ops.size() == 40);
+  CHECK(run->late_device.loss.remedy->scaled_ops[0].second == Approx(500.0 / 800));
 }
 
 TEST_CASE("serial gradients: what hides them, and no more than the backward pass") {

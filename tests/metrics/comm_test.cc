@@ -192,32 +192,32 @@ TraceBuilder TwoRanks(Nanos extra) {
 
 TEST_CASE("the device that comes last again and again is the late one") {
   const Analysed run(TwoRanks(300_us));
-  CHECK(run->comm.late_device == 1);
-  CHECK(run->comm.late_share == 1.0);
-  CHECK(run->comm.lateness_ns == Approx(300_us));
-  CHECK(run->comm.late_cause == "the same kernels run more slowly there");
+  CHECK(run->late_device.device == 1);
+  CHECK(run->late_device.share == 1.0);
+  CHECK(run->late_device.lateness_ns == Approx(300_us));
+  CHECK(run->late_device.cause == "the same kernels run more slowly there");
   // The first device waits 300 us in each of ten collectives.
-  CHECK(run->comm.late.lost->by_device[0].Total() == 10 * 300_us);
-  CHECK(run->comm.late.lost->by_device[1].Total() == 0);
+  CHECK(run->late_device.loss.lost->by_device[0].Total() == 10 * 300_us);
+  CHECK(run->late_device.loss.lost->by_device[1].Total() == 0);
 }
 
 TEST_CASE("devices that come together have no late one among them") {
   const Analysed run(TwoRanks(0));
-  CHECK(run->comm.late_device == kNone);
-  CHECK(run->comm.late.lost->Total() == 0);
+  CHECK(run->late_device.device == kNone);
+  CHECK(run->late_device.loss.lost->Total() == 0);
 }
 
 TEST_CASE("a single device is never late") {
   TraceBuilder story;
   AddSteps(&story, 5, 720_us, true);
-  CHECK(Analysed(story)->comm.late_device == kNone);
+  CHECK(Analysed(story)->late_device.device == kNone);
 }
 
 TEST_CASE("swapping the numbers of two devices swaps who is late") {
   const Analysed run(TwoRanks(300_us).SwapDevices(0, 1));
-  CHECK(run->comm.late_device == 0);
-  CHECK(run->comm.lateness_ns == Approx(300_us));
-  CHECK(run->comm.late.lost->Total() == 10 * 300_us);
+  CHECK(run->late_device.device == 0);
+  CHECK(run->late_device.lateness_ns == Approx(300_us));
+  CHECK(run->late_device.loss.lost->Total() == 10 * 300_us);
 }
 
 TEST_CASE("a run without communication has none") {

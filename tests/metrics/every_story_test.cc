@@ -92,7 +92,7 @@ void CheckTwice(const Analysis& once, const Analysis& twice) {
     CHECK(fixes.reach_ns == fix.reach_ns);
     if (name != "input.loss") CHECK(fixes.floor_ns == fix.floor_ns);  // loaders share the cores
     // The first device speaks for slow steps, and one device is late.
-    if (CountsSteps(name) || name == "comm.late") continue;
+    if (CountsSteps(name) || name == "late_device") continue;
     CHECK(fixes.scaled_ops.size() == 2 * fix.scaled_ops.size());
     CHECK(fixes.unblocked_calls.size() == 2 * fix.unblocked_calls.size());
     CHECK(fixes.vanished_calls.size() == 2 * fix.vanished_calls.size());

@@ -1,4 +1,4 @@
-// Communication kernels: how much of them compute hides, why not more, and which device comes late.
+// Communication kernels: how much of them compute hides, and why not more.
 #pragma once
 
 #include <string>
@@ -29,15 +29,9 @@ struct Comm {
   bool same_stream = false;
   Loss small;
   double small_share = 0;
-  // The device that comes last again and again; kNone when there is none or collectives could not
-  // be matched.
-  std::uint32_t late_device = kNone;
-  double late_share = 0;
-  double lateness_ns = 0;
-  std::string late_cause;
-  Loss late;
 };
 
+// O(ops log ops).
 Comm FindComm(const Basis& basis, const Phases& phases);
 
 }  // namespace advise

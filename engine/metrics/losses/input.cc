@@ -4,20 +4,14 @@
 #include <map>
 #include <set>
 
+#include "engine/metrics/losses/loaders.h"
 #include "engine/metrics/losses/loads.h"
-#include "engine/timeline/handed_memory.h"
 #include "engine/timeline/rests.h"
 
 namespace advise {
 namespace {
 
 constexpr const char* kFloorReason = "loading, now done in parallel,";
-
-// A thread that loads, in the window.
-struct AtWork {
-  Nanos time = 0;  // without waits
-  Nanos seen = 0;  // from its first call to its last one
-};
 
 class InputFinder {
  public:
@@ -26,148 +20,26 @@ class InputFinder {
         beside_comm_(beside_comm),
         run_(basis.run),
         trace_(basis.run.trace),
-        handed_(HandedMemory(basis.run)) {}
+        loaders_(FindLoaders(basis.run)) {
+    result_.loader = loaders_.loader;
+    result_.workers = loaders_.workers;
+    result_.background = loaders_.background;
+    result_.workers_busy = loaders_.workers_busy;
+    result_.needs_ns = loaders_.needs_ns;
+  }
 
   Input Find() {
-    LoaderRanges();
-    Loaders();
     Loads();
     Slow();
-    result_.batches = FindLoaderBatches(run_, workers_, *result_.loss.lost);
+    result_.batches = FindLoaderBatches(run_, loaders_.worker_threads, *result_.loss.lost);
     Maps();
-    result_.on_demand = OnDemandShare(run_, loads_, loader_busy_);
+    result_.on_demand = OnDemandShare(run_, loads_, loaders_.busy);
     return std::move(result_);
   }
 
  private:
-  enum class LoaderName { kOther, kInProcess, kOfWorkers };
-
-  LoaderName LoaderNameOf(StringId name) {
-    const auto [known, is_new] = loader_names_.try_emplace(name, LoaderName::kOther);
-    if (!is_new) return known->second;
-    const auto is = [&](const char* family) {
-      return run_.knowledge.IsOfFamily(FamilyKind::kRange, family, trace_.strings[name]);
-    };
-    if (is("loader_in_process")) known->second = LoaderName::kInProcess;
-    if (is("loader_of_workers")) known->second = LoaderName::kOfWorkers;
-    return known->second;
-  }
-
-  // PyTorch's data loader names its class in the range around it: with worker processes the range
-  // is a wait for them, without it is the loading itself. Only workers hand over shared memory, or
-  // need a thread that pins it.
-  void LoaderRanges() {
-    by_workers_.resize(trace_.threads.size());
-    bool own = false;
-    bool workers = false;
-    for (const std::uint32_t t : run_.launching_threads) {
-      std::vector<Interval> waits;
-      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
-           ++i) {
-        const LoaderName name = LoaderNameOf(trace_.ranges.name[i]);
-        own = own || name == LoaderName::kInProcess;
-        if (name != LoaderName::kOfWorkers) continue;
-        waits.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
-        workers = true;
-      }
-      by_workers_[t] = IntervalSet::Of(std::move(waits));
-    }
-    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t)
-      workers = workers || IsFedByWorkers(t);
-    result_.loader = own && workers ? "" : own ? "own" : workers ? "workers" : "";
-  }
-  // What worker processes made arrives at this thread.
-  bool IsFedByWorkers(std::uint32_t thread) const {
-    return !handed_[thread].empty() || run_.names.ThreadRole(thread) == Role::kPinMemory;
-  }
   bool WaitsForWorkers(const GapPiece& piece, std::uint32_t thread) const {
-    return thread != kNone && by_workers_[thread].Contains(piece.start);
-  }
-
-  // Threads that load beside the launching ones: what they read, and when they are at work.
-  void Loaders() {
-    std::vector<Interval> busy;
-    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      const bool feeds = run_.loads[t] != 0;
-      if (!feeds &&
-          std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
-        continue;
-      const bool worker = run_.names.ThreadRole(t) == Role::kLoaderWorker;
-      // Its files are the pipes of the workers, which it waits for.
-      if (IsFedByWorkers(t)) {
-        busy.insert(busy.end(), handed_[t].begin(), handed_[t].end());
-        continue;
-      }
-      const bool recorded = !run_.os_of_thread[t].empty() || !run_.ranges_of_thread[t].empty();
-      if (worker && (recorded || !SameProcessHasLaunches(t))) workers_.push_back(t);
-      OsCallsOfLoader(t, worker || feeds, &busy);
-      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
-           ++i) {
-        if (run_.names.RangePhase(trace_.ranges.name[i]) == Phase::kDataLoading) {
-          busy.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
-        }
-      }
-    }
-    loader_busy_ = IntervalSet::Of(std::move(busy));
-    // Workers are processes; their helper threads do not count again.
-    std::map<std::uint32_t, std::size_t> processes;
-    for (const std::uint32_t t : workers_) ++processes[trace_.threads[t].process];
-    result_.workers = processes.size() > 1 ? processes.size() : workers_.size();
-    result_.background =
-        !loader_busy_.empty() || result_.workers > 0 || result_.loader == "workers";
-    // What a worker does behind its last call in the OS was not seen: it may compute or be gone.
-    if (worker_time_ > 0) {
-      result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
-    }
-    result_.needs_ns = TimeOf(workers_.empty() && at_work_.empty() ? readers_ : at_work_);
-  }
-
-  // How long the loaders work side by side on what they load in the window; 0 where one of them
-  // never rests: the launching thread may wait for it, or its rests were not recorded.
-  Nanos TimeOf(const std::vector<AtWork>& loaders) const {
-    const double never_rests = run_.knowledge.Number("input.never_rests");
-    Nanos together = 0;
-    for (const AtWork& loader : loaders) {
-      if (static_cast<double>(loader.time) >= never_rests * static_cast<double>(loader.seen))
-        return 0;
-      together += loader.time;
-    }
-    return loaders.empty() ? 0 : together / static_cast<Nanos>(loaders.size());
-  }
-
-  // What a thread that may load reads, and when it is at work: a worker is whenever it does not
-  // wait, another one while it reads.
-  void OsCallsOfLoader(std::uint32_t t, bool worker, std::vector<Interval>* busy) {
-    const std::size_t read_before = file_.size();
-    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
-      if (run_.names.Os(trace_.os_calls.name[i]) != OsClass::kFileIo) continue;
-      file_.push_back({trace_.os_calls.start[i], trace_.os_calls.end[i]});
-      if (!worker) busy->push_back(file_.back());
-    }
-    if (!worker && file_.size() == read_before) return;
-    const Rests rests = RestsOf(run_, t);
-    if (!rests.Recorded()) return;
-    const IntervalSet at_work = rests.AtWork(rests.last);
-    const Nanos time = at_work.OverlapWith(run_.window.start, run_.window.end);
-    const Nanos seen = std::max<Nanos>(
-        0, std::min(rests.last, run_.window.end) - std::max(rests.first, run_.window.start));
-    working_time_ += time;
-    if (!worker) {
-      const bool often = run_.steps.known() && file_.size() - read_before >= run_.steps.all.size();
-      if (often) readers_.push_back({time, seen});
-      return;
-    }
-    busy->insert(busy->end(), at_work.intervals().begin(), at_work.intervals().end());
-    worker_time_ += time;
-    worker_seen_ += seen;
-    if (time > 0) at_work_.push_back({time, seen});
-  }
-
-  bool SameProcessHasLaunches(std::uint32_t thread) const {
-    for (const std::uint32_t t : run_.launching_threads) {
-      if (trace_.threads[t].process == trace_.threads[thread].process) return true;
-    }
-    return false;
+    return thread != kNone && loaders_.waits_for_workers[thread].Contains(piece.start);
   }
 
   static bool Waits(const GapPiece& piece) {
@@ -301,11 +173,11 @@ class InputFinder {
     }
     const Window& window = run_.window;
     double reading = 0;
-    for (const Interval& i : file_) {
+    for (const Interval& i : loaders_.reads) {
       const Nanos inside = std::min(i.end, window.end) - std::max(i.start, window.start);
       reading += static_cast<double>(std::max<Nanos>(0, inside));
     }
-    const auto at_work = static_cast<double>(working_time_);
+    const auto at_work = static_cast<double>(loaders_.working_ns);
     if (at_work > 0) result_.file_share = std::min(1.0, reading / at_work);
   }
 
@@ -420,18 +292,8 @@ class InputFinder {
   const std::vector<IntervalSet>& beside_comm_;
   const Run& run_;
   const Trace& trace_;
-  const std::vector<std::vector<Interval>> handed_;  // by thread: see HandedMemory
-  std::vector<std::uint32_t> workers_;
-  std::vector<Interval> file_;
-  IntervalSet loader_busy_;
-  std::vector<AtWork> at_work_;  // workers
-  std::vector<AtWork> readers_;  // other threads that read in each step
-  Nanos working_time_ = 0;       // of loaders that do not wait, summed
-  Nanos worker_time_ = 0;        // of workers alone
-  Nanos worker_seen_ = 0;        // from the first to the last call of each
+  const Loaders loaders_;
   std::vector<Load> loads_;
-  std::vector<IntervalSet> by_workers_;  // per thread: in a loader that has workers
-  std::map<StringId, LoaderName> loader_names_;
   Input result_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/median.h"
+#include "engine/timeline/collective_kind.h"
 
 namespace advise {
 namespace {
@@ -43,19 +44,15 @@ class WaitFinder {
 
  private:
   void Sort(std::uint32_t device) {
-    std::vector<std::uint32_t> row_of_op(trace_.ops.size(), kNone);
     const CollectiveTable& table = trace_.collectives;
-    for (std::uint32_t row = 0; row < table.size(); ++row) {
-      if (table.op[row] != kNone) row_of_op[table.op[row]] = row;
-    }
+    const std::vector<std::uint32_t> rows = RowsOfCollectives(trace_);
     std::map<Kind, std::pair<std::uint32_t, std::int64_t>> places;  // step, number in it
     for (const std::uint32_t op : run_.ops_of_device[device]) {
       if (!run_.IsComm(op) || !basis_.InLoop(trace_.ops.start[op])) continue;
-      const std::uint32_t row = row_of_op[op];
-      std::string name = run_.names.Kernel(trace_.ops.detail[op]).collective;
-      if (row != kNone) name = trace_.strings[table.kind[row]];
+      const std::uint32_t row = rows.empty() ? kNone : rows[op];
+      const std::string name = KindOfCollective(run_, op, row);
       // A message waits for its sender: how long that takes is the other side's matter.
-      if (name == "sendrecv" || name == "Send" || name == "Recv") continue;
+      if (name == "sendrecv") continue;
       const Kind kind{name, row == kNone ? kNone : table.group[row], trace_.ops.stream[op]};
       std::int64_t size = row == kNone ? -1 : std::max(table.in_bytes[row], table.out_bytes[row]);
       if (size < 0) {
