@@ -31,6 +31,7 @@ bool IsLoad(const HostPiece& piece) {
 double OnDemandShare(const Run& run, const std::vector<Load>& loads,
                      const IntervalSet& loader_busy) {
   if (loads.empty() || loader_busy.empty()) return 0;
+  const double at_rest = run.knowledge.Number("input.at_rest");
   std::size_t late = 0;
   std::size_t judged = 0;
   for (std::size_t i = 1; i < loads.size(); ++i) {
@@ -40,7 +41,8 @@ double OnDemandShare(const Run& run, const std::vector<Load>& loads,
     const Nanos gap_work = loader_busy.OverlapWith(loads[i].start, loads[i].end);
     if (to <= from || 2 * gap_work < loads[i].end - loads[i].start) continue;
     ++judged;
-    if (10 * loader_busy.OverlapWith(from, to) < to - from) ++late;
+    const auto worked = static_cast<double>(loader_busy.OverlapWith(from, to));
+    if (worked < at_rest * static_cast<double>(to - from)) ++late;
   }
   return judged == 0 ? 0 : static_cast<double>(late) / static_cast<double>(judged);
 }
