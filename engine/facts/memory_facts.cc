@@ -36,9 +36,8 @@ void DeclareMemoryFacts(Catalog* catalog) {
            &Host::alloc_late_share);
   catalog->Of(&Analysis::support)
       .Add("memory.alloc.recycled", "flag",
-           "Whether the program frees device memory about as often as it allocates it, to the end "
-           "of "
-           "the window.",
+           "Whether the program frees device memory about as often as it allocates it, until the "
+           "window ends.",
            &Support::recycles);
   host.AddLoss(
       "memory.free_burst", kOfGaps,

@@ -5,13 +5,13 @@
 namespace advise {
 namespace {
 
-// The first of `count` words for which `before` does not hold; it holds for those in front.
+// The first of `count` things for which `before` does not hold; it holds for those in front.
 template <typename Before>
-std::size_t FirstNot(const std::uint64_t* words, std::size_t count, Before before) {
+std::size_t FirstNot(std::size_t count, Before before) {
   std::size_t first = 0;
   while (count > 0) {
     const std::size_t half = count / 2;
-    if (before(words[first + half])) {
+    if (before(first + half)) {
       first += half + 1;
       count -= half + 1;
     } else {
@@ -23,49 +23,36 @@ std::size_t FirstNot(const std::uint64_t* words, std::size_t count, Before befor
 
 }  // namespace
 
-std::size_t IntervalList::FirstBlockFrom(Nanos time, bool after) const {
-  std::size_t first = 0;
-  std::size_t count = (size_ + kBlock - 1) / kBlock;
-  while (count > 0) {
-    const std::size_t half = count / 2;
-    const auto start = static_cast<Nanos>(words_[(first + half) * (kBlock + 1)]);
-    if (start < time || (after && start == time)) {
-      first += half + 1;
-      count -= half + 1;
-    } else {
-      count = half;
-    }
-  }
-  return first;
+template <typename Before>
+std::size_t IntervalList::FirstIn(std::size_t later, Before before) const {
+  if (later == 0) return 0;
+  // Those of earlier blocks end before this one starts.
+  const std::size_t first = (later - 1) * kBlock;
+  const std::uint64_t* const words = words_.data() + (later - 1) * (kBlock + 1);
+  return first + FirstNot(std::min(kBlock, size_ - first),
+                          [&](std::size_t i) { return before(words[i + 1], words[0]); });
+}
+
+std::size_t IntervalList::BlocksUntil(Nanos time) const {
+  return FirstNot((size_ + kBlock - 1) / kBlock, [&](std::size_t block) {
+    return static_cast<Nanos>(words_[block * (kBlock + 1)]) < time;
+  });
 }
 
 IntervalList::const_iterator IntervalList::FirstEndingAfter(Nanos time) const {
-  const std::size_t later = FirstBlockFrom(time, true);
-  if (later == 0) return begin();
-  // Those of earlier blocks end before this one starts.
-  const std::size_t block = later - 1;
-  const std::uint64_t* const words = words_.data() + block * (kBlock + 1);
-  const auto from_base = static_cast<std::uint64_t>(time) - words[0];
-  const std::size_t count = std::min(kBlock, size_ - block * kBlock);
-  return {this, block * kBlock + FirstNot(words + 1, count, [&](std::uint64_t word) {
-                  const std::uint64_t end = word >> 32U;
-                  if (end != kInFull) return end <= from_base;
-                  return in_full_[static_cast<std::uint32_t>(word)].end <= time;
-                })};
+  return {this, FirstIn(BlocksUntil(time + 1), [&](std::uint64_t word, std::uint64_t base) {
+            const std::uint64_t end = word >> 32U;
+            if (end != kInFull) return end <= static_cast<std::uint64_t>(time) - base;
+            return in_full_[static_cast<std::uint32_t>(word)].end <= time;
+          })};
 }
 
 IntervalList::const_iterator IntervalList::FirstStartingFrom(Nanos time) const {
-  const std::size_t later = FirstBlockFrom(time, false);
-  if (later == 0) return begin();
-  const std::size_t block = later - 1;
-  const std::uint64_t* const words = words_.data() + block * (kBlock + 1);
-  const auto from_base = static_cast<std::uint64_t>(time) - words[0];
-  const std::size_t count = std::min(kBlock, size_ - block * kBlock);
-  return {this, block * kBlock + FirstNot(words + 1, count, [&](std::uint64_t word) {
-                  const auto start = static_cast<std::uint32_t>(word);
-                  if (word >> 32U != kInFull) return start < from_base;
-                  return in_full_[start].start < time;
-                })};
+  return {this, FirstIn(BlocksUntil(time), [&](std::uint64_t word, std::uint64_t base) {
+            const auto start = static_cast<std::uint32_t>(word);
+            if (word >> 32U != kInFull) return start < static_cast<std::uint64_t>(time) - base;
+            return in_full_[start].start < time;
+          })};
 }
 
 void IntervalList::GiveBackRoom() {

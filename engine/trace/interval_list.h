@@ -124,8 +124,12 @@ class IntervalList {
   static constexpr std::size_t kBlock = 64;
   static constexpr std::uint32_t kInFull = 0xFFFFFFFF;
 
-  // The first block that starts at `time` or later, or, if `after`, later than that.
-  std::size_t FirstBlockFrom(Nanos time, bool after) const;
+  // How many blocks start before `time`.
+  std::size_t BlocksUntil(Nanos time) const;
+  // In the block before `later`, the first interval for whose word, with the first start of the
+  // block, `before` does not hold.
+  template <typename Before>
+  std::size_t FirstIn(std::size_t later, Before before) const;
 
   // As the last one.
   void Write(const Interval& interval) {

@@ -65,6 +65,27 @@ double ShareOf(const std::vector<Finding>& findings, const std::string& id) {
   return finding == nullptr ? 0 : finding->saving_share;
 }
 
+// Of two ranks, rank 1 has 30 us more of something in each step, for which rank 0 waits.
+Cluster LateBy30(Nanos RankTime::*of_what) {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (RankStep& step : ranks[1].steps) {
+    step.time.*of_what += 30_us;
+    step.time.comm_exposed -= 30_us;
+  }
+  Cluster cluster(std::move(ranks), ShippedKnowledge());
+  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[s] = 30_us;
+  return cluster;
+}
+
+// The verdict on that rank, whose fix takes these 30 us off.
+void AddLateRank(Verdicts* together) {
+  auto remedy = std::make_shared<Remedy>();
+  remedy->rank_cuts = {{}, std::vector<Nanos>(kSteps, 30_us)};
+  remedy->rank_gain = kSteps * 30_us;
+  together->Add(
+      {.id = "rank/late", .priority = 20, .claims = {{{0, 300_us}}, {}}, .remedy = remedy});
+}
+
 TEST_CASE("communication that a cause takes is not saved again by what would hide it") {
   const Cluster cluster = TwoRanks();
   Verdicts together;
@@ -367,13 +388,7 @@ TEST_CASE("what all ranks suffer from comes before the rank that suffers most") 
 
 // Of two ranks, rank 1 has 30 us more host code in each step of 100 us, for which rank 0 waits.
 TEST_CASE("a fix that only the late rank needs is told of that rank") {
-  std::vector<RankSummary> ranks = TwoRanks().ranks;
-  for (RankStep& step : ranks[1].steps) {
-    step.time.idle += 30_us;
-    step.time.comm_exposed -= 30_us;
-  }
-  Cluster cluster(std::move(ranks), ShippedKnowledge());
-  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[s] = 30_us;
+  Cluster cluster = LateBy30(&RankTime::idle);
   const RuleInfo host = Rule("host/slow");
   const auto where = [&](double on_rank_0) {
     const std::vector<ReportFindings> reports = {{{Saves(host, on_rank_0, 0)}, {0}},
@@ -389,19 +404,9 @@ TEST_CASE("a fix that only the late rank needs is told of that rank") {
 // Kernels cost both ranks 30 us of each step. Rank 1 is 30 us late for another reason, and a third
 // finding takes the same time as that: the kernels explain neither.
 TEST_CASE("what is as late once a larger cause is fixed did not come of it") {
-  std::vector<RankSummary> ranks = TwoRanks().ranks;
-  for (RankStep& step : ranks[1].steps) {
-    step.time.idle += 30_us;
-    step.time.comm_exposed -= 30_us;
-  }
-  Cluster cluster(std::move(ranks), ShippedKnowledge());
-  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[s] = 30_us;
-  auto remedy = std::make_shared<Remedy>();
-  remedy->rank_cuts = {{}, std::vector<Nanos>(kSteps, 30_us)};
-  remedy->rank_gain = kSteps * 30_us;
+  Cluster cluster = LateBy30(&RankTime::idle);
   Verdicts together;
-  together.Add(
-      {.id = "rank/late", .priority = 20, .claims = {{{0, 300_us}}, {}}, .remedy = remedy});
+  AddLateRank(&together);
   const RuleInfo kernels = Rule("kernel/slow");
   RuleInfo writes = Rule("host/writes");
   writes.priority = 40;
@@ -418,19 +423,9 @@ TEST_CASE("what is as late once a larger cause is fixed did not come of it") {
 
 // Kernels take 60 us of each step, and 30 us more on rank 1. A fix takes half of their time.
 TEST_CASE("faster kernels do not explain a GPU that runs them more slowly than others") {
-  std::vector<RankSummary> ranks = TwoRanks().ranks;
-  for (RankStep& step : ranks[1].steps) {
-    step.time.compute += 30_us;
-    step.time.comm_exposed -= 30_us;
-  }
-  Cluster cluster(std::move(ranks), ShippedKnowledge());
-  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[s] = 30_us;
-  auto remedy = std::make_shared<Remedy>();
-  remedy->rank_cuts = {{}, std::vector<Nanos>(kSteps, 30_us)};
-  remedy->rank_gain = kSteps * 30_us;
+  Cluster cluster = LateBy30(&RankTime::compute);
   Verdicts together;
-  together.Add(
-      {.id = "rank/late", .priority = 20, .claims = {{{0, 300_us}}, {}}, .remedy = remedy});
+  AddLateRank(&together);
   const RuleInfo kernels = Rule("kernel/slow");
   const std::vector<ReportFindings> reports = {{{Saves(kernels, 0.35, 0)}, {0}},
                                                {{Saves(kernels, 0.53, 0)}, {1}}};

@@ -160,7 +160,7 @@ TraceBuilder Played(std::int64_t answer) {
   return trace;
 }
 
-TEST_CASE("what is answered each time, many times in a step, is new each time") {
+TEST_CASE("what is answered each time, many times per step, is new each time") {
   CHECK(Analysed(Played(2048))->copies.repeated.count == 0);
   CHECK(Analysed(Played(256))->copies.repeated.count == 0);
   // A single number is no answer.

@@ -7,10 +7,6 @@
 namespace advise {
 namespace {
 
-std::int64_t Bytes(const Trace& trace, std::uint32_t op) {
-  return trace.copies.bytes[trace.ops.detail[op]];
-}
-
 // The kernels and copies of the window, in the order in which the host asked for them.
 std::vector<std::uint32_t> InOrderOfCalls(const Run& run) {
   const Trace& trace = run.trace;
@@ -55,7 +51,7 @@ std::set<std::int64_t> AnsweredSizes(const Run& run, double steps) {
       continue;
     }
     const CopyDirection to = trace.DirectionOfCopy(op);
-    const std::int64_t bytes = Bytes(trace, op);
+    const std::int64_t bytes = trace.BytesOfCopy(op);
     if (to == CopyDirection::kHostToDevice) {
       ++answers_of[bytes].uploads;
       if (of_stream.computed) of_stream = {};
@@ -98,17 +94,17 @@ bool AreAnswered(const Run& run, const std::set<std::uint32_t>& uploads) {
     if (trace.ops.kind[op] == OpKind::kKernel) {
       open.computed |= !run.IsComm(op);
     } else if (uploads.contains(op)) {
-      open.bytes += static_cast<double>(Bytes(trace, op));
-      all += static_cast<double>(Bytes(trace, op));
+      open.bytes += static_cast<double>(trace.BytesOfCopy(op));
+      all += static_cast<double>(trace.BytesOfCopy(op));
     } else if (trace.DirectionOfCopy(op) == CopyDirection::kHostToDevice) {
-      ++open.others[Bytes(trace, op)];
+      ++open.others[trace.BytesOfCopy(op)];
     } else if (trace.DirectionOfCopy(op) == CopyDirection::kDeviceToHost && open.computed) {
-      int& same = open.others[Bytes(trace, op)];
+      int& same = open.others[trace.BytesOfCopy(op)];
       if (same > 0) {
         --same;
         continue;
       }
-      open.bytes = std::max(0.0, open.bytes - static_cast<double>(Bytes(trace, op)) / least);
+      open.bytes = std::max(0.0, open.bytes - static_cast<double>(trace.BytesOfCopy(op)) / least);
       open.computed = false;
     }
   }

@@ -11,8 +11,9 @@ namespace advise {
 // Sizes of uploads of which nearly each one is answered: what is computed from it, next on its
 // stream, goes back to the host before the next ones come there. Frames, tiles, halos of all
 // neighbors: of fewer than `copy.repeated_count` in a row each may have its answer, of a longer row
-// only the last. Of uploads that come many times a step, the answer may be small, but no single
-// number: what a simulator is to do next. `steps`: those of the window, times its devices. O(ops).
+// only the last. Uploads that come many times per step may have small answers, such as what a
+// simulator is to do next, but not a single number. `steps`: those of the window, times its
+// devices. O(ops).
 std::set<std::int64_t> AnsweredSizes(const Run& run, double steps);
 
 // Whether nearly all of these uploads are answered on whatever stream, as in a pipeline of several:

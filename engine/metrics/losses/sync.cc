@@ -210,6 +210,13 @@ class SyncFinder {
     result_.memset = loss.Build();
   }
 
+  struct Last {
+    std::uint32_t op = kNone;
+    Nanos end = 0;
+  };
+  using Lasts = std::map<std::uint32_t, Last>;            // by stream: its last op
+  using Place = std::pair<std::uint32_t, std::uint32_t>;  // process, device
+
   // Streams of one process and device that take turns: an op that was launched in time, whose own
   // stream was free, and that starts only when an op of another stream has ended. Either the
   // program says so (stream waits) or the legacy default stream does, which waits for all and is
@@ -218,12 +225,7 @@ class SyncFinder {
     const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
     LossBuilder by_default(basis_);
     LossBuilder chain(basis_);
-    struct Last {
-      std::uint32_t op = kNone;
-      Nanos end = 0;
-    };
-    using Lasts = std::map<std::uint32_t, Last>;  // per stream: its last op
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Lasts> places;
+    std::map<Place, Lasts> places;
     std::vector<Lasts*> place_of(trace_.streams.size(), nullptr);
     std::vector<std::uint8_t> counted(trace_.ops.size(), 0);
     std::set<std::uint32_t> others;
@@ -279,11 +281,10 @@ class SyncFinder {
   // Copies of other streams that the default stream keeps from overlapping with kernels: its kernel
   // waits for a download, or an upload for its kernel. Neither needs what the other does.
   void CopiesOfDefault(Nanos latency, LossBuilder* loss, std::set<std::uint32_t>* others) const {
-    struct Last {
-      std::uint32_t op = kNone;
-      Nanos end = 0;
-    };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, Last>> places;
+    const bool has_default = std::any_of(trace_.streams.begin(), trace_.streams.end(),
+                                         [](const auto& stream) { return stream.is_default; });
+    if (!has_default) return;
+    std::map<Place, Lasts> places;
     std::set<std::uint32_t> kernels;  // counted
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t stream = trace_.ops.stream[op];
@@ -318,7 +319,7 @@ class SyncFinder {
     if (trace_.ops.kind[kernel] != OpKind::kKernel || trace_.ops.kind[copy] != OpKind::kCopy)
       return false;
     if (!trace_.streams[trace_.ops.stream[kernel]].is_default) return false;
-    return trace_.copies.direction[trace_.ops.detail[copy]] ==
+    return trace_.DirectionOfCopy(copy) ==
            (behind ? CopyDirection::kHostToDevice : CopyDirection::kDeviceToHost);
   }
 
@@ -334,7 +335,6 @@ class SyncFinder {
 
   // Streams whose work begins as others' ends may do so by chance. The default stream ties them
   // together, or a stream wait that the launching thread asked for since its stream's last op.
-  template <typename Lasts>
   bool IsTied(std::uint32_t op, std::uint32_t holder, const Lasts& lasts) const {
     const std::uint32_t stream = trace_.ops.stream[op];
     if (trace_.streams[stream].is_default || trace_.streams[trace_.ops.stream[holder]].is_default)
@@ -353,7 +353,6 @@ class SyncFinder {
 
   // The op of another stream whose end released `op`: it ended just before, `op` had been launched
   // before that, and the stream of `op` had been free for longer.
-  template <typename Lasts>
   std::uint32_t Holder(std::uint32_t op, const Lasts& lasts, Nanos latency) const {
     if (lasts.size() < 2 && lasts.contains(trace_.ops.stream[op])) return kNone;
     const std::uint32_t call = trace_.ops.call[op];
