@@ -1,6 +1,6 @@
 -- All-to-all between the ranks that hold the experts, with nothing beside it: every layer waits for its tokens twice.
 local function exchanges(f)
-  local named = filter(f.comm.kinds, function(row) return row.kind == "alltoall" or row.kind == "all_to_all" end)
+  local named = filter(f.comm.kinds, function(row) return row.kind == "alltoall" end)
   if #named > 0 or (f.ranges.all_to_all.count or 0) == 0 then return named end
   return filter(f.comm.kinds, function(row) return row.kind == "sendrecv" end)
 end
