@@ -30,7 +30,7 @@ std::string Stem(const std::string& handout) {
 }
 
 Exercise Shipped(const std::string& id) {
-  const std::string path = std::string(ADVISE_SOURCE_DIR) + "/kb/exercises/" + id + ".toml";
+  const std::string path = ADVISE_SOURCE_DIR "/kb/exercises/" + id + ".toml";
   // Ids of rules are checked by the program itself; here every one that is named is taken.
   const std::string text = ReadAll(path);
   std::vector<std::string> rules;

@@ -263,7 +263,7 @@ std::string Simulate(const Folder& folder, const std::string& scenario, const st
 }
 
 std::string Scenario(const std::string& name) {
-  return std::string(ADVISE_SOURCE_DIR) + "/fixtures/scenarios/" + name;
+  return ADVISE_SOURCE_DIR "/fixtures/scenarios/" + name;
 }
 
 TEST_CASE("joined: a timeline, a monitor's log, counters and NCCL's log are one run") {

@@ -36,8 +36,7 @@ std::string ProblemOf(const std::string& home) {
                : "there is no such GPU";
   }
   if (kind == "exercise") {
-    return std::filesystem::exists(std::string(ADVISE_SOURCE_DIR) + "/kb/exercises/" + name +
-                                   ".toml")
+    return std::filesystem::exists(ADVISE_SOURCE_DIR "/kb/exercises/" + name + ".toml")
                ? ""
                : "there is no such exercise";
   }

@@ -9,7 +9,7 @@ namespace {
 
 std::string SourceText(const std::string& path) {
   std::ostringstream text;
-  text << std::ifstream(std::string(ADVISE_SOURCE_DIR) + "/" + path).rdbuf();
+  text << std::ifstream(ADVISE_SOURCE_DIR "/" + path).rdbuf();
   return text.str();
 }
 

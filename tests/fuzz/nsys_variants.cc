@@ -66,8 +66,7 @@ Base Simulated(const std::string& scenario, sim::NsysSchema schema) {
   constexpr const char* kRows = "60";
   const std::string path = "/dev/shm/advise-fuzz-base-" + std::to_string(getpid());
   unlink(path.c_str());
-  sim::Scenario read =
-      sim::ReadScenario(std::string(ADVISE_SOURCE_DIR) + "/fixtures/scenarios/" + scenario);
+  sim::Scenario read = sim::ReadScenario(ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario);
   read.job.steps = 2;
   sim::WriteNsys(sim::Observe(sim::Simulate(sim::JobWith(read, {})), false), schema, path);
   sqlite3* opened = nullptr;
