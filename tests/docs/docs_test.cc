@@ -19,7 +19,7 @@ std::vector<SourceFile> Documents() {
   std::vector<SourceFile> documents = SourceFiles({"docs"}, {".md"});
   for (const char* path : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}) {
     SourceFile file{path, {}};
-    std::istringstream text(ReadAll(ADVISE_SOURCE_DIR "/" + path));
+    std::istringstream text(ReadAll(std::string(ADVISE_SOURCE_DIR "/") + path));
     for (std::string line; std::getline(text, line);) file.lines.push_back(line);
     documents.push_back(std::move(file));
   }
