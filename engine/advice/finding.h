@@ -196,6 +196,8 @@ struct Finding {
   double saving_s = 0;          // beyond the fixes that come before it in the plan
   double saving_share = 0;      // of the window
   double alone_share = 0;       // the same if only this were fixed
+  // Of that, by changes that no more specific finding makes, too; unknown in old facts files.
+  std::optional<double> own_share;
   // In its turn, of a window that nobody profiles; nothing where the profiler changes little.
   std::optional<double> unprofiled_share;
   std::optional<double> unprofiled_alone_share;  // the same if only this were fixed

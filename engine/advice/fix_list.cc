@@ -360,6 +360,7 @@ void FixList::Price(const Candidate& candidate, Finding* finding) const {
   finding->saving_s = static_cast<double>(candidate.saving) / kNanosPerSecond;
   finding->saving_share = Share(candidate.saving);
   finding->alone_share = Share(ByItself(candidate));
+  finding->own_share = Share(candidate.own);
   finding->turn = candidate.turn;
   finding->severity = candidate.rule->kind == RuleKind::kInfo
                           ? Severity::kInfo

@@ -183,14 +183,19 @@ class ItemFinder {
     });
     cuts_.Size(&item->cuts);
     cuts_.Size(&item->by_itself);
+    double alone = 0;
+    double own = 0;
     for (const auto& [finding, report] : item->found) {
       for (const std::size_t r : report->ranks) {
         if (r >= cluster_.ranks.size() || !Concerns(*finding, *report, r)) continue;
         item->ranks.insert(r);
         cuts_.Add(*finding, r, finding->saving_share, &item->cuts);
         cuts_.Add(*finding, r, finding->alone_share, &item->by_itself);
+        alone += finding->alone_share;
+        own += finding->own_share.value_or(finding->alone_share);
       }
     }
+    item->own_part = alone > 0 ? std::min(1.0, own / alone) : 1;
     AddSharedCollectives(item);
     if (BatchesReady(*item)) AddWaitsForData(item);
     cuts_.Bound(&item->cuts);

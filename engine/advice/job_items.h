@@ -16,11 +16,12 @@ struct JobItem {
   const RuleInfo* rule = nullptr;
   const Verdict* verdict = nullptr;  // of a rule about several ranks
   std::vector<std::pair<const Finding*, const ReportFindings*>> found;  // of single parts
-  Cuts cuts;           // as much as in the plans of the ranks
-  Cuts by_itself;      // if only this were fixed
-  Nanos limit = 0;     // the job wins no more than this
-  bool fixed = false;  // no cuts: `limit` is what the job wins
-  bool first = false;  // some rank plans it before what overlaps with it
+  Cuts cuts;            // as much as in the plans of the ranks
+  Cuts by_itself;       // if only this were fixed
+  double own_part = 1;  // of what single parts win by itself: by changes of its own
+  Nanos limit = 0;      // the job wins no more than this
+  bool fixed = false;   // no cuts: `limit` is what the job wins
+  bool first = false;   // some rank plans it before what overlaps with it
   // Of single parts: the one whose words tell it, where the job wins most. A rank that waits for
   // the others may save more by itself, and then sees no more than the wait. Effects on other ranks
   // add to what the cause costs, and have words of their own.

@@ -83,15 +83,22 @@ class JobFixes : public FixList {
     return cuts_.GainOf(cuts_.Larger(taken.planned, taken.largest));
   }
 
-  // What of several fixes changes the same is not known: a less specific one has what is left.
+  // Reports know which of their fixes change the same. Of verdicts about several ranks it is not
+  // known what they change of that: the less specific one has what is left.
   Nanos Own(const Candidate& candidate) override {
     const JobItem& item = ItemOf(candidate);
     if (item.fixed) return item.limit;
-    const Taken with = With({specific_, {}}, item);
-    const Nanos own = std::clamp<Nanos>(GainOf(with) - won_by_specific_, 0, item.limit);
-    specific_ = with.planned;
-    won_by_specific_ = cuts_.GainOf(specific_);
-    return own;
+    const bool of_parts = item.verdict == nullptr;
+    const Cuts& specific = of_parts ? specific_verdicts_ : specific_;
+    const Nanos beyond = GainOf(With({specific, {}}, item)) - cuts_.GainOf(specific);
+    const Nanos own = std::clamp<Nanos>(beyond, 0, item.limit);
+    specific_ = With({specific_, {}}, item).planned;
+    if (!of_parts) {
+      specific_verdicts_ = With({specific_verdicts_, {}}, item).planned;
+      return own;
+    }
+    const double by_reports = item.own_part * static_cast<double>(candidate.alone);
+    return std::min(own, static_cast<Nanos>(by_reports));
   }
 
   // By how much the job gets shorter beyond what came before it.
@@ -327,8 +334,8 @@ class JobFixes : public FixList {
   const CutsOfJob cuts_;
   std::vector<JobItem> items_;  // by candidate
   Cuts specific_;               // by the more specific candidates
-  Nanos won_by_specific_ = 0;
-  Taken taken_;  // by the fixes in the plan so far
+  Cuts specific_verdicts_;      // by those of them that are verdicts
+  Taken taken_;                 // by the fixes in the plan so far
   std::set<std::size_t> taken_ids_;
   Nanos won_ = 0;  // by all of these
 };

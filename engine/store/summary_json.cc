@@ -147,10 +147,10 @@ ADVISE_KEEP(Where, ranks, devices, steps, phase, figures)
 ADVISE_KEEP(StepPart, start, share)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
 ADVISE_KEEP(Finding, rank, severity, tentative, observed, confidence, confidence_from, turn,
-            saving_s, saving_share, alone_share, unprofiled_share, unprofiled_alone_share,
-            touched_share, falls_short, comm_share, comm_faster, idle_share, batches_ready,
-            step_parts, basis, bound_alone, where, title, symptom, cause, fixes, evidence, explains,
-            explained_by, makes_needless, unlocks, next_bound, changes)
+            saving_s, saving_share, alone_share, own_share, unprofiled_share,
+            unprofiled_alone_share, touched_share, falls_short, comm_share, comm_faster, idle_share,
+            batches_ready, step_parts, basis, bound_alone, where, title, symptom, cause, fixes,
+            evidence, explains, explained_by, makes_needless, unlocks, next_bound, changes)
 ADVISE_KEEP(ClaimResult, claimed, gain, saving)
 ADVISE_KEEP(RunInfo, kind, unit, units, framework, languages, maker)
 ADVISE_KEEP(EfficiencyInfo, measured_share, mfu, bandwidth, source)

@@ -305,8 +305,27 @@ TEST_CASE("a fix has what those before it in the plan leave of the same time") {
   const auto findings = RankRun({}, OnBothRanks({Saves(specific, 0.3, 0), Saves(large, 0.8, 0)}),
                                 cluster, ShippedKnowledge());
   REQUIRE(Named(findings, "kernel/large")->turn == 1);
-  CHECK(ShareOf(findings, "kernel/large") == Approx(0.7));  // the specific one is sure of 30
+  CHECK(ShareOf(findings, "kernel/large") == Approx(0.8));
   CHECK(ShareOf(findings, "host/specific") == Approx(0.2));
+}
+
+TEST_CASE("the job plans first what wins most by changes of its own, as its ranks do") {
+  const Cluster cluster = TwoRanks();
+  RuleInfo specific = Rule("transfer/specific");
+  specific.priority = 60;
+  const RuleInfo large = Rule("sync/large");
+  const auto first_of_job = [&](double own_of_large) {
+    Finding of_specific = Saves(specific, 0.25, 0);
+    Finding of_large = Saves(large, 0.35, 0);
+    of_specific.alone_share = of_specific.own_share.emplace(0.25);
+    of_large.alone_share = 0.35;
+    of_large.own_share = own_of_large;
+    return RankRun({}, OnBothRanks({of_specific, of_large}), cluster, ShippedKnowledge())
+        .front()
+        .rule->id;
+  };
+  CHECK(first_of_job(0.35) == "sync/large");
+  CHECK(first_of_job(0.1) == "transfer/specific");  // the rest is what that one changes, too
 }
 
 TEST_CASE("what pays only once another is fixed comes behind that one") {
