@@ -122,6 +122,7 @@ LaunchQueues MeasureQueues(const Run& run) {
   queues.depth = DepthsOfStreams(run);
   queues.deep.assign(calls.size(), 0);
   std::vector<Nanos> with_room;
+  std::map<StringId, std::vector<Nanos>> of_name;
   std::size_t launches = 0;
   for (const auto& [process, own] : ByProcess(run)) {
     std::vector<std::uint32_t> outstanding;
@@ -146,12 +147,17 @@ LaunchQueues MeasureQueues(const Run& run) {
       if (waiting[calls.thread[c]] > 0) continue;
       // Before its first op began, the process may have had work in its queue that was launched
       // before the capture.
-      if (!deep && (deepest < least || calls.start[c] >= own.first_op))
+      if (!deep && (deepest < least || calls.start[c] >= own.first_op)) {
         with_room.push_back(calls.end[c] - calls.start[c]);
+        of_name[calls.name[c]].push_back(with_room.back());
+      }
     }
   }
   const auto assumed = static_cast<Nanos>(knowledge.Number("replay.call_cost"));
   const auto samples = static_cast<std::size_t>(knowledge.Number("replay.queue.samples"));
+  for (auto& [name, lengths] : of_name) {
+    if (lengths.size() >= samples) queues.usual_of_name[name] = Median(std::move(lengths));
+  }
   if (with_room.size() >= std::min(samples, launches) && !with_room.empty()) {
     queues.usual_call = Median(std::move(with_room));
   } else {

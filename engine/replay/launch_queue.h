@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "engine/timeline/run.h"
@@ -14,6 +15,9 @@ namespace advise {
 struct LaunchQueues {
   // What a launch costs the host while the queue has room.
   Nanos usual_call = 0;
+  // The same of the calls of one name, where enough of them found room. Some kinds of launches cost
+  // more than others.
+  std::map<StringId, Nanos> usual_of_name;
   // By call: 1 when its process had so much work outstanding that its queue may have been full.
   std::vector<std::uint8_t> deep;
   // By stream: launches that may be outstanding; then the next one waits.

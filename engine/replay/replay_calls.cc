@@ -12,6 +12,7 @@
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
+#include "engine/timeline/thread_devices.h"
 
 namespace advise {
 namespace {
@@ -136,6 +137,7 @@ void Replay::AddCalls(const Run& run) {
 void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs) {
   const std::vector<IntervalSet> waits_of = WaitsOfThreads(run);
   const bool os_known = !run.trace.os_calls.start.empty();
+  const ThreadDevices devices(run);
   // Calls by process in order of their end: who released whom.
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;
   for (std::uint32_t i = 0; i < calls_.size(); ++i) {
@@ -146,26 +148,29 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
               [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
   }
   const std::map<std::uint32_t, std::vector<Interval>> batches = BatchWaits(run, idle, waits_of);
-  const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run);
+  const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run, hand_overs);
   for (HostCall& call : calls_) {
     const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
     call.paused_for = At(op_index_, paused_for[call.row]);
     const std::uint32_t awaited = hand_overs.AwaitedAt(call.thread, call.start - 1);
     const Nanos in_os = waits_of[call.thread].OverlapWith(since, call.start);
-    const bool waits = !os_known || 2 * in_os >= call.start - since;
-    call.blocked = in_os > 0 && waits;
+    const bool in_wait = in_os > 0 && 2 * in_os >= call.start - since;
+    call.blocked = in_wait;
     const auto& peers = by_process[run.trace.threads[call.thread].process];
+    call.waited_for = awaited;
+    // Without a recorded wait, only what works for the same GPU may have let it go.
+    const auto may_let_go = [&](std::uint32_t thread) {
+      if (thread == call.thread) return false;
+      if (awaited != kNone) return thread == awaited;
+      return in_wait || (!os_known && devices.Share(thread, call.thread));
+    };
     auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
                                [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });
-    call.waited_for = awaited;
-    while ((waits || awaited != kNone) && at != peers.begin()) {
-      const std::uint32_t peer = *--at;
-      if (calls_[peer].end <= since) break;
-      if (calls_[peer].thread == call.thread ||
-          (awaited != kNone && calls_[peer].thread != awaited))
-        continue;
-      call.released_by = peer;
-      call.waited_for = calls_[peer].thread;
+    const bool waits = in_wait || !os_known || awaited != kNone;
+    while (waits && at != peers.begin() && calls_[*--at].end > since) {
+      if (!may_let_go(calls_[*at].thread)) continue;
+      call.released_by = *at;
+      call.waited_for = calls_[*at].thread;
       break;
     }
     // What happened last let it go.
@@ -199,16 +204,20 @@ void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
   for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
   std::sort(by_end.begin(), by_end.end(),
             [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
-  const auto usual = static_cast<double>(nominal_call_ns_);
-  const auto held_ns = static_cast<Nanos>(run.knowledge.Number("replay.held_factor") * usual);
-  const auto deep_ns = static_cast<Nanos>(run.knowledge.Number("replay.queue.held_factor") * usual);
+  const double held_factor = run.knowledge.Number("replay.held_factor");
+  const double deep_factor = run.knowledge.Number("replay.queue.held_factor");
+  const auto takes_long = [&](const HostCall& call, bool deep) {
+    const auto known = queues.usual_of_name.find(run.trace.calls.name[call.row]);
+    const Nanos of_name = known == queues.usual_of_name.end() ? 0 : known->second;
+    const auto usual = static_cast<double>(std::max(nominal_call_ns_, of_name));
+    return static_cast<double>(call.own) > (deep ? deep_factor : held_factor) * usual;
+  };
   for (HostCall& call : calls_) {
     const bool blocks = BlocksHost(run, call.row);
     const bool deep = queues.deep[call.row] != 0;
     // A launch that takes far longer than usual with the device busy throughout is held back by a
     // full queue. Once let go it still costs what a launch costs.
-    const bool held =
-        !blocks && call.own > (deep ? deep_ns : held_ns) && Submits(run.ClassOfCall(call.row));
+    const bool held = !blocks && Submits(run.ClassOfCall(call.row)) && takes_long(call, deep);
     const Nanos let_go = latency_ns_ + (deep ? nominal_call_ns_ : 0);
     // Newer captures say so themselves.
     const bool pressed =

@@ -48,7 +48,8 @@ class ProcessWaits {
     }
   }
 
-  void Find(std::uint32_t thread, std::vector<std::uint32_t>* awaited) const {
+  void Find(std::uint32_t thread, const HandOvers& hand_overs,
+            std::vector<std::uint32_t>* awaited) const {
     const auto shortest = static_cast<Nanos>(run_.knowledge.Number("replay.hand_over.pause"));
     std::map<std::pair<StringId, StringId>, std::vector<Pause>> places;
     const CallTable& calls = trace_.calls;
@@ -56,8 +57,11 @@ class ProcessWaits {
     Nanos ended = 0;
     std::uint32_t before = kNone;
     for (std::uint32_t c = rows.first; c < rows.last; ++c) {
-      if (before != kNone && calls.start[c] - ended >= shortest)
-        places[{calls.name[before], calls.name[c]}].push_back({ended, calls.start[c], c});
+      if (before != kNone && calls.start[c] - ended >= shortest) {
+        const Nanos since =
+            HandedOver(hand_overs.AwaitedAt(thread, calls.start[c] - 1), {ended, calls.start[c]});
+        places[{calls.name[before], calls.name[c]}].push_back({since, calls.start[c], c});
+      }
       if (calls.end[c] <= ended) continue;  // nested
       ended = calls.end[c];
       before = c;
@@ -68,6 +72,20 @@ class ProcessWaits {
   }
 
  private:
+  // When that thread made its last call in the pause; else its start.
+  Nanos HandedOver(std::uint32_t thread, Interval pause) const {
+    if (thread == kNone) return pause.start;
+    const CallTable& calls = trace_.calls;
+    const RowRange rows = run_.calls_of_thread[thread];
+    const auto first = calls.start.begin();
+    auto at = std::lower_bound(first + rows.first, first + rows.last, pause.end) - first;
+    while (at > rows.first && calls.end[static_cast<std::size_t>(--at)] > pause.start) {
+      if (calls.end[static_cast<std::size_t>(at)] <= pause.end)
+        return calls.end[static_cast<std::size_t>(at)];
+    }
+    return pause.start;
+  }
+
   // Of the ops that come once a pause, those behind whose end the thread goes on most steadily.
   // Held against how much all pauses vary, and those that hold such an end: without the others,
   // which are short, what is left may look steady.
@@ -114,7 +132,7 @@ class ProcessWaits {
 
 }  // namespace
 
-std::vector<std::uint32_t> AwaitedInPauses(const Run& run) {
+std::vector<std::uint32_t> AwaitedInPauses(const Run& run, const HandOvers& hand_overs) {
   std::vector<std::uint32_t> awaited(run.trace.calls.size(), kNone);
   std::map<std::uint32_t, std::vector<std::uint32_t>> ops_of_process;
   for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
@@ -127,7 +145,7 @@ std::vector<std::uint32_t> AwaitedInPauses(const Run& run) {
   }
   for (const std::uint32_t thread : run.launching_threads) {
     const auto at = processes.find(run.trace.threads[thread].process);
-    if (at != processes.end()) at->second.Find(thread, &awaited);
+    if (at != processes.end()) at->second.Find(thread, hand_overs, &awaited);
   }
   return awaited;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/timeline/hand_over.h"
 #include "engine/timeline/run.h"
 
 namespace advise {
@@ -13,7 +14,8 @@ namespace advise {
 // By call: the op for whose end the thread waited in the pause before the call; kNone for none. Who
 // waits goes on in step with what it waits for, and who computes takes its own time: an op comes
 // once a pause, and from its end to the next call it takes a time far steadier than the pauses are
-// long. O(ops log ops + looks of ops x pauses).
-std::vector<std::uint32_t> AwaitedInPauses(const Run& run);
+// long. Where another thread hands over to it, the pause begins when that one has made its last
+// call. O(ops log ops + looks of ops x pauses).
+std::vector<std::uint32_t> AwaitedInPauses(const Run& run, const HandOvers& hand_overs);
 
 }  // namespace advise

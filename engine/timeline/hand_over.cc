@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/base/median.h"
+#include "engine/timeline/thread_devices.h"
 
 namespace advise {
 namespace {
@@ -182,9 +183,10 @@ class Shown {
 // The hand-overs between the launching threads of one process.
 class Finder {
  public:
-  Finder(const Run& run, const std::vector<std::uint32_t>& threads)
+  Finder(const Run& run, const std::vector<std::uint32_t>& threads, const ThreadDevices& devices)
       : run_(run),
         threads_(threads),
+        devices_(devices),
         shortest_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))),
         least_(static_cast<std::size_t>(run.knowledge.Number("replay.hand_over.least"))),
         usual_(run.knowledge.Number("replay.hand_over.usual")),
@@ -218,15 +220,20 @@ class Finder {
     }
   }
 
-  // The same call may follow waits for several threads: for the one that begins a step, and for one
-  // that copies within it. What does not end behind the likeliest thread, or behind what let that
-  // one go, is looked at once more, and is a wait for that thread, too, where no other comes into
-  // question.
+  // A thread that works for the same GPU comes into question before others. The same call may
+  // follow waits for several threads: for the one that begins a step, and for one that copies
+  // within it. What does not end behind the likeliest thread, or behind what let that one go, is
+  // looked at once more, and is a wait for that thread, too, where no other comes into question.
   void Assign(std::size_t waiting, const std::vector<Pause>& pauses,
               std::vector<HandOver>* found) const {
-    std::vector<std::uint8_t> asked(threads_.size(), 0);
+    std::vector<std::uint8_t> asked = WorkElsewhere(waiting);
     asked[waiting] = 1;
-    const Partner likeliest = PartnerOf(asked, pauses);
+    Partner likeliest = PartnerOf(asked, pauses);
+    if (likeliest.thread == threads_.size()) {
+      asked.assign(threads_.size(), 0);
+      asked[waiting] = 1;
+      likeliest = PartnerOf(asked, pauses);
+    }
     std::vector<Pause> left = pauses;
     Partner partner = likeliest;
     while (partner.thread != threads_.size() && !left.empty()) {
@@ -246,6 +253,14 @@ class Finder {
     for (const Pause& pause : left) {
       if (!LetGo(waiting, likeliest.thread, pause)) Add(waiting, likeliest.thread, pause, 0, found);
     }
+  }
+
+  // By thread, 1 for those that launch on none of the devices that the waiting one launches on.
+  std::vector<std::uint8_t> WorkElsewhere(std::size_t waiting) const {
+    std::vector<std::uint8_t> elsewhere(threads_.size(), 0);
+    for (std::size_t other = 0; other < threads_.size(); ++other)
+      elsewhere[other] = devices_.Share(threads_[waiting], threads_[other]) ? 0 : 1;
+    return elsewhere;
   }
 
   // It may wait as soon as it has handed over, and did not hand over when it waits for long.
@@ -337,6 +352,7 @@ class Finder {
 
   const Run& run_;
   const std::vector<std::uint32_t>& threads_;
+  const ThreadDevices& devices_;
   Nanos shortest_;
   std::size_t least_;
   double usual_, behind_share_, chance_;
@@ -352,9 +368,10 @@ HandOvers::HandOvers(const Run& run) {
     if (role == Role::kPinMemory || role == Role::kProfiler) continue;
     by_process[run.trace.threads[thread].process].push_back(thread);
   }
+  const ThreadDevices devices(run);
   for (const auto& [process, threads] : by_process) {
     if (process == kNone || threads.size() < 2) continue;
-    const Finder finder(run, threads);
+    const Finder finder(run, threads, devices);
     for (std::size_t i = 0; i < threads.size(); ++i) {
       std::vector<HandOver> found = finder.Of(i);
       if (found.empty()) continue;

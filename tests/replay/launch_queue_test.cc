@@ -73,6 +73,50 @@ TEST_CASE("slow launches into a queue with room are slow, not held") {
   for (const std::uint8_t deep : queues.deep) CHECK(deep == 0);
 }
 
+// Each step: an upload that blocks the host, 2 ms of kernels, a pause in which the GPU runs dry,
+// and as many kernels again. Every tenth is launched by a call that always costs more. Without the
+// pause, the next upload runs beside the second half.
+TEST_CASE("launches of a kind that always costs more are not held back by a full queue") {
+  constexpr int kSteps = 12;
+  constexpr Nanos kUpload = 3_ms;
+  constexpr Nanos kPause = 2400_us;
+  TraceBuilder story;
+  IntervalSet pauses;
+  Nanos host = 0;
+  Nanos gpu = 0;
+  Nanos launching = 0;  // in one step
+  for (int step = 0; step < kSteps; ++step) {
+    story.OnStream(9).CopyToGpu(8 << 20, MemoryKind::kPageable, {host, host + kUpload},
+                                {host + 5_us, host + kUpload - 1_us});
+    host += kUpload;
+    launching = 0;
+    for (int half = 0; half < 2; ++half) {
+      for (int i = 0; i < 100; ++i) {
+        const bool costly = i % 10 == 9;
+        const Nanos cost = costly ? 13_us : 4_us;
+        gpu = std::max(gpu, host + 6_us);
+        story.OnStream(7).LaunchBy(costly ? "cudaLaunchKernelExC" : "cudaLaunchKernel", "work",
+                                   {host, host + cost}, {gpu, gpu + 20_us});
+        gpu += 20_us;
+        host += cost + 1_us;
+        launching += cost + 1_us;
+      }
+      if (half > 0) continue;
+      pauses.Append(host, host + kPause);
+      host += kPause;
+    }
+  }
+  story.Sync({host, gpu + 2_us}, "cudaDeviceSynchronize");
+  const Analysed run(story);
+  Remedy remedy;
+  remedy.host_cuts.push_back({0, pauses});
+  const Nanos step = kUpload + launching;
+  const Nanos gain =
+      run.Window() - kSteps * step - 4_ms;  // behind the last upload, the kernels run
+  CHECK(std::abs(run->replay().BaselineNs() - run.Window()) < run.Window() / 100);
+  CHECK(std::abs(run->replay().Gain(remedy) - gain) < run.Window() / 50);
+}
+
 TEST_CASE("kernels that run faster drain a full queue faster") {
   const Nanos cost = GENERATE(5_us, 90_us);
   const Analysed run(FullQueue(cost));

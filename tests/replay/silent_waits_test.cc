@@ -35,7 +35,7 @@ TraceBuilder TwoStepsAhead(Nanos behind) {
 }
 
 std::size_t Waits(const Analysed& run) {
-  const std::vector<std::uint32_t> awaited = AwaitedInPauses(run->run);
+  const std::vector<std::uint32_t> awaited = AwaitedInPauses(run->run, run->hand_overs);
   return static_cast<std::size_t>(
       std::count_if(awaited.begin(), awaited.end(), [](auto op) { return op != kNone; }));
 }

@@ -87,8 +87,11 @@ class TraceBuilder {
 
   // ---- GPU work and the calls that launch it
   TraceBuilder& Launch(const std::string& kernel, Interval call, Interval op, Look look = {}) {
-    const std::uint32_t row = AddCall("cudaLaunchKernel", call);
-    return AddKernel(kernel, op, look, row);
+    return LaunchBy("cudaLaunchKernel", kernel, call, op, look);
+  }
+  TraceBuilder& LaunchBy(const std::string& by, const std::string& kernel, Interval call,
+                         Interval op, Look look = {}) {
+    return AddKernel(kernel, op, look, AddCall(by, call));
   }
   // A kernel whose launching call was not captured.
   TraceBuilder& Kernel(const std::string& kernel, Interval op, Look look = {}) {

@@ -194,6 +194,35 @@ TEST_CASE("a thread that waits in most of its paused time waits, though often it
   for (const HandOver& hand_over : found) CHECK(hand_over.end - hand_over.start > 9_ms);
 }
 
+// Two GPUs of one process, a pair of threads for each, step at the same pace. The other pair's
+// backward thread is done a little later, which is closer to where the main thread goes on.
+TEST_CASE(
+    "a thread waits for the one that works for its GPU, not for one that keeps the same pace") {
+  TraceBuilder story;
+  Repeat(12, 10_ms, [&](int n, Nanos at) {
+    for (const std::uint32_t gpu : {0U, 1U}) {
+      const std::string of = std::to_string(gpu);
+      const Nanos begin = at + (n * 37 % 11) * 10_us;
+      const Nanos done = begin + 4_ms + gpu * 15_us;
+      story.OnDevice(gpu).OnStream(7 + gpu);
+      story.Thread("backward " + of)
+          .Launch("wgrad", {done, done + 5_us}, {done + 10_us, done + 1_ms});
+      story.Thread("main " + of)
+          .Launch("forward", {begin, begin + 5_us}, {begin + 10_us, begin + 2_ms})
+          .Launch("update", {done + 25_us, done + 30_us}, {done + 1_ms, done + 2_ms});
+    }
+  });
+  const Analysed run(story);
+  std::map<std::string, std::uint32_t> named;
+  for (std::uint32_t t = 0; t < run.trace().threads.size(); ++t)
+    named[run.trace().strings[run.trace().threads[t].name]] = t;
+  for (const std::string of : {"0", "1"}) {
+    const std::vector<HandOver>& waits = run->hand_overs.Of(named["main " + of]);
+    REQUIRE(waits.size() >= 12);
+    for (const HandOver& wait : waits) CHECK(wait.from == named["backward " + of]);
+  }
+}
+
 TEST_CASE("a thread that loads files in its pause does not wait for another") {
   TraceBuilder story = TwoThreads(Waits::kSilent);
   Repeat(12, 10_ms, [&](int n, Nanos at) {
