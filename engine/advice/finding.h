@@ -207,6 +207,7 @@ struct Finding {
   double comm_share = 0;       // of the claimed time, the share in which only communication runs
   bool comm_faster = false;    // the fix makes communication itself shorter; else it hides it
   double idle_share = 0;       // of the claimed time, the share in which the GPU is idle
+  double host_share = 0;       // of the window: hosts work so much less then
   bool batches_ready = false;  // the fix has all data there when it is needed
   std::vector<StepPart> step_parts;  // what the steps hold of the claim; empty: all alike
   std::string basis;                 // what the saving assumes

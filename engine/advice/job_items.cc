@@ -197,6 +197,7 @@ class ItemFinder {
     }
     item->own_part = alone > 0 ? std::min(1.0, own / alone) : 1;
     AddSharedCollectives(item);
+    EaseOtherHosts(item);
     if (BatchesReady(*item)) AddWaitsForData(item);
     cuts_.Bound(&item->cuts);
     cuts_.Bound(&item->by_itself);
@@ -236,6 +237,27 @@ class ItemFinder {
       if (item->ranks.contains(r)) continue;
       cuts_.AddCommunication(shared, r, shared.saving_share, &item->cuts);
       cuts_.AddCommunication(shared, r, shared.alone_share, &item->by_itself);
+    }
+  }
+
+  // Ranks run one program. One that waits in collectives for the others loses nothing to what slows
+  // its host as well, and finds nothing; without that, its host is done sooner, too.
+  void EaseOtherHosts(JobItem* item) const {
+    const std::vector<Nanos>& works = cluster_.job.host_works;
+    const double alike = knowledge_.Number("ranking.host_alike");
+    const Finding* most = nullptr;
+    Nanos works_there = 0;
+    for (const auto& [finding, report] : item->found) {
+      if (report->ranks.size() != 1 || (most && finding->host_share <= most->host_share)) continue;
+      most = finding;
+      works_there = works[report->ranks.front()];
+    }
+    if (most == nullptr || most->host_share <= 0) return;
+    for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
+      if (item->ranks.contains(r)) continue;
+      if (static_cast<double>(works[r]) < alike * static_cast<double>(works_there)) continue;
+      cuts_.EaseHosts(*most, r, &item->cuts);
+      cuts_.EaseHosts(*most, r, &item->by_itself);
     }
   }
 

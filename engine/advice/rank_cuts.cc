@@ -103,8 +103,23 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
   if (finding.batches_ready) {
     cuts->eased[r] = 1;
   } else if (2 * idle > 1) {
-    cuts->eased[r] += PartOf(own, r);
+    cuts->eased[r] += std::max(PartOf(own, r), PartOfHost(finding, r));
   }
+}
+
+void CutsOfJob::EaseHosts(const Finding& finding, std::size_t r, Cuts* cuts) const {
+  cuts->eased[r] += PartOfHost(finding, r);
+}
+
+// What the fix takes off the work of the rank's hosts. A rank that waits for others saves less GPU
+// time by it than host time.
+double CutsOfJob::PartOfHost(const Finding& finding, std::size_t r) const {
+  const Job& job = cluster_.job;
+  if (job.host_works[r] <= 0) return 0;
+  Nanos length = 0;
+  for (std::size_t s = 0; s < job.steps; ++s) length += job.length[r * job.steps + s];
+  return std::min(1.0, finding.host_share * static_cast<double>(length) /
+                           static_cast<double>(job.host_works[r]));
 }
 
 // What they are of the rank's own time.

@@ -13,8 +13,8 @@ struct Cuts {
   RankCuts comm;   // communication
   RankCuts data;   // waits for data; several fixes that have batches ready take the same ones
   RankCuts other;  // the rest
-  // By rank: its host works less then. Nobody knows by how much, and it is taken for the part that
-  // goes of the rank's own time.
+  // By rank: the part of its hosts' work that goes: as much as the fixes take off them, and no less
+  // than the part that goes of the rank's own time.
   std::vector<double> eased;
 };
 
@@ -33,6 +33,9 @@ class CutsOfJob {
 
   // Of that the communication alone. Cost as above.
   void AddCommunication(const Finding& finding, std::size_t rank, double share, Cuts* cuts) const;
+
+  // The work that the fix takes off the hosts of a rank whose GPU shows nothing of it.
+  void EaseHosts(const Finding& finding, std::size_t rank, Cuts* cuts) const;
 
   // Waits for data that end, also of the host.
   void AddData(const RankCuts& waits, Cuts* cuts) const;
@@ -65,6 +68,7 @@ class CutsOfJob {
  private:
   std::vector<Nanos> Spread(const Finding& finding, double part, double idle, std::size_t r) const;
   double PartOf(const std::vector<Nanos>& cuts, std::size_t r) const;
+  double PartOfHost(const Finding& finding, std::size_t r) const;
   Nanos NeededAtOnce(const Finding& finding, std::size_t rank, std::size_t step) const;
 
   const Cluster& cluster_;

@@ -251,6 +251,9 @@ class TraceFixes : public FixList {
     finding.comm_share = ShareIn(verdict, &DeviceTime::comm_exposed);
     finding.comm_faster = MakesCommFaster(ClaimOf(candidate).remedy);
     finding.idle_share = ShareIn(verdict, &DeviceTime::idle);
+    const Nanos hosts = HostTimeSaved(ClaimOf(candidate).remedy, analysis_.run);
+    finding.host_share = static_cast<double>(hosts) /
+                         static_cast<double>(std::max<Nanos>(1, analysis_.run.window.Length()));
     finding.changes = ChangesOf(verdict);
     finding.batches_ready = ClaimOf(candidate).remedy.data_ready;
     finding.confidence = ConfidenceOf(candidate);

@@ -76,6 +76,16 @@ void Remedy::Join(const Remedy& other) {
   }
 }
 
+Nanos HostTimeSaved(const Remedy& remedy, const Run& run) {
+  std::vector<Interval> saved;
+  for (const Remedy::HostCut& cut : remedy.host_cuts) {
+    for (const Interval when : cut.when.intervals()) saved.push_back(when);
+  }
+  for (const std::uint32_t call : remedy.vanished_calls)
+    saved.push_back({run.trace.calls.start[call], run.trace.calls.end[call]});
+  return IntervalSet::Of(std::move(saved)).Clip(run.window.start, run.window.end).Total();
+}
+
 Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
   std::vector<std::uint32_t> calls = made.unblocked_calls;
   calls.insert(calls.end(), made.vanished_calls.begin(), made.vanished_calls.end());

@@ -67,6 +67,10 @@ struct Remedy {
 using HostTime = std::map<std::uint32_t, IntervalSet>;
 HostTime CutsByThread(const std::vector<Remedy::HostCut>& cuts);
 
+// Time of the window in which some host does what it no longer does then: code that is cut, and
+// calls that vanish. O(n log n) in the changes.
+Nanos HostTimeSaved(const Remedy& remedy, const Run& run);
+
 // What is left of a remedy where another fix makes the same changes already: to the same calls, ops
 // and host code. What that one only makes faster, or lets return at once, can still go. Its limits
 // stay as they are. O(n log n) in the changes of both.

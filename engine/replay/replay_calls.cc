@@ -195,8 +195,9 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
   }
 }
 
-// What each blocking call waited for: the last op to end before it returned, among those launched
-// before it. So do calls that a full queue held back.
+// What each blocking call waited for: its own op, or what the capture says; where neither is known,
+// the last op to end before it returned, among those launched before it. So do calls that a full
+// queue held back.
 void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
   const std::vector<IntervalSet> back_pressure = BackPressure(run);
   const std::vector<std::uint32_t> by_syncs = AwaitedBySyncs(run);
@@ -224,6 +225,18 @@ void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
         !blocks &&
         2 * back_pressure[call.thread].OverlapWith(call.start, call.end) > call.end - call.start;
     if (!blocks && !held && !pressed) continue;
+    // Where the call or the capture says for what it waits, nothing else that ends meanwhile
+    // counts.
+    const std::uint32_t own_op = run.first_op_of_call[call.row];
+    const std::uint32_t known = own_op != kNone ? own_op : by_syncs[call.row];
+    const std::uint32_t said = blocks && known != kNone ? At(op_index_, known) : kNone;
+    if (said != kNone && ops_[said].end <= call.end &&
+        (ops_[said].end > call.start || call.end - call.start <= latency_ns_)) {
+      const Nanos since = call.end - std::max(call.start, ops_[said].end);
+      call.awaited_op = said;
+      call.own = std::min(call.own, std::max(nominal_call_ns_, since));
+      continue;
+    }
     const std::uint32_t process = run.trace.threads[call.thread].process;
     auto at = std::upper_bound(by_end.begin(), by_end.end(), call.end,
                                [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });

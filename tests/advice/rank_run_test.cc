@@ -296,6 +296,42 @@ TEST_CASE("a finding of several ranks is as sure as the surest of them") {
   CHECK(RankRun({}, reports, cluster, ShippedKnowledge()).front().confidence == 0.9);
 }
 
+// Both hosts work almost all the time. Rank 1, which waits for rank 0, sees little of what it is
+// worth that they work half as long.
+TEST_CASE("hosts hold the job back no longer than they work once code is gone") {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (RankSummary& rank : ranks) {
+    for (RankStep& step : rank.steps) step.time.compute = 20_us;
+  }
+  Cluster cluster(std::move(ranks), ShippedKnowledge());
+  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[kSteps + s] = 30_us;
+  cluster.job.host_works.assign(kRanks, kSteps * 95_us);
+  const RuleInfo code = Rule("host/code");
+  const auto saved_with = [&](double host_share) {
+    const auto on_rank = [&](std::size_t rank, double share) {
+      Finding finding = Saves(code, share, 0);
+      finding.idle_share = 1;
+      finding.host_share = host_share;
+      return ReportFindings{{finding}, {rank}};
+    };
+    return ShareOf(RankRun({}, {on_rank(0, 0.5), on_rank(1, 0.2)}, cluster, ShippedKnowledge()),
+                   "host/code");
+  };
+  CHECK(saved_with(0.5) == Approx(0.5).margin(0.01));
+  CHECK(saved_with(0) < 0.35);  // as long as is known, the host of rank 1 is the limit
+  // Rank 1 finds nothing. Its host does the same, if it works as long.
+  Finding only = Saves(code, 0.5, 0);
+  only.idle_share = 1;
+  only.host_share = 0.5;
+  const auto of_rank_0 = [&] {
+    return ShareOf(RankRun({}, {{{only}, {0}}, {{}, {1}}}, cluster, ShippedKnowledge()),
+                   "host/code");
+  };
+  CHECK(of_rank_0() == Approx(0.3).margin(0.01));  // then rank 1 is the next-slowest
+  cluster.job.host_works = {kSteps * 99_us, kSteps * 80_us};
+  CHECK(of_rank_0() == Approx(0.2).margin(0.01));
+}
+
 TEST_CASE("a fix has what those before it in the plan leave of the same time") {
   const Cluster cluster = TwoRanks();
   RuleInfo specific = Rule("host/specific");

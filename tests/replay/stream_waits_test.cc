@@ -11,6 +11,22 @@ namespace {
 constexpr int kSteps = 10;
 constexpr std::int64_t kMain = 7, kCopies = 9;
 
+std::uint32_t StreamOf(const Trace& trace, std::int64_t id) {
+  for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
+    if (trace.streams[s].id == id) return s;
+  }
+  return kNone;
+}
+
+// What a call synchronizes with: a stream, or an event in it.
+void AddSync(Trace* trace, std::uint32_t call, std::uint32_t stream, std::int64_t event) {
+  trace->syncs.start.push_back(trace->calls.start[call]);
+  trace->syncs.end.push_back(trace->calls.end[call]);
+  trace->syncs.call.push_back(call);
+  trace->syncs.stream.push_back(stream);
+  trace->syncs.event_id.push_back(event);
+}
+
 // Launches that wait for their kernel of 1 ms; then a copy of 500 us in another stream, which waits
 // for the kernel by event 1. The next kernel waits for the copy by event 2, if so said.
 struct Blocking {
@@ -39,26 +55,15 @@ struct Blocking {
       if (record) {
         trace.events.time.push_back(trace.calls.start[c]);
         trace.events.call.push_back(c);
-        trace.events.stream.push_back(Stream(first ? kMain : kCopies));
+        trace.events.stream.push_back(StreamOf(trace, first ? kMain : kCopies));
         trace.events.event_id.push_back(first ? 1 : 2);
       } else {
-        trace.syncs.start.push_back(trace.calls.start[c]);
-        trace.syncs.end.push_back(trace.calls.end[c]);
-        trace.syncs.call.push_back(c);
-        trace.syncs.stream.push_back(Stream(first ? kCopies : kMain));
-        trace.syncs.event_id.push_back(first ? 1 : 2);
+        AddSync(&trace, c, StreamOf(trace, first ? kCopies : kMain), first ? 1 : 2);
       }
     }
     AnalysisOptions options;
     options.window.mode = WindowRequest::Mode::kAll;
     analysis = std::make_unique<Analysis>(trace, ShippedKnowledge(), options);
-  }
-
-  std::uint32_t Stream(std::int64_t id) const {
-    for (std::uint32_t s = 0; s < trace.streams.size(); ++s) {
-      if (trace.streams[s].id == id) return s;
-    }
-    return kNone;
   }
 
   // Launches return at once, and nobody waits for the copies.
@@ -90,6 +95,37 @@ TEST_CASE("launches that return at once let copies run beside the next kernel, i
   const Blocking both_ways(true);
   CHECK(both_ways.analysis->replay().BaselineNs() == both_ways.analysis->run.window.Length());
   CHECK(both_ways.Gain() < kSteps * 30_us);
+}
+
+// A halo is downloaded in a stream of its own, which the host waits for, and sent for 500 us. In
+// the recording, the host waited for the kernels of 1 ms before it, and a small one of another
+// stream happens to end just behind the download.
+TEST_CASE("a wait for one stream is not for what ends behind it in another") {
+  constexpr Nanos kHaloStep = 1570_us;
+  TraceBuilder story;
+  Repeat(kSteps, kHaloStep, [&](int, Nanos at) {
+    story.OnStream(kMain).Launch("work", {at, at + 5_us}, {at + 10_us, at + 1010_us});
+    story.Sync({at + 6_us, at + 1012_us}, "cudaDeviceSynchronize");
+    story.Launch("small", {at + 1015_us, at + 1020_us}, {at + 1025_us, at + 1060_us});
+    story.OnStream(kCopies).CopyFromGpu(1_MiB, MemoryKind::kPinned, {at + 1021_us, at + 1026_us},
+                                        {at + 1030_us, at + 1058_us});
+    story.Sync({at + 1027_us, at + 1062_us}, "cudaStreamSynchronize");
+  });
+  story.OnStream(kMain).Launch("end", {kSteps * kHaloStep, kSteps * kHaloStep + 5_us},
+                               {kSteps * kHaloStep + 10_us, kSteps * kHaloStep + 20_us});
+  Trace trace = story.Build();
+  Remedy remedy;
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    const std::string& name = trace.strings[trace.calls.name[c]];
+    if (name == "cudaDeviceSynchronize") remedy.unblocked_calls.push_back(c);
+    if (name == "cudaStreamSynchronize") AddSync(&trace, c, StreamOf(trace, kCopies), 0);
+  }
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const Analysis analysis(trace, ShippedKnowledge(), options);
+  const Nanos gain = analysis.replay().Gain(remedy);
+  CHECK(gain > kSteps * 500_us);
+  CHECK(gain < kSteps * 540_us);  // then the kernels are the limit
 }
 
 // Of 2 ms, the host spends 1 ms before it launches a kernel of 900 us. Before that it uploaded a
