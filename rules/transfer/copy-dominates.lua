@@ -37,7 +37,7 @@ return {
     if f.budget.compute > 0 and not at_least(share(f.copy.time, f.budget.compute), t.min_ratio) then return nil end
     local calls = f.op.copy.per_step
     local one = (f.run.devices or 1) == 1
-    return { who = one and "The GPU" or "On average, each GPU", op_text = calls and "; aten::copy_ is called " .. in_words(math.floor(calls + 0.5), "count") .. " times" or "",
+    return { who = one and "The GPU" or "On average, each GPU", op_text = calls and "; aten::copy_ is called " .. in_words(math.floor(calls + 0.5), "count") .. " times per step" or "",
              share = exposed, copy_time = f.copy.time, compute_time = f.budget.compute, bytes = f.copy.bytes,
              rows = top(f.copy.groups, "time", 3) }
   end,
@@ -51,7 +51,7 @@ return {
 
   tests = {
     { name = "prefetched copies that take longer than computing",
-      edges = { ["budget.compute"] = 9.8e8, ["copy.exposed"] = 2e8, ["copy.separate.lost"] = 2e7 },
+      edges = { ["budget.compute"] = 9.8e8, ["copy.exposed"] = 5e7, ["copy.separate.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, budget = { compute = 7e8 },
                 copy = { count = 300, time = 9.8e8, bytes = 2e10, exposed = 2.9e8, groups = {},
                          separate = { lost = 2.9e8, remedy = true } } },
@@ -65,7 +65,7 @@ return {
       expect = { share = 0.75, copy_time = 8e8, compute_time = 2e8, bytes = 6e9, rows = 2 } },
     { name = "near miss: as long as computing, but beside it",
       facts = { window = { device_time = 1e9 }, budget = { compute = 9e8 },
-                copy = { count = 40, time = 9.5e8, bytes = 6e9, exposed = 5e7,
+                copy = { count = 40, time = 9.5e8, bytes = 6e9, exposed = 4e7,
                          groups = { { direction = "host to device", time = 9.5e8 } } } },
       expect = "silent" },
     { name = "near miss: computing takes longer",
