@@ -1,34 +1,11 @@
 // The fix list of a run of several reports: what findings of single ranks and of all of them
 // together save, and that no time is saved twice.
-#include "engine/advice/rank_run.h"
-
 #include "engine/advice/rank_cuts.h"
 #include "engine/cluster/late_cause.h"
-#include "tests/advice/verdicts.h"
+#include "tests/advice/two_ranks.h"
 
 namespace advise {
 namespace {
-
-constexpr std::size_t kRanks = 2;
-constexpr std::size_t kSteps = 10;
-
-// Ten steps of 100 us on each rank: 60 us compute, then 40 us in which only communication runs.
-Cluster TwoRanks() {
-  std::vector<RankSummary> ranks(kRanks);
-  for (std::size_t r = 0; r < kRanks; ++r) {
-    ranks[r].rank = static_cast<int>(r);
-    ranks[r].clock = ranks[r].report = static_cast<std::uint32_t>(r);
-    ranks[r].window_end = kSteps * 100_us;
-    for (std::size_t s = 0; s < kSteps; ++s) {
-      RankTime time;
-      time.compute = 60_us;
-      time.comm_exposed = 40_us;
-      const auto start = static_cast<Nanos>(s) * 100_us;
-      ranks[r].steps.push_back({start, start + 100_us, time});
-    }
-  }
-  return Cluster(std::move(ranks), ShippedKnowledge());
-}
 
 // A rule about all ranks whose fix takes so much off the communication of each step.
 std::shared_ptr<const Remedy> TakesOffCommunication(Nanos of_step) {
@@ -36,33 +13,6 @@ std::shared_ptr<const Remedy> TakesOffCommunication(Nanos of_step) {
   remedy->rank_comm_cuts.assign(kRanks, std::vector<Nanos>(kSteps, of_step));
   remedy->rank_gain = kSteps * of_step;
   return remedy;
-}
-
-// What both ranks' reports found.
-std::vector<ReportFindings> OnBothRanks(const std::vector<Finding>& findings) {
-  std::vector<ReportFindings> reports;
-  for (std::size_t r = 0; r < kRanks; ++r) reports.push_back({findings, {r}});
-  return reports;
-}
-
-RuleInfo Rule(const std::string& id) {
-  RuleInfo rule;
-  rule.id = id;
-  rule.priority = 10;
-  return rule;
-}
-
-Finding Saves(const RuleInfo& rule, double share, double comm_share) {
-  Finding finding;
-  finding.rule = &rule;
-  finding.saving_share = finding.touched_share = share;
-  finding.comm_share = comm_share;
-  return finding;
-}
-
-double ShareOf(const std::vector<Finding>& findings, const std::string& id) {
-  const Finding* finding = Named(findings, id);
-  return finding == nullptr ? 0 : finding->saving_share;
 }
 
 // Of two ranks, rank 1 has 30 us more of something in each step, for which rank 0 waits.
@@ -296,96 +246,6 @@ TEST_CASE("a finding of several ranks is as sure as the surest of them") {
   CHECK(RankRun({}, reports, cluster, ShippedKnowledge()).front().confidence == 0.9);
 }
 
-// Both hosts work almost all the time. Rank 1, which waits for rank 0, sees little of what it is
-// worth that they work half as long.
-TEST_CASE("hosts hold the job back no longer than they work once code is gone") {
-  std::vector<RankSummary> ranks = TwoRanks().ranks;
-  for (RankSummary& rank : ranks) {
-    for (RankStep& step : rank.steps) step.time.compute = 20_us;
-  }
-  Cluster cluster(std::move(ranks), ShippedKnowledge());
-  for (std::size_t s = 0; s < kSteps; ++s) cluster.job.waited[kSteps + s] = 30_us;
-  cluster.job.host_works.assign(kRanks, kSteps * 95_us);
-  const RuleInfo code = Rule("host/code");
-  const auto saved_with = [&](double host_share) {
-    const auto on_rank = [&](std::size_t rank, double share) {
-      Finding finding = Saves(code, share, 0);
-      finding.idle_share = 1;
-      finding.host_share = host_share;
-      return ReportFindings{{finding}, {rank}};
-    };
-    return ShareOf(RankRun({}, {on_rank(0, 0.5), on_rank(1, 0.2)}, cluster, ShippedKnowledge()),
-                   "host/code");
-  };
-  CHECK(saved_with(0.5) == Approx(0.5).margin(0.01));
-  CHECK(saved_with(0) < 0.35);  // as long as is known, the host of rank 1 is the limit
-  // Rank 1 finds nothing. Its host does the same, if it works as long.
-  Finding only = Saves(code, 0.5, 0);
-  only.idle_share = 1;
-  only.host_share = 0.5;
-  const auto of_rank_0 = [&] {
-    return ShareOf(RankRun({}, {{{only}, {0}}, {{}, {1}}}, cluster, ShippedKnowledge()),
-                   "host/code");
-  };
-  CHECK(of_rank_0() == Approx(0.3).margin(0.01));  // then rank 1 is the next-slowest
-  cluster.job.host_works = {kSteps * 99_us, kSteps * 80_us};
-  CHECK(of_rank_0() == Approx(0.2).margin(0.01));
-}
-
-TEST_CASE("a fix has what those before it in the plan leave of the same time") {
-  const Cluster cluster = TwoRanks();
-  RuleInfo specific = Rule("host/specific");
-  specific.priority = 60;
-  const RuleInfo large = Rule("kernel/large");
-  // Of 100 us a step: 80 us by the larger one, so that 20 us are left.
-  const auto findings = RankRun({}, OnBothRanks({Saves(specific, 0.3, 0), Saves(large, 0.8, 0)}),
-                                cluster, ShippedKnowledge());
-  REQUIRE(Named(findings, "kernel/large")->turn == 1);
-  CHECK(ShareOf(findings, "kernel/large") == Approx(0.8));
-  CHECK(ShareOf(findings, "host/specific") == Approx(0.2));
-}
-
-TEST_CASE("the job plans first what wins most by changes of its own, as its ranks do") {
-  const Cluster cluster = TwoRanks();
-  RuleInfo specific = Rule("transfer/specific");
-  specific.priority = 60;
-  const RuleInfo large = Rule("sync/large");
-  const auto first_of_job = [&](double own_of_large) {
-    Finding of_specific = Saves(specific, 0.25, 0);
-    Finding of_large = Saves(large, 0.35, 0);
-    of_specific.alone_share = of_specific.own_share.emplace(0.25);
-    of_large.alone_share = 0.35;
-    of_large.own_share = own_of_large;
-    return RankRun({}, OnBothRanks({of_specific, of_large}), cluster, ShippedKnowledge())
-        .front()
-        .rule->id;
-  };
-  CHECK(first_of_job(0.35) == "sync/large");
-  CHECK(first_of_job(0.1) == "transfer/specific");  // the rest is what that one changes, too
-}
-
-TEST_CASE("what pays only once another is fixed comes behind that one") {
-  const Cluster cluster = TwoRanks();
-  const RuleInfo load = Rule("input/load");
-  const RuleInfo pad = Rule("precision/pad");
-  const RuleInfo code = Rule("host/code");
-  const auto with = [](Finding finding, double alone, const std::string& unlocks) {
-    finding.alone_share = alone;
-    if (!unlocks.empty()) finding.unlocks = {unlocks};
-    return finding;
-  };
-  const auto findings =
-      RankRun({},
-              OnBothRanks({with(Saves(load, 0.15, 0), 0.15, "precision/pad"),
-                           with(Saves(pad, 0.3, 0), 0.01, ""), with(Saves(code, 0.1, 0), 0.1, "")}),
-              cluster, ShippedKnowledge());
-  REQUIRE(findings.size() == 3);
-  CHECK(findings[0].rule->id == "input/load");
-  CHECK(findings[1].rule->id == "precision/pad");
-  CHECK(findings[1].saving_share == Approx(0.3));
-  CHECK(findings[2].rule->id == "host/code");
-}
-
 TEST_CASE("without the profiler the job wins as much less as its ranks do") {
   const RuleInfo launch = Rule("launch/bound");
   Finding finding = Saves(launch, 0.3, 0);
@@ -517,24 +377,6 @@ TEST_CASE("what costs all ranks the same time is named alike on all of them") {
   CHECK(saved(0.19) == Approx(0.19).epsilon(0.01));
   // Something else: of the wait, rank 1 wins no more than what it would by itself.
   CHECK(saved(0.4) == Approx(0.1).epsilon(0.01));
-}
-
-TEST_CASE("ranks that plan two fixes in another order do not win less by them") {
-  const Cluster cluster = TwoRanks();
-  const RuleInfo outlier = Rule("step/outlier");
-  const RuleInfo sleeps = Rule("host/sleeping");
-  // Either wins 30 %, and both 40 %: the first of each rank's plan has all that it wins by itself.
-  const auto saves = [](const RuleInfo& rule, double share) {
-    Finding finding = Saves(rule, share, 0);
-    finding.alone_share = 0.3;
-    return finding;
-  };
-  const std::vector<ReportFindings> reports = {{{saves(outlier, 0.3), saves(sleeps, 0.1)}, {0}},
-                                               {{saves(sleeps, 0.3), saves(outlier, 0.1)}, {1}}};
-  const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
-  REQUIRE(findings.size() == 2);
-  CHECK(findings[0].saving_share == Approx(0.3).epsilon(0.01));
-  CHECK(findings[1].saving_share == Approx(0.1).epsilon(0.01));
 }
 
 TEST_CASE("what has batches ready on one rank has them ready where only the effect was seen") {
