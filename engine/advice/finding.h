@@ -206,6 +206,7 @@ struct Finding {
   bool falls_short = false;    // the fix wins back far less than that
   double comm_share = 0;       // of the claimed time, the share in which only communication runs
   bool comm_faster = false;    // the fix makes communication itself shorter; else it hides it
+  double comm_fewer = 0;       // the share of the collectives that are sent together with others
   double idle_share = 0;       // of the claimed time, the share in which the GPU is idle
   double host_share = 0;       // of the window: hosts work so much less then
   bool batches_ready = false;  // the fix has all data there when it is needed

@@ -83,6 +83,7 @@ void CutsOfJob::AddCommunication(const Finding& finding, std::size_t r, double s
     length += static_cast<double>(job.length[r * job.steps + s]);
   }
   const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
+  cuts->fewer = std::max(cuts->fewer, finding.comm_fewer);
   if (most > 0) cuts->comm[r] = Spread(finding, std::min(communication, most), 0, r);
 }
 
@@ -91,6 +92,8 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
   AddCommunication(finding, r, share, cuts);
   const double communication = OfCommunication(finding, share);
   const double other = share - communication;
+  const double of_host = PartOfHost(finding, r);
+  if (!finding.batches_ready) cuts->eased[r] += of_host;
   if (other <= 0) return;
   // What it wins beyond its claims is idle time.
   const double busy =
@@ -103,7 +106,7 @@ void CutsOfJob::Add(const Finding& finding, std::size_t r, double share, Cuts* c
   if (finding.batches_ready) {
     cuts->eased[r] = 1;
   } else if (2 * idle > 1) {
-    cuts->eased[r] += std::max(PartOf(own, r), PartOfHost(finding, r));
+    cuts->eased[r] += std::max(0.0, PartOf(own, r) - of_host);
   }
 }
 
@@ -220,13 +223,14 @@ void CutsOfJob::Bound(Cuts* cuts) const {
 Nanos CutsOfJob::GainOf(const Cuts& cuts) const {
   RankCuts all = cuts.other;
   Join(&all, cuts.data);
-  return cluster_.job.Gain(all, cuts.comm, cuts.eased);
+  return cluster_.job.Gain(all, cuts.comm, cuts.eased, cuts.fewer);
 }
 
 Cuts CutsOfJob::Joined(const Cuts& a, const Cuts& b) const {
   Cuts both = a;
   Join(&both.comm, b.comm);
   Join(&both.other, b.other);
+  both.fewer = std::max(a.fewer, b.fewer);
   Size(&both);
   for (std::size_t r = 0; r < b.eased.size(); ++r)
     both.eased[r] = std::min(1.0, both.eased[r] + b.eased[r]);
@@ -241,6 +245,7 @@ Cuts CutsOfJob::Joined(const Cuts& a, const Cuts& b) const {
 
 Cuts CutsOfJob::Larger(const Cuts& a, const Cuts& b) const {
   Cuts larger = a;
+  larger.fewer = std::max(a.fewer, b.fewer);
   Size(&larger);
   for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
     if (Taken(b, r) <= Taken(a, r)) continue;

@@ -16,6 +16,7 @@ struct Cuts {
   // By rank: the part of its hosts' work that goes: as much as the fixes take off them, and no less
   // than the part that goes of the rank's own time.
   std::vector<double> eased;
+  double fewer = 0;  // the share of the collectives that are sent together with others
 };
 
 // Each function is O(ranks x steps), unless it says otherwise.

@@ -250,6 +250,7 @@ class TraceFixes : public FixList {
                             static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
     finding.comm_share = ShareIn(verdict, &DeviceTime::comm_exposed);
     finding.comm_faster = MakesCommFaster(ClaimOf(candidate).remedy);
+    finding.comm_fewer = CommFewer(ClaimOf(candidate).remedy);
     finding.idle_share = ShareIn(verdict, &DeviceTime::idle);
     const Nanos hosts = HostTimeSaved(ClaimOf(candidate).remedy, analysis_.run);
     finding.host_share = static_cast<double>(hosts) /
@@ -295,6 +296,19 @@ class TraceFixes : public FixList {
     AddIf(!remedy.host_cuts.empty(), "host-code", &changes);
     AddIf(remedy.data_ready, "data", &changes);
     return changes;
+  }
+
+  // Of all communication kernels, those whose launch vanishes.
+  double CommFewer(const Remedy& remedy) const {
+    const Run& run = analysis_.run;
+    const auto gone = std::count_if(remedy.vanished_calls.begin(), remedy.vanished_calls.end(),
+                                    [&](std::uint32_t call) {
+                                      const std::uint32_t op = run.first_op_of_call[call];
+                                      return op != kNone && run.IsComm(op);
+                                    });
+    return gone == 0 ? 0
+                     : std::min(1.0, static_cast<double>(gone) /
+                                         static_cast<double>(analysis_.comm.count));
   }
 
   bool MakesCommFaster(const Remedy& remedy) const {

@@ -1,6 +1,7 @@
 #include "engine/cluster/job.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -280,14 +281,16 @@ Nanos Job::LongestWith(const RankCuts& cuts, const RankCuts& comm_cuts,
   return longest;
 }
 
-Nanos Job::Gain(const RankCuts& cuts, const RankCuts& comm_cuts,
-                const std::vector<double>& eased) const {
+Nanos Job::Gain(const RankCuts& cuts, const RankCuts& comm_cuts, const std::vector<double>& eased,
+                double fewer) const {
   const Nanos needed = Needed();
   const Nanos window = Window();
   const Nanos needed_then = NeededWith(cuts, comm_cuts);
   const Nanos longest_then = LongestWith(cuts, comm_cuts, eased);
   if (needed <= window) {
-    return std::min(needed - needed_then, std::max<Nanos>(0, window - longest_then));
+    const double in_turn = (1 - std::sqrt(1 - fewer)) * static_cast<double>(window - needed);
+    return std::min(needed - needed_then + static_cast<Nanos>(in_turn),
+                    std::max<Nanos>(0, window - longest_then));
   }
   // Ranks may be ahead of each other: the job took less than if they had met in every step, and as
   // much more than the longest of them alone as they meet.

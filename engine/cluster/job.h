@@ -50,9 +50,12 @@ struct Job {
                     const std::vector<double>& eased) const;
   // The same steps on the rank that took longest for them: how long the job took.
   Nanos Window() const;
-  // By how much the job gets shorter with these cuts; never more than it took.
+  // By how much the job gets shorter with these cuts; never more than it took. Of the collectives
+  // so many are gone, `fewer`: what even the rank that waits least waits for others gets less.
+  // Delays between two collectives that become one add up on each rank; independent ones grow as
+  // the root of their number, and there is one wait in place of so many.
   Nanos Gain(const RankCuts& cuts, const RankCuts& comm_cuts = {},
-             const std::vector<double>& eased = {}) const;
+             const std::vector<double>& eased = {}, double fewer = 0) const;
   // What a rank's step has of exposed communication that waits for nobody: part of Own.
   Nanos Transfer(const std::vector<RankSummary>& all, std::size_t rank, std::size_t step) const {
     const std::size_t cell = rank * steps + step;

@@ -8,13 +8,12 @@
 namespace advise {
 namespace {
 
-// What a remedy takes off host threads: code, and calls with the code before those that vanish.
-HostTime HostTimeOf(const Remedy& remedy, const Run& run) {
+// What host threads work that a remedy takes off them: code, and calls that vanish with the code
+// before them.
+HostTime WorkGone(const Remedy& remedy, const Run& run) {
   std::vector<Remedy::HostCut> spans = remedy.host_cuts;
   const CallTable& calls = run.trace.calls;
   std::map<std::uint32_t, std::vector<Interval>> of_calls;
-  for (const std::uint32_t call : remedy.unblocked_calls)
-    of_calls[calls.thread[call]].push_back({calls.start[call], calls.end[call]});
   const std::vector<Nanos> long_pauses =
       remedy.vanished_calls.empty() ? std::vector<Nanos>() : LongPauses(run);
   for (const std::uint32_t call : remedy.vanished_calls) {
@@ -26,6 +25,18 @@ HostTime HostTimeOf(const Remedy& remedy, const Run& run) {
   }
   for (auto& [thread, list] : of_calls) spans.push_back({thread, IntervalSet::Of(std::move(list))});
   return CutsByThread(spans);
+}
+
+// The same with the waits in calls.
+HostTime HostTimeOf(const Remedy& remedy, const Run& run) {
+  const CallTable& calls = run.trace.calls;
+  std::map<std::uint32_t, std::vector<Interval>> waits;
+  for (const std::uint32_t call : remedy.unblocked_calls)
+    waits[calls.thread[call]].push_back({calls.start[call], calls.end[call]});
+  HostTime time = WorkGone(remedy, run);
+  for (auto& [thread, list] : waits)
+    time[thread] = time[thread].Union(IntervalSet::Of(std::move(list)));
+  return time;
 }
 
 }  // namespace
@@ -77,13 +88,9 @@ void Remedy::Join(const Remedy& other) {
 }
 
 Nanos HostTimeSaved(const Remedy& remedy, const Run& run) {
-  std::vector<Interval> saved;
-  for (const Remedy::HostCut& cut : remedy.host_cuts) {
-    for (const Interval when : cut.when.intervals()) saved.push_back(when);
-  }
-  for (const std::uint32_t call : remedy.vanished_calls)
-    saved.push_back({run.trace.calls.start[call], run.trace.calls.end[call]});
-  return IntervalSet::Of(std::move(saved)).Clip(run.window.start, run.window.end).Total();
+  IntervalSet saved;
+  for (const auto& [thread, when] : WorkGone(remedy, run)) saved = saved.Union(when);
+  return saved.Clip(run.window.start, run.window.end).Total();
 }
 
 Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {

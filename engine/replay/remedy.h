@@ -67,8 +67,9 @@ struct Remedy {
 using HostTime = std::map<std::uint32_t, IntervalSet>;
 HostTime CutsByThread(const std::vector<Remedy::HostCut>& cuts);
 
-// Time of the window in which some host does what it no longer does then: code that is cut, and
-// calls that vanish. O(n log n) in the changes.
+// Time of the window in which some host works what it no longer does then: code that is cut, and
+// calls that vanish, with the code before them. O(n log n) in the changes, and O(calls) where some
+// vanish.
 Nanos HostTimeSaved(const Remedy& remedy, const Run& run);
 
 // What is left of a remedy where another fix makes the same changes already: to the same calls, ops

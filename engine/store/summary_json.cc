@@ -148,9 +148,10 @@ ADVISE_KEEP(StepPart, start, share)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
 ADVISE_KEEP(Finding, rank, severity, tentative, observed, confidence, confidence_from, turn,
             saving_s, saving_share, alone_share, own_share, unprofiled_share,
-            unprofiled_alone_share, touched_share, falls_short, comm_share, comm_faster, idle_share,
-            host_share, batches_ready, step_parts, basis, bound_alone, where, title, symptom, cause,
-            fixes, evidence, explains, explained_by, makes_needless, unlocks, next_bound, changes)
+            unprofiled_alone_share, touched_share, falls_short, comm_share, comm_faster, comm_fewer,
+            idle_share, host_share, batches_ready, step_parts, basis, bound_alone, where, title,
+            symptom, cause, fixes, evidence, explains, explained_by, makes_needless, unlocks,
+            next_bound, changes)
 ADVISE_KEEP(ClaimResult, claimed, gain, saving)
 ADVISE_KEEP(RunInfo, kind, unit, units, framework, languages, maker)
 ADVISE_KEEP(EfficiencyInfo, measured_share, mfu, bandwidth, source)

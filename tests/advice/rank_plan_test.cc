@@ -40,6 +40,21 @@ TEST_CASE("hosts hold the job back no longer than they work once code is gone") 
   CHECK(of_rank_0() == Approx(0.2).margin(0.01));
 }
 
+// In each step, each rank waits 20 us for the other, now in this collective, now in that one.
+TEST_CASE("ranks that meet less often wait less for each other in turn") {
+  Cluster cluster = TwoRanks();
+  cluster.job.waited.assign(kRanks * kSteps, 20_us);
+  const RuleInfo small = Rule("comm/small");
+  Finding finding = Saves(small, 0.1, 1);
+  const auto saved_with = [&](double fewer) {
+    finding.comm_fewer = fewer;
+    return ShareOf(RankRun({}, OnBothRanks({finding}), cluster, ShippedKnowledge()), "comm/small");
+  };
+  CHECK(saved_with(0) == Approx(0.1).margin(0.001));
+  CHECK(saved_with(0.75) == Approx(0.2).margin(0.001));   // half of the waits in place of four
+  CHECK(saved_with(0.96) == Approx(0.26).margin(0.001));  // a fifth in place of 25
+}
+
 TEST_CASE("a fix has what those before it in the plan leave of the same time") {
   const Cluster cluster = TwoRanks();
   RuleInfo specific = Rule("host/specific");
