@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/cluster/rank_summary.h"
-#include "engine/metrics/losses/comm.h"
+#include "engine/metrics/losses/ranks/comm.h"
 
 namespace advise {
 

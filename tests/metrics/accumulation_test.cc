@@ -1,5 +1,5 @@
 // Gradients that are sent in every backward pass of a step, though the last would do.
-#include "engine/metrics/losses/accumulation.h"
+#include "engine/metrics/losses/ranks/accumulation.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

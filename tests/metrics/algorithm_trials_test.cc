@@ -1,5 +1,5 @@
 // Convolutions that try algorithms out, on stories whose numbers add up by hand.
-#include "engine/metrics/losses/algorithm_trials.h"
+#include "engine/metrics/losses/operators/algorithm_trials.h"
 
 #include "tests/support/operator_story.h"
 

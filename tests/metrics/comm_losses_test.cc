@@ -1,5 +1,5 @@
 // Why communication is not hidden, who is late and why, and what the fix changes.
-#include "engine/metrics/losses/comm.h"
+#include "engine/metrics/losses/ranks/comm.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"
 

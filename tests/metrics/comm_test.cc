@@ -1,5 +1,5 @@
 // Communication: how much of it compute hides, why not more, and which device comes late.
-#include "engine/metrics/losses/comm.h"
+#include "engine/metrics/losses/ranks/comm.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

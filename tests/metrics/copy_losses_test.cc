@@ -1,5 +1,5 @@
 // What the fix of each kind of copy changes, and the edges of what counts as one.
-#include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/copies/copy.h"
 #include "engine/metrics/losses/directives.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"

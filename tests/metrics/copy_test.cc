@@ -1,5 +1,5 @@
 // Copies: each host-device copy has one class, by what is most specific about it.
-#include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/copies/copy.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

@@ -1,5 +1,5 @@
 // Dense gradients of large tables, on stories whose numbers add up by hand.
-#include "engine/metrics/losses/dense_gradients.h"
+#include "engine/metrics/losses/operators/dense_gradients.h"
 
 #include "tests/support/operator_story.h"
 

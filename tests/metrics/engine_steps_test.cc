@@ -1,5 +1,5 @@
 // What steps of a model server work on, as the names of their ranges say.
-#include "engine/metrics/losses/engine_steps.h"
+#include "engine/metrics/losses/serving/engine_steps.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

@@ -1,5 +1,5 @@
 // Forward passes of training without a backward pass, on stories whose numbers add up by hand.
-#include "engine/metrics/losses/forward_only.h"
+#include "engine/metrics/losses/operators/forward_only.h"
 
 #include "tests/support/operator_story.h"
 

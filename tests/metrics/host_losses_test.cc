@@ -1,7 +1,7 @@
 // Calls and pauses of the host that cost the GPU time: all that is lost, and what the fix changes.
 #include <array>
 
-#include "engine/metrics/losses/host.h"
+#include "engine/metrics/losses/host/host.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"
 

@@ -1,5 +1,5 @@
 // Loading on the launching thread and by workers: all figures of it, and what the fix changes.
-#include "engine/metrics/losses/input.h"
+#include "engine/metrics/losses/input/input.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"
 

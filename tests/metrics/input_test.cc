@@ -1,5 +1,5 @@
 // The data pipeline as the GPU feels it.
-#include "engine/metrics/losses/input.h"
+#include "engine/metrics/losses/input/input.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

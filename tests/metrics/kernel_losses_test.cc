@@ -1,5 +1,5 @@
 // What kernels lose, and what the fix of each loss changes: all of it, on stories of a few kernels.
-#include "engine/metrics/losses/kernel.h"
+#include "engine/metrics/losses/kernels/kernel.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"
 

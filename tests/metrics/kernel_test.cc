@@ -1,5 +1,5 @@
 // What runs on the GPU: precision, grids, and sequences that a better kernel would replace.
-#include "engine/metrics/losses/kernel.h"
+#include "engine/metrics/losses/kernels/kernel.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/stories.h"

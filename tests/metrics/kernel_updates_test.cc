@@ -1,5 +1,5 @@
 // Parameter updates of many small kernels.
-#include "engine/metrics/losses/kernel_updates.h"
+#include "engine/metrics/losses/kernels/kernel_updates.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

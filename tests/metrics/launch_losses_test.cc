@@ -1,5 +1,5 @@
 // What launching loses, and what the fixes of it change: kinds of calls, edges of what counts.
-#include "engine/metrics/losses/launch.h"
+#include "engine/metrics/losses/launches/launch.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"
 

@@ -1,5 +1,5 @@
 // Is the host fast enough at launching, and if not, why?
-#include "engine/metrics/losses/launch.h"
+#include "engine/metrics/losses/launches/launch.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

@@ -1,5 +1,5 @@
 // What workers take for one batch after another.
-#include "engine/metrics/losses/loader_batches.h"
+#include "engine/metrics/losses/input/loader_batches.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

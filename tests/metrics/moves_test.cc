@@ -1,5 +1,5 @@
 // Copies inside and between devices, memsets, migrations, and the two ways of the link.
-#include "engine/metrics/losses/moves.h"
+#include "engine/metrics/losses/copies/moves.h"
 
 #include "tests/metrics/loss_words.h"
 

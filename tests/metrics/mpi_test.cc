@@ -1,6 +1,6 @@
 // Calls of MPI: idle time in them goes to late ranks, to the transfer, or to small messages; copies
 // that only feed MPI are told from those that the host works on.
-#include "engine/metrics/losses/mpi_waits.h"
+#include "engine/metrics/losses/ranks/mpi_waits.h"
 #include "tests/support/analysed.h"
 
 namespace advise {

@@ -1,5 +1,5 @@
 // Products of one-hot matrices, on stories whose numbers add up by hand.
-#include "engine/metrics/losses/one_hot.h"
+#include "engine/metrics/losses/operators/one_hot.h"
 
 #include "tests/support/operator_story.h"
 

@@ -1,5 +1,5 @@
 // Activation checkpointing, on stories whose numbers add up by hand.
-#include "engine/metrics/losses/recomputed_forward.h"
+#include "engine/metrics/losses/operators/recomputed_forward.h"
 
 #include "tests/support/operator_story.h"
 

@@ -1,5 +1,5 @@
 // Generations with and without a cache of keys and values, on stories whose numbers add up by hand.
-#include "engine/metrics/losses/recomputed_tokens.h"
+#include "engine/metrics/losses/operators/recomputed_tokens.h"
 
 #include "tests/support/operator_story.h"
 

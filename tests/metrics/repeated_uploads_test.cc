@@ -1,5 +1,5 @@
 // Which uploads are more than a batch.
-#include "engine/metrics/losses/repeated_uploads.h"
+#include "engine/metrics/losses/copies/repeated_uploads.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/stories.h"

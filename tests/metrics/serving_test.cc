@@ -1,5 +1,5 @@
 // Idle time of a model server, told apart by what the launching thread was doing.
-#include "engine/metrics/losses/serving.h"
+#include "engine/metrics/losses/serving/serving.h"
 
 #include <memory>
 

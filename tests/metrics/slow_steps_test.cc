@@ -1,8 +1,8 @@
 // Steps that take longer than the others, and pauses of the host in every step.
 #include <set>
 
-#include "engine/metrics/losses/rhythm.h"
-#include "engine/metrics/losses/step_copies.h"
+#include "engine/metrics/losses/steps/rhythm.h"
+#include "engine/metrics/losses/steps/step_copies.h"
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"
 

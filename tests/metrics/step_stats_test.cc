@@ -1,5 +1,5 @@
 // Figures of steps: how they spread and drift, what slow ones hold, and the phases inside.
-#include "engine/metrics/losses/step_stats.h"
+#include "engine/metrics/losses/steps/step_stats.h"
 
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"

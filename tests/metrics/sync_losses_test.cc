@@ -1,5 +1,5 @@
 // Waits of the host, what their fixes change, and which of them are not the program's to leave out.
-#include "engine/metrics/losses/sync.h"
+#include "engine/metrics/losses/waits/sync.h"
 #include "tests/metrics/loss_words.h"
 #include "tests/support/loops.h"
 

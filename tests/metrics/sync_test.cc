@@ -1,5 +1,5 @@
 // Waiting that need not be: harmless behind a full queue, costly until the host is ahead again.
-#include "engine/metrics/losses/sync.h"
+#include "engine/metrics/losses/waits/sync.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

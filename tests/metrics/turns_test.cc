@@ -1,5 +1,5 @@
 // GPUs of one process that take turns.
-#include "engine/metrics/losses/turns.h"
+#include "engine/metrics/losses/ranks/turns.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

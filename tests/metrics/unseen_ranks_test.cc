@@ -1,5 +1,5 @@
 // One rank alone: what its collectives take longer than like ones, it waits for other ranks.
-#include "engine/metrics/losses/unseen_ranks.h"
+#include "engine/metrics/losses/ranks/unseen_ranks.h"
 
 #include "tests/support/analysed.h"
 #include "tests/support/loops.h"

@@ -1,5 +1,5 @@
 // Checks for NaN and infinity, on stories whose numbers add up by hand.
-#include "engine/metrics/losses/value_checks.h"
+#include "engine/metrics/losses/operators/value_checks.h"
 
 #include "tests/support/operator_story.h"
 

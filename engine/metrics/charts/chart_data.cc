@@ -8,7 +8,7 @@
 #include <map>
 
 #include "engine/base/median.h"
-#include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/copies/copy.h"
 #include "engine/timeline/collective_match.h"
 
 namespace advise {

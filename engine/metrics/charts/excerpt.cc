@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "engine/base/is_in.h"
-#include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/copies/copy.h"
 
 namespace advise {
 namespace {

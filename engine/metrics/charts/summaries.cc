@@ -10,7 +10,7 @@
 
 #include "engine/base/ascii.h"
 #include "engine/base/text.h"
-#include "engine/metrics/losses/copy.h"
+#include "engine/metrics/losses/copies/copy.h"
 
 namespace advise {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/metrics/losses/host.h"
+#include "engine/metrics/losses/host/host.h"
 #include "engine/metrics/losses/loss.h"
 #include "engine/metrics/system/support.h"
 

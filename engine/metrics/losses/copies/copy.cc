@@ -1,0 +1,329 @@
+#include "engine/metrics/losses/copies/copy.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/metrics/losses/copies/later_reads.h"
+#include "engine/metrics/losses/copies/migrations.h"
+#include "engine/metrics/losses/copies/round_trips.h"
+#include "engine/metrics/losses/steps/step_copies.h"
+#include "engine/timeline/blocking_calls.h"
+
+namespace advise {
+namespace {
+
+class CopyFinder {
+ public:
+  CopyFinder(const Basis& basis, const Phases& phases, double link)
+      : basis_(basis),
+        phases_(phases),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        link_(link),
+        tiny_bytes_(run_.knowledge.Number("copy.tiny_bytes")),
+        small_bytes_(run_.knowledge.Number("copy.small_bytes")),
+        quick_bytes_(link * run_.knowledge.Number("copy.small_ns") / kNanosPerSecond),
+        large_bytes_(run_.knowledge.Number("copy.large_bytes")),
+        train_(static_cast<std::size_t>(run_.knowledge.Number("copy.train_length"))),
+        read_later_(run_) {
+    if (run_.steps.outliers.empty()) return;
+    for (const auto& [op, step] : ExtraCopies(run_)) {
+      if (run_.steps.IsOutlier(step)) of_outliers_.insert(op);
+    }
+  }
+
+  Copies Find() {
+    Collect();
+    TieSyncs();
+    Classify();
+    result_.groups = GroupCopies(basis_);
+    result_.pageable = Held(CopyKind::kPageable);
+    result_.blocking = Held(CopyKind::kBlocking);
+    Small();
+    Slow();
+    std::vector<std::uint8_t> in_series(trace_.ops.size(), 0);
+    for (const auto& train : trains_)
+      for (const std::uint32_t op : train) in_series[op] = 1;
+    RepeatedUploads repeated =
+        FindRepeatedUploads(basis_, phases_, copies_, in_series, sync_of_copy_, link_);
+    result_.repeated = std::move(repeated.loss);
+    result_.repeated_memory = std::move(repeated.memory);
+    result_.repeated_looks = repeated.looks;
+    result_.repeated_answered = repeated.answered;
+    RoundTrips trips = FindRoundTrips(basis_, phases_, copies_, sync_of_copy_);
+    result_.roundtrip = std::move(trips.trip);
+    result_.through_host = std::move(trips.through_host);
+    result_.roundtrip_directive = std::move(trips.directive);
+    result_.calls_to_exchange = std::move(trips.calls_to_exchange);
+    result_.migration = FindMigrations(basis_);
+    Asynchronous();
+    return std::move(result_);
+  }
+
+ private:
+  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
+  bool Touches(std::uint32_t op, MemoryKind kind) const {
+    const std::uint32_t copy = trace_.ops.detail[op];
+    return trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice
+               ? trace_.copies.source[copy] == kind
+               : trace_.copies.target[copy] == kind;
+  }
+  // The factor that brings a copy to the rate of the link; 1 when the link is unknown or no faster.
+  float ToLinkRate(std::uint32_t op) const {
+    if (link_ <= 0 || trace_.ops.Length(op) <= 0) return 1.0F;
+    const double at_link = Bytes(op) / link_ * kNanosPerSecond;
+    return static_cast<float>(std::min(1.0, at_link / static_cast<double>(trace_.ops.Length(op))));
+  }
+
+  void Collect() {
+    result_.kind_of_op.assign(trace_.ops.size(), CopyKind::kPlain);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kCopy && basis_.InWindow(trace_.ops.start[op]))
+        copies_.push_back(op);
+    }
+  }
+
+  // A synchronize right after an asynchronous host-device copy waits for that copy, unless it
+  // returns before the copy is done: then it was for an older one, such as the result of the step
+  // before.
+  void TieSyncs() {
+    const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::uint32_t last_copy = kNone;
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        const CallClass call_class = run_.ClassOfCall(c);
+        const std::uint32_t op = run_.first_op_of_call[c];
+        if (op != kNone) {
+          const bool copies =
+              trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op));
+          last_copy = copies ? c : kNone;
+        } else if (IsSync(call_class)) {
+          if (last_copy == kNone) continue;
+          if (trace_.ops.end[run_.first_op_of_call[last_copy]] > trace_.calls.end[c] + latency)
+            continue;
+          result_.copy_of_sync[c] = last_copy;
+          sync_of_copy_[last_copy] = c;
+          last_copy = kNone;
+        }
+      }
+    }
+  }
+  // The synchronize that waits for the copy of this call, kNone.
+  std::uint32_t SyncOf(std::uint32_t call) const {
+    const auto found = sync_of_copy_.find(call);
+    return found == sync_of_copy_.end() ? kNone : found->second;
+  }
+
+  void Classify() {
+    for (const std::uint32_t op : copies_) {
+      CopyKind& kind = result_.kind_of_op[op];
+      const CopyDirection direction = trace_.DirectionOfCopy(op);
+      const std::uint32_t call = trace_.ops.call[op];
+      if (IsMigration(direction)) kind = CopyKind::kMigration;
+      if (!IsHostDevice(direction) || call == kNone) continue;
+      const bool held = BlocksHost(run_, call) || SyncOf(call) != kNone;
+      const bool by_name = run_.ClassOfCall(call) == CallClass::kCopy;
+      if (Bytes(op) <= tiny_bytes_ && held) {
+        kind = CopyKind::kTiny;
+      } else if (by_name) {
+        kind = CopyKind::kBlocking;
+      } else if (Touches(op, MemoryKind::kPageable)) {
+        kind = CopyKind::kPageable;
+      }
+    }
+    // Trains: several small copies of a step and direction on one stream with no kernel in between,
+    // since what comes once a step cannot be joined with the next one. Values
+    // that the host reads one by one, and waits for each, are none: it could do without the waits.
+    std::map<std::uint32_t, std::vector<std::uint32_t>> open;
+    const auto close = [&](std::vector<std::uint32_t>* train) {
+      if (train->size() >= train_) {
+        for (const std::uint32_t op : *train) result_.kind_of_op[op] = CopyKind::kSmall;
+        trains_.push_back(*train);
+      }
+      train->clear();
+    };
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.stream[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      std::vector<std::uint32_t>& train = open[trace_.ops.stream[op]];
+      // A fast link takes more bytes in the time that a call costs, where nothing else slows them.
+      const bool plain = result_.kind_of_op[op] == CopyKind::kPlain;
+      const double most = plain ? std::max(small_bytes_, quick_bytes_) : small_bytes_;
+      const bool small = trace_.ops.kind[op] == OpKind::kCopy &&
+                         IsHostDevice(trace_.DirectionOfCopy(op)) && Bytes(op) <= most &&
+                         trace_.ops.in_graph[op] == 0 &&
+                         !(result_.kind_of_op[op] == CopyKind::kTiny &&
+                           trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost);
+      const bool goes_on =
+          small && !train.empty() &&
+          trace_.DirectionOfCopy(train.back()) == trace_.DirectionOfCopy(op) &&
+          run_.steps.At(trace_.ops.start[train.back()]) == run_.steps.At(trace_.ops.start[op]);
+      if (!goes_on) close(&train);
+      if (small) train.push_back(op);
+    }
+    for (auto& [stream, train] : open) close(&train);
+  }
+
+  // Copies of one kind that hold the host: exposed time and recovery; the fix is pinned and
+  // asynchronous. What only steps that stand out copy is theirs.
+  Loss Held(CopyKind kind) {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    double pageable_bytes = 0;
+    for (const std::uint32_t op : copies_) {
+      if (result_.kind_of_op[op] != kind || of_outliers_.contains(op)) continue;
+      // Such a copy is made once: memory pinned for it wins nothing.
+      if (basis_.BeforeSteps(trace_.ops.start[op])) continue;
+      const std::uint32_t call = trace_.ops.call[op];
+      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
+      // The time that a staged upload takes before the copy engine starts is the copy's, too: the
+      // gap that the copy ends, not those between the kernels that the call waited for.
+      const std::uint32_t device = trace_.ops.device[op];
+      const Nanos start = trace_.ops.start[op];
+      const IntervalList& idle = basis_.times[device].idle.intervals();
+      const auto gap = std::lower_bound(idle.begin(), idle.end(), start,
+                                        [](const Interval& i, Nanos t) { return i.end < t; });
+      if (gap != idle.end() && gap->end == start && trace_.calls.start[call] < start)
+        loss.AddSpan(device, std::max(gap->start, trace_.calls.start[call]), start);
+      loss.AddExposed(op);
+      if (Touches(op, MemoryKind::kPageable)) pageable_bytes += Bytes(op);
+      loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
+      Release(call, &blamed, &loss);
+      // An upload that need not be waited for can run on a stream of its own, one batch ahead.
+      if (kind == CopyKind::kBlocking && run_.steps.known() &&
+          trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice)
+        loss.remedy().detached_ops.push_back(op);
+    }
+    loss.AddBlamed(blamed);
+    Loss built = loss.Build();
+    if (kind == CopyKind::kBlocking && built.bytes > 0)
+      result_.blocking_pageable_share = pageable_bytes / built.bytes;
+    return built;
+  }
+
+  // An upload need not hold the host; a download must where the host asked for the data.
+  void Release(std::uint32_t call, std::vector<std::uint8_t>* blamed, LossBuilder* loss) {
+    const std::uint32_t sync = SyncOf(call);
+    (*blamed)[call] = 1;
+    if (sync != kNone) (*blamed)[sync] = 1;
+    const std::uint32_t op = run_.first_op_of_call[call];
+    if (result_.kind_of_op[op] == CopyKind::kPageable && read_later_.IsReadLater(op)) {
+      loss->remedy().unblocked_calls.push_back(call);
+      return;
+    }
+    if (trace_.DirectionOfCopy(op) != CopyDirection::kHostToDevice) return;
+    loss->remedy().unblocked_calls.push_back(call);
+    if (sync != kNone) loss->remedy().unblocked_calls.push_back(sync);
+  }
+
+  void Small() {
+    LossBuilder loss(basis_);
+    std::vector<double> sizes;
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    const auto left = static_cast<float>(run_.knowledge.Number("copy.joined_left"));
+    for (const auto& train : trains_) {
+      for (std::size_t i = 0; i < train.size(); ++i) {
+        const std::uint32_t op = train[i];
+        sizes.push_back(Bytes(op));
+        loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
+        loss.AddExposed(op);
+        if (trace_.ops.call[op] != kNone) Release(trace_.ops.call[op], &blamed, &loss);
+        if (i == 0) continue;
+        // The gap between two copies of the train, and the copy itself beyond its share of the
+        // link.
+        const std::uint32_t device = trace_.ops.device[op];
+        const IntervalSet gap =
+            basis_.times[device].idle.Clip(trace_.ops.end[train[i - 1]], trace_.ops.start[op]);
+        for (const Interval& g : gap.intervals()) loss.AddSpan(device, g.start, g.end);
+        loss.remedy().scaled_ops.emplace_back(op, std::min(ToLinkRate(op), left));
+        if (trace_.ops.call[op] != kNone)
+          loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+      }
+    }
+    loss.AddBlamed(blamed);
+    result_.small = loss.Build();
+    result_.small_median_bytes = Median(sizes);
+  }
+
+  void Slow() {
+    LossBuilder loss(basis_);
+    const double enough = run_.knowledge.Number("copy.slow_share");
+    for (const std::uint32_t op : copies_) {
+      if (!IsHostDevice(trace_.DirectionOfCopy(op)) || !Touches(op, MemoryKind::kPinned) ||
+          Bytes(op) < large_bytes_)
+        continue;
+      if (link_ <= 0 || trace_.ops.Length(op) <= 0) continue;
+      if (Bytes(op) / static_cast<double>(trace_.ops.Length(op)) * kNanosPerSecond >=
+          enough * link_)
+        continue;
+      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
+      loss.AddExposed(op);
+      loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
+    }
+    result_.slow = loss.Build();
+  }
+
+  // Asynchronous copies: on a stream that also runs kernels they cannot hide behind them. On
+  // streams of their own they do, as far as there is compute to hide behind: what then remains goes
+  // only with the copies themselves. Pageable ones hide only once they are pinned.
+  void Asynchronous() {
+    LossBuilder serial(basis_);
+    LossBuilder separate(basis_);
+    const double read_rate = run_.knowledge.Number("copy.read_rate");
+    const std::vector<std::uint8_t> computes = StreamsThatCompute(run_);
+    for (const std::uint32_t op : copies_) {
+      const std::uint32_t stream = trace_.ops.stream[op];
+      if (!IsHostDevice(trace_.DirectionOfCopy(op)) || stream == kNone) continue;
+      const bool on_stream = computes[stream] != 0;
+      if (!(IsPinned(op) || (on_stream && MayBePinned(op)))) continue;
+      LossBuilder& loss = on_stream ? serial : separate;
+      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
+      loss.AddExposed(op);
+      if (on_stream) {
+        loss.remedy().detached_ops.push_back(op);
+        if (!IsPinned(op)) loss.remedy().detached_if_unblocked.push_back(op);
+        // With several buffers, nobody waits for this one before the next is filled.
+        const std::uint32_t wait = read_later_.WaitWithoutRead(op, read_rate);
+        if (wait != kNone) loss.remedy().unblocked_calls.push_back(wait);
+      } else {
+        loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+      }
+    }
+    result_.serial = serial.Build();
+    result_.separate = separate.Build();
+  }
+  bool IsPinned(std::uint32_t op) const {
+    return result_.kind_of_op[op] == CopyKind::kPlain && Touches(op, MemoryKind::kPinned);
+  }
+  // A pageable copy of the loop that nothing but its memory holds.
+  bool MayBePinned(std::uint32_t op) {
+    if (result_.kind_of_op[op] != CopyKind::kPageable || Bytes(op) < large_bytes_) return false;
+    if (!run_.steps.known() || of_outliers_.contains(op) || !basis_.InLoop(trace_.ops.start[op]))
+      return false;
+    return trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ||
+           read_later_.IsReadLater(op);
+  }
+
+  const Basis& basis_;
+  const Phases& phases_;
+  const Run& run_;
+  const Trace& trace_;
+  double link_;
+  double tiny_bytes_, small_bytes_, quick_bytes_, large_bytes_;
+  std::size_t train_;
+  LaterReads read_later_;
+  std::set<std::uint32_t> of_outliers_;                            // ops
+  std::vector<std::uint32_t> copies_;                              // ops
+  std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;  // by the copy's call
+  std::vector<std::vector<std::uint32_t>> trains_;
+  Copies result_;
+};
+
+}  // namespace
+
+Copies FindCopies(const Basis& basis, const Phases& phases, double link_bytes_per_s) {
+  return CopyFinder(basis, phases, link_bytes_per_s).Find();
+}
+
+}  // namespace advise

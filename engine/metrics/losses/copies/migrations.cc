@@ -1,0 +1,92 @@
+#include "engine/metrics/losses/copies/migrations.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace advise {
+namespace {
+
+class MigrationFinder {
+ public:
+  explicit MigrationFinder(const Basis& basis)
+      : basis_(basis), trace_(basis.run.trace), loss_(basis), when_(trace_.devices.size()) {}
+
+  Loss Find() {
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kCopy && basis_.InWindow(trace_.ops.start[op])) Add(op);
+    }
+    for (std::size_t i = 0; i < trace_.faults.size(); ++i) {
+      if (trace_.faults.device[i] == kNone || !basis_.InWindow(trace_.faults.start[i])) continue;
+      when_[trace_.faults.device[i]].push_back({trace_.faults.start[i], trace_.faults.end[i]});
+    }
+    if (loss_.count() > 0) Kernels();
+    HostFaults();
+    return loss_.Build();
+  }
+
+ private:
+  void Add(std::uint32_t op) {
+    const std::uint32_t copy = trace_.ops.detail[op];
+    const MigrationCause cause = trace_.copies.cause[copy];
+    if (!IsMigration(trace_.copies.direction[copy]) || cause == MigrationCause::kUser) return;
+    const auto bytes = static_cast<double>(trace_.copies.bytes[copy]);
+    if (cause == MigrationCause::kSpeculative) {
+      loss_.AddToCounted(bytes, trace_.ops.Length(op));
+    } else {
+      loss_.Count(trace_.ops.start[op], bytes, trace_.ops.Length(op));
+    }
+    loss_.AddOp(op);
+    loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
+    when_[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
+    if (trace_.copies.direction[copy] == CopyDirection::kMigrationToHost) {
+      back_starts_.push_back(trace_.ops.start[op]);
+      back_ends_.push_back(trace_.ops.end[op]);
+    }
+  }
+
+  // Host code that goes on from one page that it faults on to the next: most of that is the fault.
+  void HostFaults() {
+    std::sort(back_starts_.begin(), back_starts_.end());
+    std::sort(back_ends_.begin(), back_ends_.end());
+    const auto most = static_cast<Nanos>(basis_.run.knowledge.Number("copy.host_fault"));
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kHostCompute) continue;
+      if (!std::binary_search(back_ends_.begin(), back_ends_.end(), piece.start) ||
+          !std::binary_search(back_starts_.begin(), back_starts_.end(), piece.end))
+        continue;
+      const Nanos end = std::min(piece.end, piece.start + most);
+      loss_.AddSpan(piece.device, piece.start, end);
+      loss_.CutHost(basis_.idle.ThreadOf(piece), piece.start, end);
+    }
+  }
+
+  // A kernel that faults waits for its pages: the time that faults and migrations take inside it is
+  // not its own.
+  void Kernels() {
+    std::vector<IntervalSet> sets;
+    for (auto& intervals : when_) sets.push_back(IntervalSet::Of(std::move(intervals)));
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || trace_.ops.Length(op) <= 0) continue;
+      const std::uint32_t device = trace_.ops.device[op];
+      const IntervalSet waits = sets[device].Clip(trace_.ops.start[op], trace_.ops.end[op]);
+      if (waits.empty()) continue;
+      for (const Interval& i : waits.intervals()) loss_.AddSpan(device, i.start, i.end);
+      loss_.remedy().scaled_ops.emplace_back(
+          op, 1.0F - static_cast<float>(static_cast<double>(waits.Total()) /
+                                        static_cast<double>(trace_.ops.Length(op))));
+    }
+  }
+
+  const Basis& basis_;
+  const Trace& trace_;
+  LossBuilder loss_;
+  std::vector<std::vector<Interval>> when_;     // by device
+  std::vector<Nanos> back_starts_, back_ends_;  // of migrations to the host
+};
+
+}  // namespace
+
+Loss FindMigrations(const Basis& basis) { return MigrationFinder(basis).Find(); }
+
+}  // namespace advise

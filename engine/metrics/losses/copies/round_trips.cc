@@ -1,0 +1,246 @@
+#include "engine/metrics/losses/copies/round_trips.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "engine/metrics/losses/copies/copy.h"
+#include "engine/metrics/losses/directives.h"
+#include "engine/metrics/losses/ranks/mpi_waits.h"
+#include "engine/timeline/blocking_calls.h"
+#include "engine/timeline/pause.h"
+
+namespace advise {
+namespace {
+
+class RoundTripFinder {
+ public:
+  RoundTripFinder(const Basis& basis, const Phases& phases,
+                  const std::vector<std::uint32_t>& copies,
+                  const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy)
+      : basis_(basis),
+        phases_(phases),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        copies_(copies),
+        sync_of_copy_(sync_of_copy),
+        least_bytes_(run_.knowledge.Number("copy.small_bytes")) {}
+
+  // A download whose exact bytes are uploaded again within a step's time: to the same device, or to
+  // another.
+  RoundTrips Find() {
+    LossBuilder trip(basis_);
+    LossBuilder through(basis_);
+    const auto direct = static_cast<float>(run_.knowledge.Number("copy.direct_left"));
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> trips;  // that end where they began
+    const std::vector<Pair> pairs = Pairs();
+    const std::set<std::int64_t> untouched = SizesUntouched(pairs);
+    for (const Pair& pair : pairs) {
+      const bool same = OnOneDevice(pair);
+      if (same && untouched.count(trace_.BytesOfCopy(pair.up)) > 0) continue;
+      LossBuilder& loss = same ? trip : through;
+      loss.Count(trace_.ops.start[pair.down], Bytes(pair.up),
+                 trace_.ops.Length(pair.up) + trace_.ops.Length(pair.down));
+      for (const std::uint32_t part : {pair.down, pair.up}) {
+        loss.AddExposed(part);
+        loss.remedy().scaled_ops.emplace_back(part, same ? 0.0F : direct);
+        const std::uint32_t call = trace_.ops.call[part];
+        if (call == kNone) continue;
+        loss.remedy().unblocked_calls.push_back(call);
+        if (SyncOf(call) != kNone) loss.remedy().unblocked_calls.push_back(SyncOf(call));
+      }
+      AddBetween(pair.down, pair.up, &loss);
+      if (same) trips.emplace_back(pair.down, pair.up);
+    }
+    CutBesideTrips(trips, &trip);
+    result_.trip = trip.Build();
+    result_.through_host = through.Build();
+    return std::move(result_);
+  }
+
+ private:
+  struct Pair {
+    std::uint32_t down = 0;
+    std::uint32_t up = 0;
+    bool touched = false;  // the host could have changed in between what it uploads
+  };
+
+  // Downloads for which the host waits, each with the next upload of as many bytes.
+  std::vector<Pair> Pairs() {
+    std::vector<Pair> pairs;
+    const auto reach = static_cast<Nanos>(run_.knowledge.Number("copy.back_within") *
+                                          static_cast<double>(run_.window.Length()));
+    std::map<std::int64_t, std::int64_t> balance;  // size -> uploads less downloads
+    for (const std::uint32_t op : copies_) {
+      if (!IsHostDevice(trace_.DirectionOfCopy(op))) continue;
+      balance[trace_.BytesOfCopy(op)] +=
+          trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ? 1 : -1;
+    }
+    std::multimap<std::int64_t, std::uint32_t> waiting;
+    for (const std::uint32_t op : copies_) {
+      const std::int64_t bytes = trace_.BytesOfCopy(op);
+      if (static_cast<double>(bytes) <= least_bytes_ || !IsHostDevice(trace_.DirectionOfCopy(op)))
+        continue;
+      if (trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost) {
+        // Only a host that waited for the download can have worked on it.
+        const std::uint32_t call = trace_.ops.call[op];
+        if (call != kNone && (BlocksHost(run_, call) || SyncOf(call) != kNone))
+          waiting.emplace(bytes, op);
+        continue;
+      }
+      // More uploads than downloads of a size (but for one at the edge): these are inputs, and the
+      // results happen to have their size.
+      if (balance[bytes] > 1) continue;
+      auto [at, last] = waiting.equal_range(bytes);
+      if (at == last) continue;
+      const bool touched = CouldTouch(std::prev(last)->second, op);
+      for (; at != last; ++at) {
+        const std::uint32_t down = at->second;
+        const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
+                             trace_.ops.start[op] - trace_.ops.end[down] <= reach;
+        // Steps found from periodicity begin anywhere, perhaps between the two ways.
+        const bool same_step =
+            !run_.steps.known() ||
+            run_.steps.At(trace_.ops.start[op]) == run_.steps.At(trace_.ops.start[down]) ||
+            (run_.steps.source == "period" &&
+             trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
+        if (!in_time || !same_step) continue;
+        if (IsExchanged(down, op)) {
+          const std::uint32_t sync = SyncOf(trace_.ops.call[down]);
+          if (sync != kNone) result_.calls_to_exchange.insert(sync);
+          continue;
+        }
+        pairs.push_back({down, op, touched});
+        waiting.erase(at);
+        break;
+      }
+    }
+    return pairs;
+  }
+
+  bool OnOneDevice(const Pair& pair) const {
+    return trace_.ops.device[pair.down] == trace_.ops.device[pair.up];
+  }
+
+  // Sizes of which most uploads follow so soon that the host cannot have changed anything. One that
+  // is quick with a small change, such as the edges of a field, is like its fellows.
+  std::set<std::int64_t> SizesUntouched(const std::vector<Pair>& pairs) const {
+    std::map<std::int64_t, std::int64_t> touched;  // more than not, by size
+    for (const Pair& pair : pairs) {
+      if (OnOneDevice(pair)) touched[trace_.BytesOfCopy(pair.up)] += pair.touched ? 1 : -1;
+    }
+    std::set<std::int64_t> sizes;
+    for (const auto& [size, more] : touched) {
+      if (more < 0) sizes.insert(size);
+    }
+    return sizes;
+  }
+
+  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
+  // The synchronize call that waits for the copy of this call, kNone.
+  std::uint32_t SyncOf(std::uint32_t call) const {
+    const auto found = sync_of_copy_.find(call);
+    return found == sync_of_copy_.end() ? kNone : found->second;
+  }
+
+  // Whether the host had time to change what it downloaded before it uploaded as much, or ran code
+  // of its own that may have changed a part, such as the edges of a field. If not, the upload is
+  // other data, such as the next piece of a stream.
+  bool CouldTouch(std::uint32_t down, std::uint32_t up) {
+    const std::uint32_t call = trace_.ops.call[up];
+    if (call == kNone || OwnCodeBefore(call)) return true;
+    const auto host = static_cast<double>(trace_.calls.start[call] - trace_.ops.end[down]);
+    const auto bytes = static_cast<double>(trace_.BytesOfCopy(down));
+    return host * run_.knowledge.Number("copy.touch_rate") >= bytes * kNanosPerSecond;
+  }
+
+  // Whether the thread runs code of its own right before the call, for longer than between
+  // launches.
+  bool OwnCodeBefore(std::uint32_t call) {
+    const std::uint32_t thread = trace_.calls.thread[call];
+    if (long_pauses_.empty()) long_pauses_ = LongPauses(run_);
+    return PauseAround(run_, thread, trace_.calls.start[call] - 1).Length() > long_pauses_[thread];
+  }
+
+  // What came down was sent, and what goes up was received: an exchange with another rank, no round
+  // trip. Calls of MPI tell, or a range that names communication.
+  bool IsExchanged(std::uint32_t down, std::uint32_t up) const {
+    const std::uint32_t a = trace_.ops.call[down];
+    const std::uint32_t b = trace_.ops.call[up];
+    if (a == kNone || b == kNone) return false;
+    const std::uint32_t thread = trace_.calls.thread[b];
+    const Nanos from = trace_.calls.end[a];
+    const Nanos to = trace_.calls.start[b];
+    const std::uint32_t process = trace_.threads[thread].process;
+    return UsesMpi(run_, thread, from, to) ||
+           phases_.Of(process, Phase::kCommunication).OverlapWith(from, to) > 0;
+  }
+
+  // Idle time between the two ways, when the host works on the data there.
+  void AddBetween(std::uint32_t down, std::uint32_t up, LossBuilder* loss) {
+    const std::uint32_t device = trace_.ops.device[up];
+    const IntervalSet idle =
+        basis_.times[device].idle.Clip(trace_.ops.end[down], trace_.ops.start[up]);
+    for (const Interval& i : idle.intervals()) loss->AddSpan(device, i.start, i.end);
+    const std::uint32_t a = trace_.ops.call[down];
+    const std::uint32_t b = trace_.ops.call[up];
+    if (a == kNone || b == kNone || trace_.calls.thread[a] != trace_.calls.thread[b]) return;
+    const Nanos from = trace_.calls.end[a];
+    const Nanos to = trace_.calls.start[b];
+    IntervalSet cut = idle.Clip(from, to);
+    if (cut.empty()) return;
+    loss->remedy().host_cuts.push_back({trace_.calls.thread[a], std::move(cut)});
+  }
+
+  // Code between the two ways that runs beside copies of round trips goes, too: it fills and
+  // empties the buffers of a runtime that copies piece by piece.
+  void CutBesideTrips(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& trips,
+                      LossBuilder* loss) {
+    std::map<std::uint32_t, std::vector<Interval>> copying;                            // by device
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Interval>> between;  // + thread
+    WeighedCalls back;
+    for (const auto& [down, up] : trips) {
+      const std::uint32_t device = trace_.ops.device[up];
+      for (const std::uint32_t op : {down, up})
+        copying[device].push_back({trace_.ops.start[op], trace_.ops.end[op]});
+      const std::uint32_t a = trace_.ops.call[down];
+      const std::uint32_t b = trace_.ops.call[up];
+      if (b == kNone) continue;
+      back.emplace_back(b, Bytes(up));
+      const std::uint32_t thread = trace_.calls.thread[b];
+      if (a != kNone && trace_.calls.thread[a] == thread)
+        between[{device, thread}].push_back({trace_.calls.end[a], trace_.calls.start[b]});
+    }
+    for (auto& [where, spans] : between) {
+      const auto& [device, thread] = where;
+      // Kernels that run meanwhile need the host, and keep it.
+      IntervalSet cut = IntervalSet::Of(copying[device])
+                            .Subtract(basis_.times[device].compute)
+                            .Intersect(IntervalSet::Of(std::move(spans)));
+      if (!cut.empty()) loss->remedy().host_cuts.push_back({thread, std::move(cut)});
+    }
+    result_.directive = DirectiveOf(trace_, back);
+  }
+
+  const Basis& basis_;
+  const Phases& phases_;
+  const Run& run_;
+  const Trace& trace_;
+  const std::vector<std::uint32_t>& copies_;
+  const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
+  double least_bytes_;
+  std::vector<Nanos> long_pauses_;  // by thread, once asked for
+  RoundTrips result_;
+};
+
+}  // namespace
+
+RoundTrips FindRoundTrips(const Basis& basis, const Phases& phases,
+                          const std::vector<std::uint32_t>& copies,
+                          const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy) {
+  return RoundTripFinder(basis, phases, copies, sync_of_copy).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,387 @@
+#include "engine/metrics/losses/host/host.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/metrics/losses/host/like_pauses.h"
+#include "engine/timeline/pause.h"
+
+namespace advise {
+namespace {
+
+class HostFinder {
+ public:
+  explicit HostFinder(const Basis& basis)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        compiling_(CompilingPauses(basis.run)) {}
+
+  Host Find() {
+    Allocations();
+    Compilation();
+    Locks();
+    Preemption();
+    Switches();
+    FindKept();
+    FreeBursts();
+    KeptMemory();
+    CpuMoves();
+    Memory();
+    return std::move(result_);
+  }
+
+ private:
+  // Allocating, freeing and registering calls: they hold the host, and many wait for the whole
+  // device.
+  void Allocations() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    std::map<StringId, double> names;
+    const Nanos middle = run_.window.start + run_.window.Length() / 2;
+    double late = 0;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        if (!IsAllocation(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
+        const Nanos length = trace_.calls.end[c] - trace_.calls.start[c];
+        loss.Count(trace_.calls.start[c], 0, length);
+        names[trace_.calls.name[c]] += static_cast<double>(length);
+        if (trace_.calls.start[c] >= middle) late += 1;
+        blamed[c] = 1;
+        loss.remedy().unblocked_calls.push_back(c);
+        loss.CutHost(thread, trace_.calls.start[c], trace_.calls.end[c]);
+      }
+    }
+    loss.AddBlamed(blamed);
+    AddPieces(
+        [this](const GapPiece& p) {
+          return p.cause == IdleCause::kAllocation && basis_.InLoop(p.start);
+        },
+        &loss);
+    double most = 0;
+    for (const auto& [name, time] : names) {
+      if (time > most) most = time, result_.alloc_name = trace_.strings[name];
+    }
+    result_.alloc = loss.Build();
+    if (result_.alloc.count > 0)
+      result_.alloc_late_share = late / static_cast<double>(result_.alloc.count);
+  }
+
+  template <typename Keep>
+  void AddPieces(Keep keep, LossBuilder* loss) {
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (keep(piece)) loss->AddSpan(piece.device, piece.start, piece.end);
+    }
+  }
+
+  void Compilation() {
+    if (!basis_.idle.pieces.Any(IdleCause::kJitOrModuleLoad)) return;
+    LossBuilder loss(basis_);
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kJitOrModuleLoad || !basis_.InLoop(piece.start)) continue;
+      // The pause before a load is part of the same compilation.
+      if (piece.activity != Activity::kCode) loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+    }
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        const CallClass call_class = run_.ClassOfCall(c);
+        const Nanos start = trace_.calls.start[c];
+        if (!IsCodeLoading(call_class) || !basis_.InLoop(start)) continue;
+        loss.CutHost(thread, start, trace_.calls.end[c]);
+      }
+      for (const Interval& pause : compiling_[thread].intervals()) {
+        if (basis_.InLoop(pause.start)) loss.CutHost(thread, pause.start, pause.end);
+      }
+    }
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause == IdleCause::kJitOrModuleLoad)
+        loss.CutHost(basis_.idle.ThreadOf(piece), piece.start, piece.end);
+    }
+    result_.jit = loss.Build();
+  }
+
+  void Locks() {
+    if (!basis_.idle.pieces.Any(Activity::kLock)) return;
+    LossBuilder loss(basis_);
+    LikePauses like(basis_);
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.CutHost(thread, piece.start, piece.end);
+      if (basis_.InLoop(piece.start)) like.Add(thread, piece.start);
+    }
+    like.CutCalls(Activity::kLock, &loss);
+    result_.lock = loss.Build();
+  }
+
+  // Idle while the launching thread ran no call and waited for nothing, yet was not on a CPU.
+  void Preemption() {
+    // Off the CPU is blocked or preempted; without OS calls nothing tells which.
+    if (trace_.sched.size() == 0 || trace_.os_calls.size() == 0) return;
+    const auto longest = static_cast<Nanos>(run_.knowledge.Number("host.longest_preemption"));
+    const std::vector<RowRange> rows = RowsByThread(trace_.sched.thread, trace_.threads.size());
+    std::map<std::uint32_t, IntervalSet> off;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::vector<Interval> intervals;
+      for (std::uint32_t i = rows[thread].first; i + 1 < rows[thread].last; ++i) {
+        const bool away = trace_.sched.on[i] == 0 && trace_.sched.on[i + 1] != 0;
+        if (away && trace_.sched.time[i + 1] - trace_.sched.time[i] <= longest) {
+          intervals.push_back({trace_.sched.time[i], trace_.sched.time[i + 1]});
+        }
+      }
+      off[thread] = IntervalSet::Of(std::move(intervals));
+    }
+    LossBuilder loss(basis_);
+    double total = 0;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      if (thread == kNone || piece.activity != Activity::kCode ||
+          piece.cause != IdleCause::kHostCompute)
+        continue;
+      const IntervalSet away = off[thread].Clip(piece.start, piece.end);
+      for (const Interval& i : away.intervals()) {
+        loss.Count(i.start, 0, i.Length());
+        loss.AddSpan(piece.device, i.start, i.end);
+        total += static_cast<double>(i.Length());
+      }
+    }
+    result_.preempted_ns =
+        total / static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    result_.preempted = loss.Build();
+  }
+
+  // Gaps between work of different processes on one device.
+  void Switches() {
+    LossBuilder loss(basis_);
+    for (const std::uint32_t d : run_.active_devices) {
+      std::map<std::uint32_t, bool> processes;
+      std::uint32_t last = kNone;
+      Nanos until = 0;
+      for (const std::uint32_t op : run_.ops_of_device[d]) {
+        const std::uint32_t stream = trace_.ops.stream[op];
+        if (stream == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+        const std::uint32_t process = trace_.streams[stream].process;
+        processes[process] = true;
+        // Before its launch, the op waited for its own program and not for its turn.
+        const std::uint32_t call = trace_.ops.call[op];
+        const Nanos asked = call == kNone ? until : std::max(until, trace_.calls.start[call]);
+        if (last != kNone && process != last && trace_.ops.start[op] > asked) {
+          loss.Count(asked, 0, trace_.ops.start[op] - asked);
+          loss.AddSpan(d, asked, trace_.ops.start[op]);
+        }
+        last = process;
+        until = std::max(until, trace_.ops.end[op]);
+      }
+      result_.gpu_processes = std::max(result_.gpu_processes, processes.size());
+    }
+    result_.gpu_switch = loss.Build();
+  }
+
+  // The level of device memory over time, and how it moves from step end to step end.
+  void Memory() {
+    const MemoryTable& memory = trace_.memory;
+    std::map<std::uint32_t, double> level;
+    std::map<std::uint32_t, double> reserved;  // by a caching allocator
+    double peak = -1;
+    std::vector<double> ends;
+    std::size_t step = run_.steps.first_steady;
+    double now = 0;
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      if (memory.memory[i] != MemoryKind::kDevice &&
+          memory.memory[i] != MemoryKind::kDeviceStatic &&
+          memory.memory[i] != MemoryKind::kManaged) {
+        continue;
+      }
+      while (step < run_.steps.all.size() && memory.time[i] >= run_.steps.all[step].end) {
+        ends.push_back(now);
+        ++step;
+      }
+      double& used = level[memory.device[i]];
+      used += static_cast<double>(memory.bytes[i]);
+      peak = std::max(peak, used);
+      now += static_cast<double>(memory.bytes[i]);
+      if (memory.reserved.empty() || memory.reserved[i] < 0) continue;
+      double& held = reserved[memory.device[i]];
+      held = std::max(held, static_cast<double>(memory.reserved[i]));
+      if (held > result_.memory_reserved_peak) result_.memory_reserved_peak = held;
+    }
+    if (peak < 0) return;
+    for (; step < run_.steps.all.size(); ++step) ends.push_back(now);
+    // What the allocator holds is gone for others, used or not.
+    if (result_.memory_reserved_peak > 0) result_.memory_allocated_peak = peak;
+    result_.memory_peak = std::max(peak, result_.memory_reserved_peak);
+    if (ends.size() < 2) return;
+    std::vector<double> rises;
+    for (std::size_t i = 1; i < ends.size(); ++i) rises.push_back(ends[i] - ends[i - 1]);
+    const auto up = std::count_if(rises.begin(), rises.end(), [](double r) { return r > 0; });
+    result_.growth_steps = static_cast<double>(up) / static_cast<double>(rises.size());
+    result_.growth_per_step = Median(rises);
+  }
+
+  // A cache of device memory that is emptied in the loop, and what fills it again.
+  void FreeBursts() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    for (const std::vector<std::uint32_t>& burst : BurstsOfFrees()) {
+      loss.Count(trace_.calls.start[burst.front()], 0, 0);
+      for (const std::uint32_t c : burst) blamed[c] = 1;
+    }
+    Refills(&blamed);
+    Blame(blamed, &loss);
+    result_.free_bursts = loss.Build();
+  }
+
+  // The calls are gone, and cost the idle time inside them and until the host is ahead again.
+  void Blame(const std::vector<std::uint8_t>& blamed, LossBuilder* loss) const {
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::vector<Interval> cuts;
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        if (blamed[c] == 0) continue;
+        loss->remedy().unblocked_calls.push_back(c);
+        cuts.push_back({trace_.calls.start[c], trace_.calls.end[c]});
+      }
+      if (cuts.empty()) continue;
+      const IntervalSet inside = IntervalSet::Of(cuts);
+      for (const GapPiece piece : basis_.idle.pieces) {
+        if (basis_.idle.ThreadOf(piece) != thread) continue;
+        const IntervalSet part = inside.Clip(piece.start, piece.end);
+        for (const Interval& i : part.intervals()) loss->AddSpan(piece.device, i.start, i.end);
+      }
+      loss->remedy().host_cuts.push_back({thread, inside});
+    }
+    loss->AddBlamed(blamed);
+  }
+
+  // Allocations of device memory that nothing frees again. Where the driver's memory events are
+  // missing, any may be kept.
+  void KeptMemory() {
+    if (!knows_kept_) {
+      result_.kept = result_.alloc;
+      return;
+    }
+    LossBuilder loss(basis_);
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      const Nanos start = trace_.calls.start[c];
+      if (kept_[c] != 0) loss.Count(start, 0, trace_.calls.end[c] - start);
+    }
+    Blame(kept_, &loss);
+    result_.kept = loss.Build();
+  }
+
+  // Of the steady loop, by their addresses.
+  void FindKept() {
+    const MemoryTable& memory = trace_.memory;
+    using Block = std::pair<std::uint32_t, std::uint64_t>;  // process and address
+    std::map<Block, Nanos> open;                            // and when it was allocated
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      if (memory.memory[i] != MemoryKind::kDevice) continue;
+      if (!memory.reserved.empty() && memory.reserved[i] >= 0) continue;  // of an allocator
+      knows_kept_ = true;
+      const Block block{memory.process[i], memory.address[i]};
+      if (memory.bytes[i] > 0) {
+        open[block] = memory.time[i];
+      } else {
+        open.erase(block);
+      }
+    }
+    std::map<std::uint32_t, std::vector<Nanos>> kept;  // by process, in order
+    for (const auto& [block, time] : open) kept[block.first].push_back(time);
+    for (auto& [process, times] : kept) std::sort(times.begin(), times.end());
+    kept_.assign(trace_.calls.size(), 0);
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const std::vector<Nanos>& times = kept[trace_.threads[thread].process];
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        const Nanos start = trace_.calls.start[c];
+        if (run_.ClassOfCall(c) != CallClass::kAllocDevice || !basis_.InLoop(start)) continue;
+        const auto at = std::lower_bound(times.begin(), times.end(), start);
+        if (at != times.end() && *at <= trace_.calls.end[c]) kept_[c] = 1;
+      }
+    }
+  }
+
+  // Frees of device memory one after another on a thread, with nothing allocated between.
+  std::vector<std::vector<std::uint32_t>> BurstsOfFrees() const {
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("memory.burst_length"));
+    std::vector<std::vector<std::uint32_t>> bursts;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::vector<std::uint32_t> burst;
+      const auto close = [&] {
+        if (burst.size() >= least) bursts.push_back(burst);
+        burst.clear();
+      };
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        const CallClass call_class = run_.ClassOfCall(c);
+        if (call_class == CallClass::kFreeDevice && basis_.InLoop(trace_.calls.start[c])) {
+          burst.push_back(c);
+        } else if (!IsSync(call_class) && call_class != CallClass::kOther) {
+          close();
+        }
+      }
+      close();
+    }
+    return bursts;
+  }
+
+  // Blames, in each process with blamed frees, as many allocations of device memory: a cache that
+  // had kept the memory would not ask the driver for it. Those before the first burst of the window
+  // answer one from before it.
+  void Refills(std::vector<std::uint8_t>* blamed) const {
+    std::map<std::uint32_t, std::size_t> freed;  // by process
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if ((*blamed)[c] != 0) ++freed[run_.ProcessOfCall(c)];
+    }
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const auto left = freed.find(trace_.threads[thread].process);
+      const RowRange calls = run_.calls_of_thread[thread];
+      for (std::uint32_t c = calls.first; c < calls.last && left != freed.end(); ++c) {
+        if (left->second == 0) break;
+        if (run_.ClassOfCall(c) != CallClass::kAllocDevice || kept_[c] != 0 ||
+            !basis_.InLoop(trace_.calls.start[c]))
+          continue;
+        (*blamed)[c] = 1;
+        --left->second;
+      }
+    }
+  }
+
+  // How often launching threads wake up on another CPU.
+  void CpuMoves() {
+    result_.cpu_moves_per_s = -1;
+    if (trace_.sched.size() == 0 || run_.launching_threads.empty()) return;
+    const std::vector<RowRange> rows = RowsByThread(trace_.sched.thread, trace_.threads.size());
+    double moves = 0;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      int last = -1;
+      for (std::uint32_t i = rows[thread].first; i < rows[thread].last; ++i) {
+        if (trace_.sched.on[i] == 0 || !basis_.InWindow(trace_.sched.time[i])) continue;
+        if (last >= 0 && last != trace_.sched.cpu[i]) moves += 1;
+        last = trace_.sched.cpu[i];
+      }
+    }
+    const double seconds = static_cast<double>(run_.window.Length()) / kNanosPerSecond;
+    result_.cpu_moves_per_s =
+        seconds > 0 ? moves / seconds / static_cast<double>(run_.launching_threads.size()) : 0;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const std::vector<IntervalSet> compiling_;
+  bool knows_kept_ = false;         // the driver's allocations and frees were recorded
+  std::vector<std::uint8_t> kept_;  // by call: it allocates what nothing frees again
+  Host result_;
+};
+
+}  // namespace
+
+Host FindHost(const Basis& basis) { return HostFinder(basis).Find(); }
+
+}  // namespace advise

@@ -1,0 +1,33 @@
+// Code on launching threads that the report does not show, while the GPU waits.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/metrics/losses/host/sampled_functions.h"
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+struct NamedTime {
+  std::string name;
+  double time_ns = 0;
+};
+
+struct HostCode {
+  Loss time;                      // long gaps of the loop
+  Nanos code_ns = 0;              // what launching threads spend in it, the GPU waiting or not
+  Nanos before_uploads_ns = 0;    // of the loss: the thread's next call copies data to the GPU
+  Nanos late_uploads_ns = 0;      // of the loss: the GPU does nothing but uploads that came late
+  Nanos longest_ns = 0;           // of the loss: in one go, on one device
+  std::vector<NamedTime> ranges;  // the innermost around it, or lines of the program; longest first
+  bool sampled = false;           // whether the CPU was
+  std::vector<SampledFunction> functions;  // that samples saw in it, most often seen first
+};
+
+// Code that no recorded call and no range of a known purpose explains. Without its remedy, all of
+// such code at the same places of the loop is gone. `doubtful`: by device, times that may be no
+// code at all; none or all devices. O((idle pieces + calls) log calls).
+HostCode FindHostCode(const Basis& basis, const std::vector<IntervalSet>& doubtful = {});
+
+}  // namespace advise

@@ -1,0 +1,315 @@
+#include "engine/metrics/losses/input/input.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/metrics/losses/input/loaders.h"
+#include "engine/metrics/losses/input/loads.h"
+#include "engine/timeline/rests.h"
+
+namespace advise {
+namespace {
+
+constexpr const char* kFloorReason = "loading, now done in parallel,";
+
+class InputFinder {
+ public:
+  InputFinder(const Basis& basis, const std::vector<IntervalSet>& beside_comm)
+      : basis_(basis),
+        beside_comm_(beside_comm),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        loaders_(FindLoaders(basis.run)) {
+    result_.loader = loaders_.loader;
+    result_.workers = loaders_.workers;
+    result_.background = loaders_.background;
+    result_.workers_busy = loaders_.workers_busy;
+    result_.needs_ns = loaders_.needs_ns;
+  }
+
+  Input Find() {
+    Loads();
+    Slow();
+    result_.batches = FindLoaderBatches(run_, loaders_.worker_threads, *result_.loss.lost);
+    Maps();
+    result_.on_demand = OnDemandShare(run_, loads_, loaders_.busy);
+    return std::move(result_);
+  }
+
+ private:
+  bool WaitsForWorkers(const GapPiece& piece, std::uint32_t thread) const {
+    return thread != kNone && loaders_.waits_for_workers[thread].Contains(piece.start);
+  }
+
+  static bool Waits(const GapPiece& piece) {
+    return piece.activity == Activity::kOsWait || piece.activity == Activity::kSilentWait ||
+           piece.activity == Activity::kSleep || piece.activity == Activity::kLock ||
+           piece.activity == Activity::kNetwork;
+  }
+
+  // Without steps, a wait that came once: the workers had just started. Every run has it.
+  bool IsForFirstBatch() const {
+    return !run_.steps.known() && loads_.size() <= run_.active_devices.size() &&
+           result_.waiting_ns > result_.own_ns;
+  }
+
+  static bool IsLoading(const GapPiece& piece) {
+    return piece.cause == IdleCause::kDataLoading ||
+           (piece.cause == IdleCause::kFileIo && piece.activity != Activity::kFileWrite);
+  }
+
+  // One load a gap of the loop: what is read before it is no batch. A gap is of this kind when
+  // loading, or reading files, fills a fair part of it.
+  void Loads() {
+    LossBuilder loss(basis_);
+    const double part = run_.knowledge.Number("input.gap_share");
+    const auto& pieces = basis_.idle.pieces;
+    const double devices =
+        static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    double file = 0;
+    std::map<std::uint32_t, std::vector<Interval>> own;  // who loads or waits: when by itself
+    for (std::size_t i = 0; i < pieces.size();) {
+      std::size_t last = i;
+      Nanos loading = 0;
+      bool named = false;  // a range says when it loads
+      while (last < pieces.size() && pieces[last].gap == pieces[i].gap) {
+        if (IsLoading(pieces[last])) loading += pieces[last].Length();
+        named = named || pieces[last].phase == Phase::kDataLoading;
+        ++last;
+      }
+      const Gap gap = basis_.idle.gaps[pieces[i].gap];
+      if (loading > 0 && basis_.InLoop(gap.start) &&
+          static_cast<double>(loading) >= part * static_cast<double>(gap.Length())) {
+        Load load;
+        load.device = gap.device;
+        load.start = pieces[i].start;
+        for (std::size_t k = i; k < last; ++k) {
+          const GapPiece piece = pieces[k];
+          // Code between reads decodes what was read, unless a range says what is loading.
+          const bool with_it = !named && (piece.cause == IdleCause::kHostCompute ||
+                                          piece.cause == IdleCause::kHostWait);
+          if (!(IsLoading(piece) || with_it) ||
+              (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
+            continue;
+          loss.AddSpan(piece.device, piece.start, piece.end);
+          const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+          load.thread = thread;
+          load.end = piece.end;
+          load.lost += piece.Length();
+          const bool for_others = Waits(piece) || (thread != kNone && run_.loads[thread] != 0) ||
+                                  (piece.activity == Activity::kFileIo && result_.workers > 0) ||
+                                  WaitsForWorkers(piece, thread);
+          (for_others ? load.waiting : load.own) += piece.Length();
+          if (piece.activity == Activity::kFileIo && result_.workers == 0)
+            load.file += piece.Length();
+          if (thread == kNone) continue;
+          std::vector<Interval>& by_itself = own[thread];  // empty where it only waits
+          if (!for_others) by_itself.push_back({piece.start, piece.end});
+        }
+        loss.Count(load.start, 0, load.lost);
+        result_.own_ns += static_cast<double>(load.own) / devices;
+        result_.waiting_ns += static_cast<double>(load.waiting) / devices;
+        file += static_cast<double>(load.file);
+        loads_.push_back(load);
+      }
+      i = last;
+    }
+    LateLoads(devices, &own, &file, &loss);
+    if (IsForFirstBatch()) {
+      loads_.clear();
+      result_.own_ns = result_.waiting_ns = 0;
+      result_.loss = LossBuilder(basis_).Build();
+      return;
+    }
+    Remedies(std::move(own), &loss);
+    result_.loss = loss.Build();
+    StepsAffected();
+    std::vector<double> lengths;
+    for (const Load& load : loads_) {
+      lengths.push_back(static_cast<double>(load.lost));
+      result_.load_max_ns = std::max(result_.load_max_ns, lengths.back());
+    }
+    result_.loads = static_cast<std::int64_t>(loads_.size());
+    result_.load_median_ns = Median(lengths);
+    FileShare(file, result_.own_ns * devices, result_.waiting_ns * devices);
+  }
+
+  // The thread loads by itself while the GPU has work, and comes late to what follows: the GPU then
+  // does nothing but the upload, which would have run beside the kernels before.
+  void LateLoads(double devices, std::map<std::uint32_t, std::vector<Interval>>* own, double* file,
+                 LossBuilder* loss) {
+    if (result_.workers > 0 || result_.loader == "workers") return;
+    const auto all = ForEachLateLoad(basis_, [&](const Delay& delay) {
+      const Nanos lost = delay.idle.Length();
+      const bool again = !loads_.empty() && loads_.back().thread == delay.thread &&
+                         loads_.back().end == delay.piece.end;
+      loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
+      result_.own_ns += static_cast<double>(lost) / devices;
+      if (delay.piece.activity == Activity::kFileIo) *file += static_cast<double>(lost);
+      if (again) {
+        loads_.back().lost += lost;
+        loss->AddToCounted(0, lost);
+        return;
+      }
+      loss->Count(delay.piece.start, 0, lost);
+      loads_.push_back(
+          {delay.device, delay.thread, delay.piece.start, delay.piece.end, lost, 0, 0, lost});
+    });
+    for (const auto& [thread, when] : all) {
+      std::vector<Interval>& cut = (*own)[thread];
+      cut.insert(cut.end(), when.begin(), when.end());
+    }
+    std::stable_sort(loads_.begin(), loads_.end(),
+                     [](const Load& a, const Load& b) { return a.start < b.start; });
+  }
+
+  // The part of the loading that reads files: `file` of what the launching threads load themselves,
+  // or what loaders read of the time that they do not wait.
+  void FileShare(double file, double own, double waiting) {
+    if (own >= waiting) {
+      result_.file_share = own > 0 ? file / own : 0;
+      return;
+    }
+    const Window& window = run_.window;
+    double reading = 0;
+    for (const Interval& i : loaders_.reads) {
+      const Nanos inside = std::min(i.end, window.end) - std::max(i.start, window.start);
+      reading += static_cast<double>(std::max<Nanos>(0, inside));
+    }
+    const auto at_work = static_cast<double>(loaders_.working_ns);
+    if (at_work > 0) result_.file_share = std::min(1.0, reading / at_work);
+  }
+
+  // The steps with a load beside idle time, and those in which the thread waits for data for long
+  // while its GPU waits for another one.
+  void StepsAffected() {
+    const Steps& steps = run_.steps;
+    if (!steps.known() || steps.steady_count() == 0) return;
+    std::vector<std::uint8_t> affected(steps.all.size(), 0);
+    for (const Load& load : loads_) {
+      const std::uint32_t step = steps.At(load.start + (load.end - load.start) / 2);
+      if (step != kNone && step >= steps.first_steady) affected[step] = 1;
+    }
+    const double real = run_.knowledge.Number("input.wait_share");
+    for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
+      const Step& step = steps.all[i];
+      for (const IntervalSet& waits : beside_comm_) {
+        const auto waited = static_cast<double>(waits.OverlapWith(step.start, step.end));
+        if (waited >= real * static_cast<double>(step.end - step.start)) affected[i] = 1;
+      }
+    }
+    const auto count = static_cast<double>(std::count(affected.begin(), affected.end(), 1));
+    result_.steps_affected = count / static_cast<double>(steps.steady_count());
+    const auto first = std::find(affected.begin(), affected.end(), 1);
+    const auto later = static_cast<double>(affected.end() - first) - 1;
+    if (later > 0) result_.steps_affected_later = (count - 1) / later;
+  }
+
+  // Loading moves off the launching thread and is shared by workers: it cannot be faster than load
+  // / workers.
+  void Remedies(std::map<std::uint32_t, std::vector<Interval>> own, LossBuilder* loss) {
+    loss->remedy().data_ready = true;
+    const double most = run_.knowledge.Number("input.workers");
+    const double workers =
+        trace_.cpu_cores > 0 ? std::clamp<double>(trace_.cpu_cores - 1, 1, most) : most;
+    for (auto& [thread, intervals] : own) {
+      // The whole of each loading range, also what lies beside a busy GPU, moves with it.
+      for (std::uint32_t i = run_.ranges_of_thread[thread].first;
+           i < run_.ranges_of_thread[thread].last; ++i) {
+        if (run_.names.RangePhase(trace_.ranges.name[i]) != Phase::kDataLoading) continue;
+        intervals.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
+      }
+      IntervalSet when =
+          IntervalSet::Of(std::move(intervals)).Clip(run_.window.start, run_.window.end);
+      const auto floor = static_cast<Nanos>(static_cast<double>(when.Total()) / workers);
+      loss->remedy().floor_ns = std::max(loss->remedy().floor_ns, floor);
+      loss->remedy().floor_reason = kFloorReason;
+      loss->remedy().host_cuts.push_back({thread, std::move(when)});
+    }
+    FasterFeeders(workers, loss);
+  }
+
+  // Threads that compute data and upload it themselves: enough of them have it ready in time.
+  void FasterFeeders(double workers, LossBuilder* loss) const {
+    if (loads_.empty()) return;
+    Nanos together = 0;
+    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      if (run_.loads[t] == 0) continue;
+      const Rests rests = RestsOf(run_, t);
+      IntervalSet when = IntervalSet::Of({{run_.window.start, run_.window.end}});
+      if (rests.Recorded())
+        when = rests.AtWork(rests.last).Clip(run_.window.start, run_.window.end);
+      together += when.Total();
+      loss->remedy().host_cuts.push_back({t, std::move(when)});
+    }
+    const auto floor = static_cast<Nanos>(static_cast<double>(together) / workers);
+    loss->remedy().floor_ns = std::max(loss->remedy().floor_ns, floor);
+    loss->remedy().floor_reason = kFloorReason;
+  }
+
+  void Slow() {
+    LossBuilder loss(basis_);
+    const double factor = run_.knowledge.Number("input.slow_factor");
+    if (static_cast<double>(loads_.size()) >= run_.knowledge.Number("input.slow_least")) {
+      for (const Load& load : loads_) {
+        const double excess = static_cast<double>(load.lost) - result_.load_median_ns;
+        if (static_cast<double>(load.lost) <= factor * result_.load_median_ns) continue;
+        loss.Count(load.start, 0, load.lost);
+        result_.slow_excess_ns += excess;
+        const Nanos from = load.end - static_cast<Nanos>(excess);
+        loss.AddSpan(load.device, std::max(load.start, from), load.end);
+        loss.CutHost(load.thread, std::max(load.start, from), load.end);
+      }
+    }
+    result_.slow = loss.Build();
+  }
+
+  void Maps() {
+    LossBuilder loss(basis_);
+    std::set<std::uint32_t> threads;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.activity != Activity::kMemoryMap) continue;
+      loss.Count(piece.start, 0, piece.Length());
+      loss.AddSpan(piece.device, piece.start, piece.end);
+      threads.insert(basis_.idle.ThreadOf(piece));
+    }
+    // Also those beside the GPU's work: without them the host gets ahead.
+    for (const std::uint32_t thread : threads) {
+      if (thread == kNone) continue;
+      for (std::uint32_t row = run_.os_of_thread[thread].first;
+           row < run_.os_of_thread[thread].last; ++row) {
+        const Nanos start = trace_.os_calls.start[row];
+        if (run_.names.Os(trace_.os_calls.name[row]) == OsClass::kMemoryMap &&
+            basis_.InWindow(start))
+          loss.CutHost(thread, start, trace_.os_calls.end[row]);
+      }
+    }
+    result_.map = loss.Build();
+  }
+
+  const Basis& basis_;
+  const std::vector<IntervalSet>& beside_comm_;
+  const Run& run_;
+  const Trace& trace_;
+  const Loaders loaders_;
+  std::vector<Load> loads_;
+  Input result_;
+};
+
+}  // namespace
+
+Input FindInput(const Basis& basis, const std::vector<IntervalSet>& beside_comm) {
+  return InputFinder(basis, beside_comm).Find();
+}
+
+std::vector<IntervalSet> LoadingBesideCommunication(const Basis& basis,
+                                                    const HandOvers& hand_overs) {
+  std::vector<IntervalSet> exposed;
+  for (const DeviceTime& times : basis.times) exposed.push_back(times.comm_exposed);
+  return FollowHosts(basis.run, exposed, hand_overs)
+      .Select(exposed.size(),
+              [](const GapPiece& piece) { return piece.cause == IdleCause::kDataLoading; });
+}
+
+}  // namespace advise

@@ -1,0 +1,175 @@
+#include "engine/metrics/losses/input/loaders.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/timeline/handed_memory.h"
+#include "engine/timeline/rests.h"
+
+namespace advise {
+namespace {
+
+// A thread that loads, in the window.
+struct AtWork {
+  Nanos time = 0;  // without waits
+  Nanos seen = 0;  // from its first call to its last one
+};
+
+class LoaderFinder {
+ public:
+  explicit LoaderFinder(const Run& run)
+      : run_(run), trace_(run.trace), handed_(HandedMemory(run)) {}
+
+  Loaders Find() {
+    LoaderRanges();
+    Threads();
+    return std::move(result_);
+  }
+
+ private:
+  enum class LoaderName { kOther, kInProcess, kOfWorkers };
+
+  LoaderName LoaderNameOf(StringId name) {
+    const auto [known, is_new] = loader_names_.try_emplace(name, LoaderName::kOther);
+    if (!is_new) return known->second;
+    const auto is = [&](const char* family) {
+      return run_.knowledge.IsOfFamily(FamilyKind::kRange, family, trace_.strings[name]);
+    };
+    if (is("loader_in_process")) known->second = LoaderName::kInProcess;
+    if (is("loader_of_workers")) known->second = LoaderName::kOfWorkers;
+    return known->second;
+  }
+
+  // PyTorch's data loader names its class in the range around it: with worker processes the range
+  // is a wait for them, without it is the loading itself. Only workers hand over shared memory, or
+  // need a thread that pins it.
+  void LoaderRanges() {
+    result_.waits_for_workers.resize(trace_.threads.size());
+    bool own = false;
+    bool workers = false;
+    for (const std::uint32_t t : run_.launching_threads) {
+      std::vector<Interval> waits;
+      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
+           ++i) {
+        const LoaderName name = LoaderNameOf(trace_.ranges.name[i]);
+        own = own || name == LoaderName::kInProcess;
+        if (name != LoaderName::kOfWorkers) continue;
+        waits.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
+        workers = true;
+      }
+      result_.waits_for_workers[t] = IntervalSet::Of(std::move(waits));
+    }
+    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t)
+      workers = workers || IsFedByWorkers(t);
+    result_.loader = own && workers ? "" : own ? "own" : workers ? "workers" : "";
+  }
+
+  // What worker processes made arrives at this thread.
+  bool IsFedByWorkers(std::uint32_t thread) const {
+    return !handed_[thread].empty() || run_.names.ThreadRole(thread) == Role::kPinMemory;
+  }
+
+  // Threads that load beside the launching ones: what they read, and when they are at work.
+  void Threads() {
+    std::vector<Interval> busy;
+    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      const bool feeds = run_.loads[t] != 0;
+      if (!feeds &&
+          std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
+        continue;
+      const bool worker = run_.names.ThreadRole(t) == Role::kLoaderWorker;
+      // Its files are the pipes of the workers, which it waits for.
+      if (IsFedByWorkers(t)) {
+        busy.insert(busy.end(), handed_[t].begin(), handed_[t].end());
+        continue;
+      }
+      const bool recorded = !run_.os_of_thread[t].empty() || !run_.ranges_of_thread[t].empty();
+      if (worker && (recorded || !SameProcessHasLaunches(t))) result_.worker_threads.push_back(t);
+      OsCallsOfLoader(t, worker || feeds, &busy);
+      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
+           ++i) {
+        if (run_.names.RangePhase(trace_.ranges.name[i]) == Phase::kDataLoading) {
+          busy.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
+        }
+      }
+    }
+    result_.busy = IntervalSet::Of(std::move(busy));
+    // Workers are processes; their helper threads do not count again.
+    std::map<std::uint32_t, std::size_t> processes;
+    for (const std::uint32_t t : result_.worker_threads) ++processes[trace_.threads[t].process];
+    result_.workers = processes.size() > 1 ? processes.size() : result_.worker_threads.size();
+    result_.background =
+        !result_.busy.empty() || result_.workers > 0 || result_.loader == "workers";
+    // What a worker does behind its last call in the OS was not seen: it may compute or be gone.
+    if (worker_time_ > 0) {
+      result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
+    }
+    result_.needs_ns =
+        TimeOf(result_.worker_threads.empty() && at_work_.empty() ? readers_ : at_work_);
+  }
+
+  // How long the loaders work side by side on what they load in the window; 0 where one of them
+  // never rests: the launching thread may wait for it, or its rests were not recorded.
+  Nanos TimeOf(const std::vector<AtWork>& loaders) const {
+    const double never_rests = run_.knowledge.Number("input.never_rests");
+    Nanos together = 0;
+    for (const AtWork& loader : loaders) {
+      if (static_cast<double>(loader.time) >= never_rests * static_cast<double>(loader.seen))
+        return 0;
+      together += loader.time;
+    }
+    return loaders.empty() ? 0 : together / static_cast<Nanos>(loaders.size());
+  }
+
+  // What a thread that may load reads, and when it is at work: a worker is whenever it does not
+  // wait, another one while it reads.
+  void OsCallsOfLoader(std::uint32_t t, bool worker, std::vector<Interval>* busy) {
+    const std::size_t read_before = result_.reads.size();
+    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+      if (run_.names.Os(trace_.os_calls.name[i]) != OsClass::kFileIo) continue;
+      result_.reads.push_back({trace_.os_calls.start[i], trace_.os_calls.end[i]});
+      if (!worker) busy->push_back(result_.reads.back());
+    }
+    if (!worker && result_.reads.size() == read_before) return;
+    const Rests rests = RestsOf(run_, t);
+    if (!rests.Recorded()) return;
+    const IntervalSet at_work = rests.AtWork(rests.last);
+    const Nanos time = at_work.OverlapWith(run_.window.start, run_.window.end);
+    const Nanos seen = std::max<Nanos>(
+        0, std::min(rests.last, run_.window.end) - std::max(rests.first, run_.window.start));
+    result_.working_ns += time;
+    if (!worker) {
+      const bool often =
+          run_.steps.known() && result_.reads.size() - read_before >= run_.steps.all.size();
+      if (often) readers_.push_back({time, seen});
+      return;
+    }
+    busy->insert(busy->end(), at_work.intervals().begin(), at_work.intervals().end());
+    worker_time_ += time;
+    worker_seen_ += seen;
+    if (time > 0) at_work_.push_back({time, seen});
+  }
+
+  bool SameProcessHasLaunches(std::uint32_t thread) const {
+    for (const std::uint32_t t : run_.launching_threads) {
+      if (trace_.threads[t].process == trace_.threads[thread].process) return true;
+    }
+    return false;
+  }
+
+  const Run& run_;
+  const Trace& trace_;
+  const std::vector<std::vector<Interval>> handed_;  // by thread: see HandedMemory
+  std::vector<AtWork> at_work_;                      // workers
+  std::vector<AtWork> readers_;                      // other threads that read in each step
+  Nanos worker_time_ = 0;                            // of workers that do not wait
+  Nanos worker_seen_ = 0;                            // from the first to the last call of each
+  std::map<StringId, LoaderName> loader_names_;
+  Loaders result_;
+};
+
+}  // namespace
+
+Loaders FindLoaders(const Run& run) { return LoaderFinder(run).Find(); }
+
+}  // namespace advise

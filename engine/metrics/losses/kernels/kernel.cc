@@ -1,0 +1,376 @@
+#include "engine/metrics/losses/kernels/kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+#include <string_view>
+
+#include "engine/metrics/kernels/waves.h"
+#include "engine/metrics/losses/kernels/elementwise_runs.h"
+#include "engine/metrics/losses/kernels/kernel_tallies.h"
+#include "engine/metrics/losses/kernels/kernel_updates.h"
+#include "engine/timeline/room.h"
+
+namespace advise {
+namespace {
+
+class KernelFinder {
+ public:
+  KernelFinder(const Basis& basis, const Phases& phases, const KernelRates& rates)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        phases_(phases),
+        rates_(rates),
+        room_(run_),
+        by_hand_(Named({"application", "other"})),
+        start_ns_(run_.knowledge.Number("roofline.kernel_start")),
+        tail_waste_(run_.knowledge.Number("kernel.tail_waste")) {
+    kernels_.reserve(trace_.ops.size());
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      kernels_.push_back(op);
+    }
+  }
+
+  Kernels Find() {
+    Tables();
+    Grids();
+    ByClass();
+    const std::vector<std::uint8_t> in_update =
+        UpdateKernels(run_, phases_, kernels_, rates_.memory_bytes_per_s);
+    result_.optimizer = CostOfUpdates(basis_, kernels_, in_update);
+    ElementwiseRuns runs = FindElementwiseRuns(basis_, phases_, kernels_, in_update);
+    result_.elementwise = std::move(runs.loss);
+    result_.elementwise_runs = runs.per_step;
+    Attention();
+    Precision();
+    Concurrency();
+    return std::move(result_);
+  }
+
+ private:
+  double Length(std::uint32_t op) const {
+    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+  }
+  const KernelShape& Shape(std::uint32_t op) const { return trace_.shapes[trace_.ops.detail[op]]; }
+  const KernelClass& Class(std::uint32_t op) const {
+    return run_.names.Kernel(trace_.ops.detail[op]);
+  }
+  // Where a table by stream has the op's row; damaged reports have kernels of no stream.
+  std::size_t Slot(std::uint32_t op) const {
+    return std::min<std::size_t>(trace_.ops.stream[op], trace_.streams.size());
+  }
+  bool In(const ShapeSet& shapes, std::uint32_t op) const {
+    return shapes.Has(trace_.ops.detail[op]);
+  }
+  // The shapes of classes with one of these names.
+  ShapeSet Named(std::initializer_list<std::string_view> names) const {
+    return run_.names.Shapes([&](const KernelClass& c) {
+      return std::find(names.begin(), names.end(), c.name) != names.end();
+    });
+  }
+  ShapeSet WithTrait(std::string_view trait) const {
+    return run_.names.Shapes([&](const KernelClass& c) { return c.Has(trait); });
+  }
+  void Count(std::uint32_t op, LossBuilder* loss) const {
+    loss->Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
+    loss->AddOp(op);
+  }
+
+  // Totals by name and by class.
+  void Tables() {
+    Tallies all(run_);
+    for (const std::uint32_t op : kernels_) all.Add(op);
+    result_.count = static_cast<std::int64_t>(kernels_.size());
+    result_.top = all.ByName();
+    result_.classes = all.ByClass();
+    for (const KernelRow& row : result_.classes) result_.time_ns += row.time_ns;
+    for (const std::uint32_t d : run_.active_devices) {
+      result_.compute_ns += static_cast<double>(basis_.times[d].ComputeNs());
+    }
+  }
+
+  // Blocks that the device holds at once: by threads alone, since registers and shared memory can
+  // only lower it.
+  double BlocksAtOnce(std::uint32_t op, int sms) const {
+    const double threads_per_sm =
+        std::max(1024, trace_.devices[trace_.ops.device[op]].max_threads_per_sm);
+    const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
+    return sms * std::clamp(std::floor(threads_per_sm / std::max<double>(1, threads)), 1.0, 32.0);
+  }
+
+  // How far a grid of less than a block per SM uses the GPU: the share of SMs that have a block. In
+  // kernels written by hand, so few warps per SM hide no latency, so that its SMs are not busy
+  // either; libraries tune the work of a warp to that.
+  double Fill(std::uint32_t op, double blocks, int sms) const {
+    const double fill = blocks / sms;
+    if (!In(by_hand_, op)) return fill;
+    constexpr double kWarp = 32;
+    const double warps = std::ceil(static_cast<double>(Shape(op).ThreadsPerBlock()) / kWarp);
+    return fill * std::min(1.0, warps / run_.knowledge.Number("kernel.hiding_warps"));
+  }
+
+  // What is left of a kernel's time when its work is spread over all SMs: until memory is at full
+  // rate, and without what every kernel takes to start and end.
+  float Widened(std::uint32_t op, double fill, double of_sms) const {
+    const double least = std::max(of_sms, 1 - run_.knowledge.Number("kernel.widened_part"));
+    const double left = std::clamp(fill / run_.knowledge.Number("kernel.saturating_fill"),
+                                   std::min(1.0, least), 1.0);
+    const double fixed = std::min(start_ns_, Length(op));
+    const double length = std::max(1.0, Length(op));
+    return static_cast<float>((fixed + (Length(op) - fixed) * left) / length);
+  }
+
+  // Kernels with fewer blocks than the device has SMs, and the last partial wave of larger ones.
+  void Grids() {
+    LossBuilder small(basis_);
+    LossBuilder tail(basis_);
+    Tallies small_rows(run_);
+    Tallies tail_rows(run_);
+    Tallies spilling(run_);
+    const ShapeSet persistent = WithTrait("persistent");
+    const ShapeSet waits = Named({"wait"});
+    std::map<double, double> time_of_blocks;  // of the small ones
+    double fill = 0;
+    double fill_time = 0;
+    std::vector<Nanos> alone = Alone();
+    const std::vector<double> per_wave = CountedBlocksPerWave(trace_, run_.knowledge);
+    const double alone_share = run_.knowledge.Number("kernel.alone_share");
+    const double most_waves = run_.knowledge.Number("kernel.tail_waves");
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const std::uint32_t op = kernels_[i];
+      if (run_.IsComm(op)) continue;
+      const int sms = trace_.devices[trace_.ops.device[op]].sm_count;
+      const KernelShape& shape = Shape(op);
+      const auto blocks = static_cast<double>(shape.Blocks());
+      if (shape.local_bytes > 0) {
+        KernelRow& row = spilling.Add(op);
+        row.local_bytes = shape.local_bytes;
+        row.registers = shape.registers;
+        result_.spilling_ns += Length(op);
+      }
+      if (sms <= 0 || blocks <= 0 || In(persistent, op) || In(waits, op)) continue;
+      if (blocks < sms && static_cast<double>(alone[i]) >= alone_share * Length(op)) {
+        Count(op, &small);
+        const double used = Fill(op, blocks, sms);
+        small.remedy().scaled_ops.emplace_back(op, Widened(op, used, blocks / sms));
+        small_rows.Add(op).blocks = blocks;
+        time_of_blocks[blocks] += Length(op);
+        fill += used * Length(op);
+        fill_time += Length(op);
+      } else if (blocks >= sms) {
+        const double counted = per_wave[trace_.ops.detail[op]];
+        const double waves = blocks / (counted > 0 ? counted : BlocksAtOnce(op, sms));
+        const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
+        if (waves <= 1 || waves > most_waves || waste < tail_waste_) continue;
+        Count(op, &tail);
+        tail_rows.Add(op).waves = waves;
+        result_.tail_waste_ns += waste * Length(op);
+        if (counted > 0) result_.tail_counted_ns += Length(op);
+      }
+    }
+    result_.small_grid = small.Build();
+    result_.tail = tail.Build();
+    result_.small_grid_rows = small_rows.ByName();
+    result_.tail_rows = tail_rows.ByName();
+    result_.spilling_rows = spilling.ByName();
+    result_.small_grid_fill = fill_time > 0 ? fill / fill_time : 0;
+    double half = fill_time / 2;
+    for (const auto& [blocks, time] : time_of_blocks) {
+      result_.small_grid_blocks = blocks;
+      half -= time;
+      if (half <= 0) break;
+    }
+  }
+
+  // For each kernel of kernels_: how long it ran with no other kernel beside it on its device.
+  std::vector<Nanos> Alone() {
+    std::vector<Nanos> alone(kernels_.size(), 0);
+    struct Reached {
+      Nanos end = 0;           // latest end so far
+      std::size_t holder = 0;  // who reaches there
+      bool any = false;
+    };
+    std::vector<Reached> devices(trace_.devices.size());
+    double busy = 0;
+    double sum = 0;
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      const std::uint32_t op = kernels_[i];
+      const Nanos start = trace_.ops.start[op];
+      const Nanos end = trace_.ops.end[op];
+      Reached& reached = devices[trace_.ops.device[op]];
+      sum += static_cast<double>(end - start);
+      if (!reached.any || start >= reached.end) {
+        alone[i] = end - start;
+      } else {
+        alone[reached.holder] -= std::min(reached.end, end) - start;
+        alone[i] = std::max<Nanos>(0, end - reached.end);
+      }
+      busy += static_cast<double>(
+          std::max<Nanos>(0, end - (reached.any ? std::max(start, reached.end) : start)));
+      if (!reached.any || end > reached.end) reached = {end, i, true};
+    }
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      if (room_.IsLeftBy(kernels_[i]))
+        result_.narrow_ns += static_cast<double>(std::max<Nanos>(0, alone[i]));
+    }
+    result_.concurrency = busy > 0 ? sum / busy : 0;
+    return alone;
+  }
+
+  void ByClass() {
+    LossBuilder layout(basis_);
+    LossBuilder cast(basis_);
+    LossBuilder waiting(basis_);
+    std::vector<Nanos> waited_on(trace_.devices.size());
+    const ShapeSet waits = Named({"wait"});
+    const ShapeSet moves = run_.names.Shapes(
+        [](const KernelClass& c) { return c.name == "transpose" || c.Has("layout"); });
+    const ShapeSet casts =
+        run_.names.Shapes([](const KernelClass& c) { return c.name == "cast" || c.Has("cast"); });
+    for (const std::uint32_t op : kernels_) {
+      if (In(waits, op)) {
+        Count(op, &waiting);
+        waiting.remedy().scaled_ops.emplace_back(op, 0.0F);
+        Nanos& waited = waited_on[trace_.ops.device[op]];
+        waited += trace_.ops.end[op] - trace_.ops.start[op];
+        waiting.remedy().reach_ns = std::max(waiting.remedy().reach_ns, waited);
+      } else if (In(moves, op)) {
+        Count(op, &layout);
+        layout.remedy().scaled_ops.emplace_back(op, 0.0F);
+      } else if (In(casts, op)) {
+        Count(op, &cast);
+        cast.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(1 - run_.knowledge.Number("kernel.cast_removable")));
+      }
+    }
+    result_.layout = layout.Build();
+    result_.cast = cast.Build();
+    waiting.remedy().reach_reason = "the GPU's other work";
+    result_.waiting = waiting.Build();
+  }
+
+  // matmul, softmax with what stands around it, matmul: the scores are written and read again.
+  void Attention() {
+    LossBuilder loss(basis_);
+    const ShapeSet softmaxes = Named({"softmax"});
+    const ShapeSet products = Named({"matrix"});
+    const ShapeSet between =
+        Named({"elementwise", "cast", "copy", "softmax", "random", "transpose"});
+    std::vector<std::vector<std::uint32_t>> by_stream(trace_.streams.size() + 1);
+    if (!softmaxes.empty()) {
+      for (const std::uint32_t op : kernels_) by_stream[Slot(op)].push_back(op);
+    }
+    constexpr std::ptrdiff_t kReach =
+        8;  // kernels between the two products: scale, mask, cast, softmax, dropout
+    const auto light = [&](std::uint32_t op) { return In(between, op); };
+    for (const std::vector<std::uint32_t>& ops : by_stream) {
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        if (!In(softmaxes, ops[i])) continue;
+        std::ptrdiff_t before = static_cast<std::ptrdiff_t>(i) - 1;
+        while (before >= 0 && static_cast<std::ptrdiff_t>(i) - before < kReach &&
+               light(ops[static_cast<std::size_t>(before)]))
+          --before;
+        std::size_t after = i + 1;
+        while (after < ops.size() && after - i < static_cast<std::size_t>(kReach) &&
+               light(ops[after]))
+          ++after;
+        if (before < 0 || after >= ops.size()) continue;
+        if (!In(products, ops[static_cast<std::size_t>(before)]) || !In(products, ops[after]))
+          continue;
+        loss.Count(trace_.ops.start[ops[i]], 0, 0);
+        for (auto k = static_cast<std::size_t>(before); k <= after; ++k) {
+          loss.AddOp(ops[k]);
+          if (!In(products, ops[k])) loss.remedy().scaled_ops.emplace_back(ops[k], 0.0F);
+          // One launch is left of all; one call launches all nodes of a graph.
+          const std::uint32_t call = trace_.ops.call[ops[k]];
+          const bool goes = k != static_cast<std::size_t>(before) && call != kNone;
+          if (goes && trace_.ops.in_graph[ops[k]] == 0)
+            loss.remedy().vanished_calls.push_back(call);
+        }
+        i = after - 1;
+      }
+    }
+    result_.attention = loss.Build();
+  }
+
+  // What is left of a product's time once its sizes are aligned: for odd sizes, libraries have
+  // kernels of older generations only.
+  float Aligned(std::uint32_t op) const {
+    const bool older =
+        Class(op).Has("turing") && trace_.devices[trace_.ops.device[op]].compute_major >=
+                                       run_.knowledge.Number("precision.turing_slow_from");
+    return static_cast<float>(run_.knowledge.Number("precision.aligned_residual") *
+                              (older ? run_.knowledge.Number("precision.turing_residual") : 1));
+  }
+
+  void Precision() {
+    LossBuilder fp32(basis_);
+    LossBuilder unaligned(basis_);
+    std::map<std::string, double> names;
+    const double speedup =
+        std::clamp(rates_.tensor_speedup * run_.knowledge.Number("precision.achieved"), 1.0,
+                   run_.knowledge.Number("precision.most"));
+    const ShapeSet products = Named({"matrix", "convolution"});
+    for (const std::uint32_t op : kernels_) {
+      if (!In(products, op)) continue;
+      result_.matrix_ns += Length(op);
+      if (Class(op).tensor_core == 1) result_.tensor_ns += Length(op);
+      if (Class(op).precision == "fp32" && Class(op).tensor_core != 1) {
+        if (Class(op).Has("vector")) continue;
+        Count(op, &fp32);
+        names[trace_.strings[Shape(op).name]] += Length(op);
+        fp32.remedy().scaled_ops.emplace_back(op, static_cast<float>(1 / speedup));
+      } else if (Class(op).Has("unaligned")) {
+        Count(op, &unaligned);
+        unaligned.remedy().scaled_ops.emplace_back(op, Aligned(op));
+      }
+    }
+    double most = 0;
+    for (const auto& [name, time] : names) {
+      if (time > most) most = time, result_.fp32_top = name;
+    }
+    result_.fp32 = fp32.Build();
+    result_.unaligned = unaligned.Build();
+  }
+
+  void Concurrency() {
+    std::vector<std::uint8_t> used(trace_.streams.size() + 1, 0);
+    for (const std::uint32_t op : kernels_) used[Slot(op)] = 1;
+    result_.streams = static_cast<std::size_t>(std::count(used.begin(), used.end(), 1));
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Phases& phases_;
+  KernelRates rates_;
+  Room room_;
+  const ShapeSet by_hand_;  // kernels of the program, and those that no list knows
+  double start_ns_;
+  double tail_waste_;
+  std::vector<std::uint32_t> kernels_;  // ops of the window, in time order
+  Kernels result_;
+};
+
+}  // namespace
+
+Kernels FindKernels(const Basis& basis, const Phases& phases, const KernelRates& rates) {
+  return KernelFinder(basis, phases, rates).Find();
+}
+
+std::vector<std::uint32_t> ComputeKernels(const Basis& basis) {
+  const OpTable& ops = basis.run.trace.ops;
+  std::vector<std::uint32_t> kernels;
+  kernels.reserve(ops.size());
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    if (ops.kind[op] != OpKind::kKernel || !basis.InWindow(ops.start[op])) continue;
+    if (!basis.run.IsComm(op)) kernels.push_back(op);
+  }
+  return kernels;
+}
+
+}  // namespace advise

@@ -1,0 +1,176 @@
+#include "engine/metrics/losses/kernels/kernel_updates.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/timeline/blocking_calls.h"
+
+namespace advise {
+namespace {
+
+// Where a table by stream has the op's row; damaged reports have kernels of no stream.
+std::size_t SlotOf(const Trace& trace, std::uint32_t op) {
+  return std::min<std::size_t>(trace.ops.stream[op], trace.streams.size());
+}
+
+class CostFinder {
+ public:
+  CostFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels,
+             const std::vector<std::uint8_t>& in_update)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        kernels_(kernels),
+        in_update_(in_update),
+        loss_(basis) {}
+
+  Loss Find() {
+    const double residual = run_.knowledge.Number("kernel.multi_tensor_residual");
+    const double empty = run_.knowledge.Number("kernel.empty");
+    // By stream: the op of the update before.
+    std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
+    for (const std::uint32_t op : kernels_) {
+      std::uint32_t& last = previous[SlotOf(trace_, op)];
+      if (in_update_[op] == 0) {
+        last = kNone;
+        continue;
+      }
+      loss_.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
+      loss_.AddOp(op);
+      if (last != kNone) {
+        AddGap(basis_.times[trace_.ops.device[op]].idle, trace_.ops.device[op],
+               trace_.ops.end[last], trace_.ops.start[op]);
+        if (trace_.ops.call[op] != kNone)
+          loss_.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+        const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+        const double left = std::clamp(1 - empty / std::max(1.0, length), 0.0, residual);
+        loss_.remedy().scaled_ops.emplace_back(op, static_cast<float>(left));
+      }
+      last = op;
+    }
+    Lag();
+    return loss_.Build();
+  }
+
+ private:
+  // The first `most` of the idle time between; returns how much that is.
+  Nanos AddGap(const IntervalSet& idle, std::uint32_t device, Nanos start, Nanos end,
+               Nanos most = std::numeric_limits<Nanos>::max()) {
+    const IntervalSet gap = idle.Clip(start, end);
+    Nanos added = 0;
+    for (const Interval& g : gap.intervals()) {
+      const Nanos length = std::min(g.Length(), most - added);
+      if (length <= 0) break;
+      loss_.AddSpan(device, g.start, g.start + length);
+      added += length;
+    }
+    return added;
+  }
+
+  // Launching an update takes longer than running it, so that the thread has lost its lead when the
+  // update is through. Until it has one again, what the GPU waits for launches is due to the
+  // update, up to the time that launching it took, unless the thread waits for something in
+  // between.
+  void Lag() {
+    const auto ahead = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
+    const std::vector<IntervalSet> launching =
+        basis_.idle.Select(trace_.devices.size(), [](const GapPiece& piece) {
+          return piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
+        });
+    for (const std::uint32_t device : run_.active_devices) {
+      std::uint32_t from = kNone;  // the call that the lag is counted from
+      Nanos left = 0;              // of the time that launching the update took
+      bool inside = false;
+      Nanos began = 0;
+      Nanos until = run_.window.start;
+      for (const std::uint32_t op : run_.ops_of_device[device]) {
+        const std::uint32_t call = trace_.ops.call[op];
+        if (in_update_[op] != 0 && call != kNone) {
+          if (!inside) began = trace_.calls.start[call];
+          inside = true;
+          from = call;
+          left = trace_.calls.end[call] - began;
+        } else if (in_update_[op] == 0 && from != kNone && call != kNone) {
+          inside = false;
+          if (left <= 0 || trace_.calls.end[call] + ahead < until || Waited(&from, call)) {
+            from = kNone;
+          } else {
+            left -= AddGap(launching[device], device, until, trace_.ops.start[op], left);
+          }
+        }
+        until = std::max(until, trace_.ops.end[op]);
+      }
+    }
+  }
+
+  // Whether a call of the thread between these two blocked it. Goes on from `*from`.
+  bool Waited(std::uint32_t* from, std::uint32_t to) const {
+    if (trace_.calls.thread[*from] != trace_.calls.thread[to]) return false;
+    for (std::uint32_t c = *from + 1; c < to; ++c) {
+      if (BlocksHost(run_, c)) return true;
+    }
+    *from = std::max(*from, to);
+    return false;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const std::vector<std::uint32_t>& kernels_;
+  const std::vector<std::uint8_t>& in_update_;  // by op
+  LossBuilder loss_;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
+                                        const std::vector<std::uint32_t>& kernels,
+                                        double memory_bytes_per_s) {
+  const Trace& trace = run.trace;
+  std::vector<std::uint8_t> in_update(trace.ops.size(), 0);
+  const auto slot = [&](std::uint32_t op) { return SlotOf(trace, op); };
+  // Slower memory takes longer for as much data.
+  const double moves_ns = memory_bytes_per_s <= 0
+                              ? 0
+                              : run.knowledge.Number("kernel.optimizer_small_bytes") /
+                                    memory_bytes_per_s * kNanosPerSecond;
+  const double small_ns = std::max(run.knowledge.Number("kernel.optimizer_small"), moves_ns);
+  const auto row = static_cast<std::size_t>(run.knowledge.Number("kernel.optimizer_row"));
+  const ShapeSet elementwise =
+      run.names.Shapes([](const KernelClass& c) { return c.name == "elementwise"; });
+  const ShapeSet updates = run.names.Shapes([](const KernelClass& c) {
+    return c.name == "elementwise" || c.name == "optimizer" || c.name == "copy";
+  });
+  const ShapeSet tiny =
+      run.names.Shapes([](const KernelClass& c) { return c.Has("tiny-optimizer"); });
+  const ShapeSet grouped =
+      run.names.Shapes([](const KernelClass& c) { return c.Has("multi-tensor"); });
+  std::vector<std::vector<std::uint32_t>> open(trace.streams.size() + 1);
+  const auto close = [&](std::vector<std::uint32_t>* train) {
+    if (train->size() >= row) {
+      for (const std::uint32_t op : *train) in_update[op] = 1;
+    }
+    train->clear();
+  };
+  for (const std::uint32_t op : kernels) {
+    const std::uint32_t shape = trace.ops.detail[op];
+    const bool small = !grouped.Has(shape) && trace.ops.in_graph[op] == 0 &&
+                       static_cast<double>(trace.ops.end[op] - trace.ops.start[op]) <= small_ns;
+    const bool by_phase = updates.Has(shape) && phases.OfOp(run, op) == Phase::kOptimizer;
+    if (small && (by_phase || tiny.Has(shape))) in_update[op] = 1;
+    if (small && elementwise.Has(shape)) {
+      open[slot(op)].push_back(op);
+    } else {
+      close(&open[slot(op)]);
+    }
+  }
+  for (auto& train : open) close(&train);
+  return in_update;
+}
+
+Loss CostOfUpdates(const Basis& basis, const std::vector<std::uint32_t>& kernels,
+                   const std::vector<std::uint8_t>& in_update) {
+  return CostFinder(basis, kernels, in_update).Find();
+}
+
+}  // namespace advise

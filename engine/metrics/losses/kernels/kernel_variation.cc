@@ -1,0 +1,392 @@
+#include "engine/metrics/losses/kernels/kernel_variation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "engine/metrics/losses/kernels/kernel_tallies.h"
+
+namespace advise {
+namespace {
+
+// The step that an op belongs to: where steps are times of the host, the one that launched it,
+// which may end before the op runs. kNone for none.
+std::uint32_t StepOf(const Run& run, std::uint32_t op) {
+  const Steps& steps = run.steps;
+  const std::uint32_t call = run.trace.ops.call[op];
+  const bool by_launch = !steps.of_device && call != kNone;
+  return steps.At(by_launch ? run.trace.calls.start[call] : run.trace.ops.start[op]);
+}
+
+// The same kernel with the same grid may still do other work (a longer inner dimension of a
+// product): in a loop it is the launch at the same place of each step that compares.
+// Places compare only where each step makes as many launches; else ranges mark the steps of another
+// thread than the one that launches, say, and what is third in one step is fifth in the next.
+// Groups of launches by device, shape and place, in that order.
+class Likes {
+ public:
+  Likes(const Run& run, const std::vector<std::uint32_t>& kernels) {
+    const Steps& steps = run.steps;
+    const OpTable& ops = run.trace.ops;
+    if (!steps.known()) return;
+    const std::size_t shapes = run.trace.shapes.size();
+    // By device and shape: how often met in the step at hand, and the group of each place.
+    struct Places {
+      std::uint32_t step = 0;
+      std::size_t met = 0;
+      std::size_t usual = 0;  // launches per step, between the first and the last step
+      bool regular = true;
+      std::vector<std::uint32_t> groups;
+
+      void Enter(std::uint32_t next, std::uint32_t first) {
+        if (next == step) return;
+        if (step > first) {
+          if (usual == 0) usual = met;
+          regular = regular && met == usual && next == step + 1;
+        }
+        step = next;
+        met = 0;
+      }
+    };
+    std::vector<Places> places(run.trace.devices.size() * shapes);
+    std::vector<std::uint32_t> group_of(kernels.size(), kNone);
+    std::vector<std::uint32_t> step_of(kernels.size(), kNone);
+    std::uint32_t groups = 0;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const std::uint32_t op = kernels[i];
+      const std::uint32_t step = StepOf(run, op);
+      step_of[i] = step;
+      if (step < steps.first_steady || step >= steps.all.size()) continue;
+      Places& place = places[ops.device[op] * shapes + ops.detail[op]];
+      place.Enter(step, static_cast<std::uint32_t>(steps.first_steady));
+      if (place.met == place.groups.size()) place.groups.push_back(groups++);
+      group_of[i] = place.groups[place.met++];
+    }
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const std::uint32_t op = kernels[i];
+      if (!places[ops.device[op] * shapes + ops.detail[op]].regular) group_of[i] = kNone;
+    }
+    // Numbered anew in the order of devices, shapes and places, then sorted by counting.
+    std::vector<std::uint32_t> number(groups);
+    std::uint32_t next = 0;
+    for (const Places& place : places) {
+      for (const std::uint32_t group : place.groups) number[group] = next++;
+    }
+    first_.assign(groups + 1, 0);
+    for (const std::uint32_t group : group_of) {
+      if (group != kNone) ++first_[number[group] + 1];
+    }
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    std::vector<std::size_t> at(first_.begin(), first_.end() - 1);
+    ops_.resize(first_.back());
+    steps_.resize(ops_.size());
+    lengths_.resize(first_.back());
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      if (group_of[i] == kNone) continue;
+      const std::size_t row = at[number[group_of[i]]]++;
+      ops_[row] = kernels[i];
+      lengths_[row] = ops.end[kernels[i]] - ops.start[kernels[i]];
+      steps_[row] = step_of[i];
+    }
+  }
+  std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
+  std::span<const std::uint32_t> Ops(std::size_t group) const {
+    return std::span(ops_).subspan(first_[group], first_[group + 1] - first_[group]);
+  }
+  std::span<const Nanos> Lengths(std::size_t group) const {  // of these ops
+    return std::span(lengths_).subspan(first_[group], first_[group + 1] - first_[group]);
+  }
+  std::span<const std::uint32_t> StepsOf(std::size_t group) const {  // of these ops
+    return std::span(steps_).subspan(first_[group], first_[group + 1] - first_[group]);
+  }
+
+ private:
+  std::vector<std::size_t> first_;
+  std::vector<std::uint32_t> ops_;
+  std::vector<Nanos> lengths_;        // side by side, as no column of the trace has them
+  std::vector<std::uint32_t> steps_;  // see StepOf
+};
+
+// How long the kernels of each step take, as a multiple of what their places usually take.
+class Paces {
+ public:
+  static constexpr std::size_t kLeast = 3;  // steps on each side of a turn
+
+  Paces(const Run& run, const Likes& likes, std::size_t enough)
+      : run_(run),
+        ratios_(run.steps.all.size()),
+        taken_(run.steps.all.size(), 0),
+        usual_(run.steps.all.size(), 0),
+        pace_(run.steps.all.size(), 0),
+        least_(run.knowledge.Number("kernel.pace_kernels")) {
+    for (std::size_t group = 0; group < likes.size(); ++group) {
+      const std::span<const std::uint32_t> ops = likes.Ops(group);
+      usual_of_group_.push_back(0);
+      if (ops.size() < enough) continue;
+      const std::span<const Nanos> lengths = likes.Lengths(group);
+      const std::span<const std::uint32_t> steps = likes.StepsOf(group);
+      usual_of_group_.back() = Median(std::vector<Nanos>(lengths.begin(), lengths.end()));
+      const auto median = static_cast<double>(usual_of_group_.back());
+      if (median <= 0) continue;
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        const std::uint32_t step = steps[i];
+        const auto length = static_cast<double>(lengths[i]);
+        ratios_[step].push_back(static_cast<float>(length / median));
+        taken_[step] += length;
+        usual_[step] += median;
+      }
+    }
+  }
+
+  // Of the kernels of this group, where they are enough: the median length.
+  Nanos Usual(std::size_t group) const { return usual_of_group_[group]; }
+
+  // Of the kernels of this op's step: the median multiple. 1 where they are too few to tell. O(1),
+  // once it was asked of the step; few steps are asked for.
+  double Of(std::uint32_t op) {
+    const std::uint32_t step = StepOf(run_, op);
+    if (pace_[step] == 0) {
+      std::vector<float>& ratios = ratios_[step];
+      const bool tells = static_cast<double>(ratios.size()) >= least_;
+      pace_[step] = tells ? static_cast<double>(MedianInPlace(std::span(ratios))) : 1.0;
+    }
+    return pace_[step];
+  }
+
+  // Where the pace changed for good: the step that best parts the run in two, when the two differ
+  // more than the steps of each; else `middle`. O(steps).
+  std::uint32_t Turn(std::uint32_t middle) const {
+    std::vector<std::size_t> steps;
+    std::vector<double> sums = {0};
+    double squares = 0;
+    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+      if (usual_[step] <= 0) continue;
+      const double pace = taken_[step] / usual_[step];
+      steps.push_back(step);
+      sums.push_back(sums.back() + pace);
+      squares += pace * pace;
+    }
+    const auto all = static_cast<double>(steps.size());
+    if (steps.size() < 2 * kLeast) return middle;
+    double best = 0;
+    std::size_t turn = 0;
+    for (std::size_t i = kLeast; i + kLeast <= steps.size(); ++i) {
+      const auto before = static_cast<double>(i);
+      const double apart = (sums.back() - sums[i]) / (all - before) - sums[i] / before;
+      const double between = apart * apart * before * (all - before) / all;
+      if (apart > 0 && between > best) best = between, turn = i;
+    }
+    const double total = squares - sums.back() * sums.back() / all;
+    if (turn == 0 || best < run_.knowledge.Number("kernel.turn_share") * total) return middle;
+    return static_cast<std::uint32_t>(steps[turn]);
+  }
+
+  // Where the pace grows evenly, and does not change at once: of each step's kernel time, the part
+  // that it took at the start. Empty where the halves before and after `middle` fit better.
+  // O(steps).
+  std::vector<double> LeftOfGrowth(std::uint32_t middle) const {
+    std::vector<std::pair<double, double>> points;  // step, pace
+    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+      if (usual_[step] > 0)
+        points.emplace_back(static_cast<double>(step), taken_[step] / usual_[step]);
+    }
+    if (points.size() < 2 * kLeast) return {};
+    const auto all = static_cast<double>(points.size());
+    double mean_step = 0;
+    double mean_pace = 0;
+    for (const auto& [step, pace] : points) mean_step += step / all, mean_pace += pace / all;
+    double spread = 0;
+    double together = 0;
+    double before = 0;
+    double sum_before = 0;
+    for (const auto& [step, pace] : points) {
+      spread += (step - mean_step) * (step - mean_step);
+      together += (step - mean_step) * (pace - mean_pace);
+      if (step < middle) ++before, sum_before += pace - mean_pace;
+    }
+    if (before == 0 || before == all || together <= 0) return {};
+    const double by_halves = sum_before * sum_before * all / (before * (all - before));
+    if (together * together / spread <= by_halves) return {};
+    const double growth = together / spread;
+    const auto at = [&](double step) { return mean_pace + growth * (step - mean_step); };
+    const double start = at(points.front().first);
+    std::vector<double> left(usual_.size(), 1.0);
+    if (start <= 0) return {};
+    for (const auto& [step, pace] : points) left[static_cast<std::size_t>(step)] = start / at(step);
+    return left;
+  }
+
+  // By how many standard errors the steps from `middle` on differ from those before it in their
+  // kernel time. Both sides vary alike: a few steps that happen to be alike say nothing of how
+  // steps vary. Few steps show the error itself only roughly, so Student's t of them comes as the
+  // distance that is as improbable in a normal distribution (D. L. Wallace, Bounds on Normal
+  // Approximations to Student's and the Chi-Square Distributions, Ann. Math. Statist. 30, 1959).
+  double Sigma(std::uint32_t middle) const {
+    std::vector<double> before;
+    std::vector<double> after;
+    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+      if (usual_[step] <= 0) continue;
+      auto& half = step < middle ? before : after;
+      half.push_back(taken_[step] / usual_[step]);
+    }
+    if (before.size() < 2 || after.size() < 2) return 0;
+    const auto [mean_before, squares_before] = MeanAndSquares(before);
+    const auto [mean_after, squares_after] = MeanAndSquares(after);
+    const auto count_before = static_cast<double>(before.size());
+    const auto count_after = static_cast<double>(after.size());
+    const double free = count_before + count_after - 2;
+    const double variance = (squares_before + squares_after) / free;
+    const double error = std::sqrt(variance * (1 / count_before + 1 / count_after));
+    const double apart = mean_after - mean_before;
+    if (apart == 0) return 0;
+    const double t = apart / std::max(error, std::abs(apart) / kMostT);
+    const double distance =
+        (8 * free + 1) / (8 * free + 3) * std::sqrt(free * std::log1p(t * t / free));
+    return std::copysign(distance, t);
+  }
+
+ private:
+  static constexpr double kMostT = 1000;  // where nothing varies
+
+  // And the sum of the squared distances from the mean.
+  static std::pair<double, double> MeanAndSquares(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+    double squares = 0;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    return {mean, squares};
+  }
+
+  const Run& run_;
+  std::vector<std::vector<float>> ratios_;  // by step, of single kernels
+  std::vector<double> taken_, usual_;       // by step, ns
+  std::vector<double> pace_;                // by step; 0 until it is asked for
+  std::vector<Nanos> usual_of_group_;       // see Usual
+  double least_;                            // kernels that tell the pace of a step
+};
+
+class VariationFinder {
+ public:
+  VariationFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        enough_(static_cast<std::size_t>(run_.knowledge.Number("kernel.like_calls"))),
+        kernels_(kernels) {}
+
+  KernelVariation Find() {
+    LossBuilder varying(basis_);
+    LossBuilder slowing(basis_);
+    const Likes likes(run_, kernels_);
+    Paces paces(run_, likes, enough_);
+    const std::uint32_t half_way = HalfWay();
+    const std::uint32_t middle = paces.Turn(half_way);
+    const std::size_t each_side = middle == half_way ? enough_ / 2 : Paces::kLeast;
+    const auto factor = run_.knowledge.Number("kernel.slow_factor");
+    double compared = 0;
+    double before = 0;
+    double after = 0;
+    for (std::size_t group = 0; group < likes.size(); ++group) {
+      const std::span<const std::uint32_t> ops = likes.Ops(group);
+      if (ops.size() < enough_) continue;
+      const std::span<const Nanos> lengths = likes.Lengths(group);
+      const Nanos median = paces.Usual(group);
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        const auto length = static_cast<double>(lengths[i]);
+        if (length <= factor * static_cast<double>(median)) continue;
+        const std::uint32_t op = ops[i];
+        const double pace = std::max(1.0, paces.Of(op));
+        if (length <= factor * pace * static_cast<double>(median)) continue;
+        varying.Count(trace_.ops.start[op], 0, lengths[i] - median);
+        varying.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + median, trace_.ops.end[op]);
+        varying.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(static_cast<double>(median) / length));
+      }
+      const std::span<const std::uint32_t> steps = likes.StepsOf(group);  // in time order
+      const auto half = std::find_if(steps.begin(), steps.end(),
+                                     [&](std::uint32_t step) { return step >= middle; }) -
+                        steps.begin();
+      const auto half_size = static_cast<std::size_t>(half);
+      if (half_size < each_side || ops.size() - half_size < each_side) continue;
+      const Nanos first = Median(std::vector<Nanos>(lengths.begin(), lengths.begin() + half));
+      const Nanos second = Median(std::vector<Nanos>(lengths.begin() + half, lengths.end()));
+      const auto count = static_cast<double>(ops.size() - half_size);
+      compared += static_cast<double>(median) * static_cast<double>(ops.size());
+      before += static_cast<double>(first) * count;
+      after += static_cast<double>(second) * count;
+      if (second <= first) continue;
+      for (std::size_t i = half_size; i < ops.size(); ++i) {
+        if (lengths[i] <= first) continue;
+        const std::uint32_t op = ops[i];
+        slowing.Count(trace_.ops.start[op], 0, lengths[i] - first);
+        slowing.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + first, trace_.ops.end[op]);
+        slowing.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(static_cast<double>(first) / Length(op)));
+      }
+    }
+    const std::vector<double> left = paces.LeftOfGrowth(middle);
+    double all = 0;
+    for (const std::uint32_t op : kernels_) all += Length(op);
+    result_.slowing_ratio = before > 0 ? after / before : 0;
+    result_.slowing_share = all > 0 ? std::min(1.0, compared / all) : 0;
+    result_.slowing_sigma = before > 0 ? paces.Sigma(middle) : 0;
+    result_.varying = varying.Build();
+    result_.slowing = left.empty() ? slowing.Build() : Growing(likes, left);
+    return std::move(result_);
+  }
+
+ private:
+  double Length(std::uint32_t op) const {
+    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+  }
+
+  // Kernels that take longer from step to step: what they take beyond the first one. `left`: of
+  // each step, see LeftOfGrowth.
+  Loss Growing(const Likes& likes, const std::vector<double>& left) const {
+    LossBuilder growing(basis_);
+    for (std::size_t group = 0; group < likes.size(); ++group) {
+      const std::span<const std::uint32_t> ops = likes.Ops(group);
+      if (ops.size() < enough_) continue;
+      for (std::size_t i = 0; i < ops.size(); ++i) {
+        const double part = left[likes.StepsOf(group)[i]];
+        if (part >= 1) continue;
+        const auto kept = static_cast<Nanos>(part * Length(ops[i]));
+        const Nanos start = trace_.ops.start[ops[i]];
+        growing.Count(start, 0, trace_.ops.end[ops[i]] - start - kept);
+        growing.AddSpan(trace_.ops.device[ops[i]], start + kept, trace_.ops.end[ops[i]]);
+        growing.remedy().scaled_ops.emplace_back(ops[i], static_cast<float>(part));
+      }
+    }
+    return growing.Build();
+  }
+
+  // The step whose kernels run in the middle of the window; the host may be steps ahead by then.
+  std::uint32_t HalfWay() const {
+    const Nanos middle = run_.window.start + run_.window.Length() / 2;
+    const auto first =
+        std::lower_bound(kernels_.begin(), kernels_.end(), middle,
+                         [&](std::uint32_t op, Nanos time) { return trace_.ops.start[op] < time; });
+    for (auto at = first; at != kernels_.end(); ++at) {
+      const std::uint32_t step = StepOf(run_, *at);
+      if (step != kNone) return step;
+    }
+    return kNone;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  std::size_t enough_;
+  const std::vector<std::uint32_t>& kernels_;
+  KernelVariation result_;
+};
+
+}  // namespace
+
+KernelVariation FindKernelVariation(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
+  return VariationFinder(basis, kernels).Find();
+}
+
+}  // namespace advise

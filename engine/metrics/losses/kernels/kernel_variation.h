@@ -1,0 +1,28 @@
+// The same kernel at the same place of the step that takes different times.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/metrics/losses/kernels/kernel.h"
+
+namespace advise {
+
+struct KernelVariation {
+  // Time of launches beyond twice what the same place of the step usually takes, where the other
+  // kernels of that step do not take longer alike: then the step has more to do.
+  Loss varying;
+  // Time of the second half beyond the median of the first, same kernel and grid; where kernels
+  // take longer from step to step, time beyond that of the first steps.
+  Loss slowing;
+  double slowing_ratio = 0;  // of the medians, weighted by time; 0 unknown
+  double slowing_share = 0;  // of the kernel time that could be compared
+  // By how many standard errors the halves differ, as the kernel time of single steps varies; 0
+  // unknown.
+  double slowing_sigma = 0;
+};
+
+// `kernels`: of the window, in time order, without communication. O(kernels).
+KernelVariation FindKernelVariation(const Basis& basis, const std::vector<std::uint32_t>& kernels);
+
+}  // namespace advise

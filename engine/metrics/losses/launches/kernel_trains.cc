@@ -1,0 +1,162 @@
+#include "engine/metrics/losses/launches/kernel_trains.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace advise {
+namespace {
+
+class TrainFinder {
+ public:
+  TrainFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        small_ns_(run_.knowledge.Number("kernel.train_small")),
+        train_length_(static_cast<std::size_t>(run_.knowledge.Number("kernel.train_length"))),
+        many_pieces_(static_cast<std::size_t>(run_.knowledge.Number("kernel.pieces_many"))),
+        few_blocks_(run_.knowledge.Number("kernel.pieces_fill")),
+        kernels_(kernels) {}
+
+  KernelTrains Find() {
+    LossBuilder matrix(basis_);
+    LossBuilder repeats(basis_);
+    LossBuilder pieces(basis_);
+    StepCounter matrix_whens(run_);
+    StepCounter repeat_whens(run_);
+    const Names& names = run_.names;
+    const ShapeSet matrices = names.Shapes([](const KernelClass& c) { return c.name == "matrix"; });
+    const ShapeSet attention =
+        names.Shapes([](const KernelClass& c) { return c.name == "attention"; });
+    const ShapeSet heavy = names.Shapes([](const KernelClass& c) {
+      return c.name == "matrix" || c.name == "optimizer" || c.name == "convolution";
+    });
+    // By stream; damaged reports have kernels of no stream.
+    std::vector<std::pair<Train, Train>> open(trace_.streams.size() + 1);
+    const std::size_t most_between = 2;
+    for (const std::uint32_t op : kernels_) {
+      auto& [products, same] = open[std::min<std::size_t>(trace_.ops.stream[op], open.size() - 1)];
+      const bool small = Length(op) <= small_ns_ && trace_.ops.in_graph[op] == 0;
+      if (small && In(matrices, op)) {
+        // Layers alternate between shapes; a loop over pieces does not.
+        const bool alike = !products.ops.empty() &&
+                           trace_.ops.detail[products.ops.back()] == trace_.ops.detail[op];
+        if (!alike) Close(&products, &matrix, &matrix_whens);
+        products.ops.push_back(op);
+        products.between = 0;
+      } else if (!small || In(attention, op) || ++products.between > most_between) {
+        Close(&products, &matrix, &matrix_whens);
+      }
+      const bool like =
+          !same.ops.empty() && trace_.ops.detail[same.ops.back()] == trace_.ops.detail[op];
+      const bool counts = small && !In(heavy, op);
+      if (!like || !counts) {
+        Pieces(same, &pieces);
+        Close(&same, &repeats, &repeat_whens);
+      }
+      if (counts) same.ops.push_back(op);
+    }
+    for (auto& [products, same] : open) {
+      Pieces(same, &pieces);
+      Close(&products, &matrix, &matrix_whens);
+      Close(&same, &repeats, &repeat_whens);
+    }
+    result_.product_kernels = matrix_whens.PerStep();
+    result_.repeat_kernels = repeat_whens.PerStep();
+    // Steps of one or a few such kernels are pieces themselves: then the whole run of them counts.
+    const double runs = static_cast<double>(repeats.count());
+    if (runs > 0 && result_.repeat_kernels < static_cast<double>(train_length_))
+      result_.repeat_kernels = static_cast<double>(repeat_whens.all()) / runs;
+    result_.products = matrix.Build();
+    result_.repeats = repeats.Build();
+    if (pieces.count() > 0)
+      result_.pieces_mean = piece_kernels_ / static_cast<double>(pieces.count());
+    result_.pieces = pieces.Build();
+    return std::move(result_);
+  }
+
+ private:
+  double Length(std::uint32_t op) const {
+    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+  }
+  bool In(const ShapeSet& shapes, std::uint32_t op) const {
+    return shapes.Has(trace_.ops.detail[op]);
+  }
+
+  struct Train {
+    std::vector<std::uint32_t> ops;  // that count
+    std::size_t between = 0;         // light kernels since the last that counts
+  };
+
+  // The part of the kernels' time that is left when all blocks are launched at once, one per SM at
+  // a time.
+  double SideBySide(const Train& train) const {
+    const std::uint32_t first = train.ops.front();
+    const double sms = trace_.devices[trace_.ops.device[first]].sm_count;
+    double blocks = 1;
+    for (const std::uint32_t size : trace_.shapes[trace_.ops.detail[first]].grid) blocks *= size;
+    if (sms <= 0 || blocks > few_blocks_ * sms) return 1;
+    return std::max(blocks / sms, 1 / static_cast<double>(train.ops.size()));
+  }
+
+  // Kernels that use next to nothing of the GPU, and the gaps between them, in a run of many.
+  void Pieces(const Train& train, LossBuilder* loss) {
+    if (train.ops.size() < many_pieces_) return;
+    const double left = SideBySide(train);
+    if (left >= 1) return;
+    const std::uint32_t first = train.ops.front();
+    const Nanos end = trace_.ops.end[train.ops.back()];
+    loss->Count(trace_.ops.start[first], 0, end - trace_.ops.start[first]);
+    piece_kernels_ += static_cast<double>(train.ops.size());
+    const std::uint32_t device = trace_.ops.device[first];
+    const IntervalSet gaps = basis_.times[device].idle.Clip(trace_.ops.end[first], end);
+    for (const Interval& gap : gaps.intervals()) loss->AddSpan(device, gap.start, gap.end);
+    for (std::size_t i = 1; i < train.ops.size(); ++i) {
+      const std::uint32_t op = train.ops[i];
+      loss->AddOp(op);
+      loss->remedy().scaled_ops.emplace_back(op, static_cast<float>(left));
+      if (trace_.ops.call[op] != kNone)
+        loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
+    }
+  }
+
+  void Close(Train* train, LossBuilder* loss, StepCounter* whens) const {
+    if (train->ops.size() >= train_length_) {
+      const std::uint32_t first = train->ops.front();
+      loss->Count(trace_.ops.start[first], 0, 0);
+      // Only the gaps: one launch for all of them does not make the work itself less.
+      const std::uint32_t device = trace_.ops.device[first];
+      const IntervalSet gaps =
+          basis_.times[device].idle.Clip(trace_.ops.end[first], trace_.ops.end[train->ops.back()]);
+      for (const Interval& gap : gaps.intervals()) loss->AddSpan(device, gap.start, gap.end);
+      for (std::size_t i = 0; i < train->ops.size(); ++i) {
+        const std::uint32_t op = train->ops[i];
+        whens->Count(trace_.ops.start[op]);
+        if (i > 0 && trace_.ops.call[op] != kNone) {
+          loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
+        }
+      }
+    }
+    train->ops.clear();
+    train->between = 0;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  double small_ns_;
+  std::size_t train_length_;
+  std::size_t many_pieces_;
+  double few_blocks_;
+  double piece_kernels_ = 0;
+  const std::vector<std::uint32_t>& kernels_;
+  KernelTrains result_;
+};
+
+}  // namespace
+
+KernelTrains FindKernelTrains(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
+  return TrainFinder(basis, kernels).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,432 @@
+#include "engine/metrics/losses/launches/launch.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/base/hash.h"
+#include "engine/metrics/losses/launches/awaited_kernels.h"
+#include "engine/metrics/losses/launches/behind_launches.h"
+#include "engine/timeline/blocking_calls.h"
+#include "engine/timeline/pause.h"
+#include "engine/timeline/room.h"
+
+namespace advise {
+namespace {
+
+class LaunchFinder {
+ public:
+  explicit LaunchFinder(const Basis& basis)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        long_gap_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
+        tiny_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.tiny_kernel"))),
+        long_pauses_(LongPauses(run_)) {}
+
+  Launches Find() {
+    Kernels();
+    Queue();
+    Gaps();
+    Sequence();
+    Slow();
+    Trains();
+    Waits();
+    return std::move(result_);
+  }
+
+ private:
+  bool IsLaunch(std::uint32_t call) const {
+    const CallClass c = run_.ClassOfCall(call);
+    return c == CallClass::kLaunch || c == CallClass::kGraphLaunch;
+  }
+  // A launch, or a copy or memset that the host does not wait for.
+  bool QueuesWork(std::uint32_t call) const {
+    const CallClass c = run_.ClassOfCall(call);
+    return IsLaunch(call) || ((c == CallClass::kCopyAsync || c == CallClass::kMemsetAsync) &&
+                              !BlocksHost(run_, call));
+  }
+  Nanos CallLength(std::uint32_t call) const {
+    return trace_.calls.end[call] - trace_.calls.start[call];
+  }
+
+  void Kernels() {
+    std::vector<float> lengths;
+    StepCounter counter(run_);
+    std::size_t tiny = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      lengths.push_back(static_cast<float>(length));
+      counter.Count(trace_.ops.start[op]);
+      if (length < tiny_ns_ && trace_.ops.in_graph[op] == 0) {
+        ++tiny;
+        result_.tiny_ns += static_cast<double>(length);
+      }
+    }
+    const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    result_.tiny_share =
+        lengths.empty() ? 0 : static_cast<double>(tiny) / static_cast<double>(lengths.size());
+    result_.kernel_median_ns = static_cast<double>(Median(std::move(lengths)));
+    result_.kernels_per_step = counter.PerStep() / devices;
+    result_.tiny_ns /= devices;
+  }
+
+  // Calls `visit(op, call, until)` for each launched op of the window in time order; `until` is
+  // when what came before it on the device had ended.
+  template <typename Visit>
+  void ForEachLaunch(Visit visit) const {
+    std::vector<Nanos> until(trace_.devices.size(), 0);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      Nanos& ended = until[trace_.ops.device[op]];
+      if (call != kNone && run_.first_op_of_call[call] == op && IsLaunch(call) &&
+          basis_.InWindow(trace_.ops.start[op])) {
+        visit(op, call, ended);
+      }
+      ended = std::max(ended, trace_.ops.end[op]);
+    }
+  }
+
+  // Had the device anything left to do when the op's launch could reach it? A launch takes its time
+  // from call to device: work that ends meanwhile is no queue. How long it takes is what ops needed
+  // that were launched to an idle device.
+  void Queue() {
+    std::size_t all = 0;
+    std::vector<float> calls;
+    std::vector<float> latencies;
+    const double near = run_.knowledge.Number("launch.near_factor") * static_cast<double>(tiny_ns_);
+    ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
+      ++all;
+      const Nanos lead = trace_.ops.start[op] - trace_.calls.end[call];
+      if (static_cast<double>(lead) < near) calls.push_back(static_cast<float>(CallLength(call)));
+      if (until <= trace_.calls.end[call]) latencies.push_back(static_cast<float>(lead));
+    });
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.latency_count"));
+    const auto longest = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    if (latencies.size() >= least)
+      latency_ = std::clamp<Nanos>(static_cast<Nanos>(Median(std::move(latencies))), 0, longest);
+    std::size_t empty = 0;
+    came_late_.resize(trace_.calls.size(), 0);
+    ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
+      const bool waited = trace_.ops.start[op] > until;
+      if (until > trace_.calls.end[call] && !(waited && IsLate(call, until))) return;
+      ++empty;
+      came_late_[call] = 1;
+    });
+    result_.count = static_cast<std::int64_t>(all);
+    result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
+    result_.call_median_ns = static_cast<double>(Median(std::move(calls)));
+  }
+
+  // Whether the device ran out of work before the call could have reached it.
+  bool IsLate(std::uint32_t call, Nanos out_of_work) const {
+    return out_of_work < trace_.calls.end[call] + latency_;
+  }
+
+  // The node of a graph that follows another one: nothing launches it.
+  bool InsideGraph(std::uint32_t op) const {
+    const std::uint32_t call = trace_.ops.call[op];
+    return trace_.ops.in_graph[op] != 0 && call != kNone && run_.first_op_of_call[call] != op;
+  }
+
+  // Code that goes on for so long is not the code between two launches, however short the GPU is
+  // idle in it.
+  bool InLongPause(const GapPiece& piece) const {
+    const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+    return piece.cause == IdleCause::kHostCompute && thread != kNone &&
+           PauseAround(run_, thread, piece.start).Length() > long_pauses_[thread];
+  }
+
+  // Gaps between kernels that are short and that launching (or the code between launches) makes.
+  // Behind a launch that came in time lies only what the device needs from kernel to kernel.
+  void Gaps() {
+    LossBuilder bound(basis_);
+    LossBuilder graph(basis_);
+    LossBuilder framework(basis_);
+    std::vector<float> lengths;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const Gap gap = basis_.idle.gaps[piece.gap];
+      const bool launching =
+          piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
+      const bool special = piece.phase >= Phase::kEvaluation;
+      if (!launching || special || gap.op == kNone || InsideGraph(gap.op)) continue;
+      const std::uint32_t launch = trace_.ops.call[gap.op];
+      if (launch == kNone || !IsLate(launch, gap.start)) continue;
+      if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
+        bound.AddSpan(piece.device, piece.start, piece.end);
+        graph.AddSpan(piece.device, piece.start, piece.end);
+        if (piece.start == gap.start) {
+          lengths.push_back(static_cast<float>(gap.Length()));
+          bound.Count(piece.start, 0, gap.Length());
+          graph.Count(piece.start, 0, gap.Length());
+        }
+      } else if (piece.cause == IdleCause::kHostCompute) {
+        framework.AddSpan(piece.device, piece.start, piece.end);
+        if (piece.start == gap.start) framework.Count(piece.start, 0, gap.Length());
+      }
+    }
+    result_.gap_median_ns = static_cast<double>(Median(std::move(lengths)));
+    // In a graph all launches and the code between them are no longer there. Less of a change does
+    // away with those that came late, and what belongs to them.
+    auto all = std::make_shared<Remedy>();
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const RowRange rows = run_.calls_of_thread[thread];
+      Nanos previous = rows.empty() ? 0 : trace_.calls.start[rows.first];
+      std::vector<std::uint32_t> help;  // since the last launch
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        const Nanos between = trace_.calls.start[c] - previous;
+        previous = std::max(previous, trace_.calls.end[c]);
+        if (!basis_.InWindow(trace_.calls.start[c]) || between > long_gap_ns_) continue;
+        const CallClass call_class = run_.ClassOfCall(c);
+        const std::uint32_t op = run_.first_op_of_call[c];
+        const bool kernel =
+            call_class == CallClass::kLaunch && op != kNone && trace_.ops.in_graph[op] == 0;
+        const bool small_help = call_class == CallClass::kMemsetAsync ||
+                                call_class == CallClass::kEventRecord ||
+                                call_class == CallClass::kStreamWaitEvent ||
+                                call_class == CallClass::kQuery || call_class == CallClass::kOther;
+        if (small_help) help.push_back(c);
+        if (kernel || small_help) all->vanished_calls.push_back(c);
+        if (!kernel) continue;
+        if (came_late_[c] != 0) {
+          std::vector<std::uint32_t>& vanished = bound.remedy().vanished_calls;
+          vanished.insert(vanished.end(), help.begin(), help.end());
+          vanished.push_back(c);
+        }
+        help.clear();
+      }
+    }
+    result_.bound = bound.Build();
+    // The host may also be late for other code because it launched for so long before.
+    AddBehindLaunches(basis_, all->vanished_calls, &graph);
+    result_.graph = graph.Build();
+    all->makes_room = result_.graph.lost->Total() > 2 * result_.bound.lost->Total();
+    result_.graph.remedy = std::move(all);
+    result_.framework = framework.Build();
+  }
+
+  // Do the steps launch the same kernels, with the same grids, in the same order? What would break
+  // a capture?
+  void Sequence() {
+    const Steps& steps = run_.steps;
+    if (!steps.known()) return;
+    std::uint32_t busiest = kNone;
+    for (const std::uint32_t d : run_.active_devices) {
+      if (busiest == kNone || run_.ops_of_device[d].size() > run_.ops_of_device[busiest].size())
+        busiest = d;
+    }
+    const std::vector<std::uint32_t>& ops = run_.ops_of_device[busiest];
+    std::map<std::uint64_t, std::size_t> hashes;
+    std::vector<double> lengths;
+    std::size_t at = 0;
+    for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
+      while (at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].start) ++at;
+      Fnv1a hash;
+      std::size_t length = 0;
+      for (; at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].end; ++at) {
+        if (trace_.ops.kind[ops[at]] != OpKind::kKernel || run_.IsComm(ops[at])) continue;
+        hash.Add(trace_.ops.detail[ops[at]]);
+        ++length;
+      }
+      ++hashes[hash.value()];
+      lengths.push_back(static_cast<double>(length));
+    }
+    std::size_t most = 0;
+    for (const auto& [hash, count] : hashes) most = std::max(most, count);
+    result_.sequence_length = Median(lengths);
+    result_.sequence_same = static_cast<double>(most) / static_cast<double>(steps.steady_count());
+    result_.sequence_breaks = std::max(0.0, PlacesThatBreak() - 1);
+  }
+
+  // Places between two kernels of a launching thread at which a call holds the host, per step. One
+  // such place is where a graph ends and the next begins: the token is read, the result sent.
+  double PlacesThatBreak() const {
+    StepCounter places(run_);
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const RowRange calls = run_.calls_of_thread[thread];
+      bool launched = false;  // a kernel, since the last such place
+      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+        if (!basis_.InWindow(trace_.calls.start[c])) continue;
+        if (launched && BlocksHost(run_, c)) places.Count(trace_.calls.start[c]), launched = false;
+        if (IsLaunch(c)) launched = true;
+      }
+    }
+    return places.PerStep();
+  }
+
+  void Slow() {
+    LossBuilder loss(basis_);
+    const double usual = run_.knowledge.Number("launch.usual_call");
+    const double slow = run_.knowledge.Number("launch.slow_call");
+    result_.threads = CountThreads();
+    if (result_.call_median_ns >= slow) {
+      result_.slow_median_ns = result_.call_median_ns;
+      std::size_t contended = 0;
+      std::size_t all = 0;
+      for (const std::uint32_t thread : run_.launching_threads) {
+        IntervalSet beyond;
+        for (std::uint32_t c = run_.calls_of_thread[thread].first;
+             c < run_.calls_of_thread[thread].last; ++c) {
+          if (!QueuesWork(c) || !basis_.InWindow(trace_.calls.start[c])) continue;
+          // What makes launches slow makes every call slow that puts work into a queue.
+          beyond.Append(trace_.calls.start[c] + static_cast<Nanos>(usual), trace_.calls.end[c]);
+          if (!IsLaunch(c)) continue;
+          loss.Count(trace_.calls.start[c], 0, CallLength(c));
+          ++all;
+          if (OverlapsOtherCall(c)) ++contended;
+        }
+        loss.remedy().host_cuts.push_back({thread, std::move(beyond)});
+      }
+      result_.slow_contended =
+          all == 0 ? 0 : static_cast<double>(contended) / static_cast<double>(all);
+      for (const GapPiece piece : basis_.idle.pieces) {
+        if (piece.cause == IdleCause::kLaunch) loss.AddSpan(piece.device, piece.start, piece.end);
+      }
+    }
+    result_.slow = loss.Build();
+  }
+
+  // Threads of one process that make launching calls in the window.
+  std::size_t CountThreads() const {
+    std::map<std::uint32_t, std::size_t> per_process;
+    std::size_t most = 0;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      most = std::max(most, ++per_process[trace_.threads[thread].process]);
+    }
+    return most;
+  }
+
+  bool OverlapsOtherCall(std::uint32_t call) const {
+    const std::uint32_t process = run_.ProcessOfCall(call);
+    for (const std::uint32_t other : run_.launching_threads) {
+      if (other == trace_.calls.thread[call] || trace_.threads[other].process != process) continue;
+      const RowRange rows = run_.calls_of_thread[other];
+      const auto first = trace_.calls.start.begin() + rows.first;
+      const auto last = trace_.calls.start.begin() + rows.last;
+      const auto after = std::lower_bound(first, last, trace_.calls.end[call]);
+      if (after == first) continue;
+      const auto row = static_cast<std::size_t>(std::prev(after) - trace_.calls.start.begin());
+      if (trace_.calls.end[row] > trace_.calls.start[call]) return true;
+    }
+    return false;
+  }
+
+  // Tiny device copies and memsets back to back on one stream.
+  void Trains() {
+    const double small_bytes = run_.knowledge.Number("copy.small_bytes");
+    const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.train_length"));
+    LossBuilder loss(basis_);
+    StepCounter ops_in_trains(run_);
+    std::vector<std::vector<std::uint32_t>> open(trace_.streams.size());
+    const auto close = [&](std::vector<std::uint32_t>* train) {
+      if (train->size() >= least) {
+        loss.Count(trace_.ops.start[train->front()], 0, 0);
+        loss.AddSpan(trace_.ops.device[train->front()], trace_.ops.start[train->front()],
+                     trace_.ops.end[train->back()]);
+        for (std::size_t i = 0; i < train->size(); ++i) {
+          const std::uint32_t op = (*train)[i];
+          ops_in_trains.Count(trace_.ops.start[op]);
+          if (i == 0) continue;
+          loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+          if (trace_.ops.call[op] != kNone)
+            loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+        }
+      }
+      train->clear();
+    };
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.stream[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t detail = trace_.ops.detail[op];
+      const bool device_copy = trace_.ops.kind[op] == OpKind::kCopy &&
+                               trace_.copies.direction[detail] == CopyDirection::kDeviceToDevice &&
+                               static_cast<double>(trace_.copies.bytes[detail]) <= small_bytes;
+      const bool memset = trace_.ops.kind[op] == OpKind::kMemset &&
+                          static_cast<double>(trace_.memsets.bytes[detail]) <= small_bytes;
+      std::vector<std::uint32_t>& train = open[trace_.ops.stream[op]];
+      if ((device_copy || memset) && trace_.ops.in_graph[op] == 0) {
+        train.push_back(op);
+      } else {
+        close(&train);
+      }
+    }
+    for (std::vector<std::uint32_t>& train : open) close(&train);
+    result_.trains_ops_per_step = ops_in_trains.PerStep();
+    result_.trains = loss.Build();
+  }
+
+  // Launching calls that return only after the end of their kernel, as with CUDA_LAUNCH_BLOCKING=1.
+  void Waits() {
+    LossBuilder loss(basis_);
+    const std::vector<std::uint8_t> may_wait = ThreadsThatAwaitKernels(basis_);
+    Nanos ran = 0;                                         // kernels whose launches tell, and
+    Nanos waited = 0;                                      // those of them whose launches wait
+    std::vector<Nanos> waiting(trace_.threads.size(), 0);  // less those that do not wait
+    const auto longer = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (!IsLaunchOfKernel(basis_, op)) continue;
+      const bool waits =
+          may_wait[trace_.calls.thread[call]] != 0 && trace_.calls.end[call] >= trace_.ops.end[op];
+      if (waits) loss.remedy().unblocked_calls.push_back(call);
+      // A short kernel may end before its launching call returns, above all when calls are slow:
+      // only longer ones tell, and the longer the more.
+      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      if (length < longer) continue;
+      ran += length;
+      waited += waits ? length : 0;
+      waiting[trace_.calls.thread[call]] += waits ? length : -length;
+      if (waits) loss.Count(trace_.calls.start[call], 0, CallLength(call));
+    }
+    result_.waiting_share = ran == 0 ? 0 : static_cast<double>(waited) / static_cast<double>(ran);
+    // A thread that waits for each of its kernels is never ahead of the GPU: what it does next, the
+    // GPU waits for, and what it hands over next runs beside no kernel, also on another stream. All
+    // of that may be due to it.
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      const bool host = piece.cause == IdleCause::kLaunch ||
+                        piece.cause == IdleCause::kHostCompute ||
+                        piece.cause == IdleCause::kHostSync || piece.cause == IdleCause::kHostWait;
+      if (thread != kNone && waiting[thread] > 0 && host)
+        loss.AddSpan(piece.device, piece.start, piece.end);
+    }
+    const Room room(run_);
+    std::vector<std::uint32_t> previous(trace_.threads.size(), kNone);  // the kernel before
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call == kNone || waiting[trace_.calls.thread[call]] <= 0) continue;
+      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) {
+        loss.AddExposed(op);
+        continue;
+      }
+      std::uint32_t& before = previous[trace_.calls.thread[call]];
+      // Two streams, and the GPU had room for both.
+      if (before != kNone && trace_.ops.stream[before] != trace_.ops.stream[op] &&
+          trace_.ops.device[before] == trace_.ops.device[op] &&
+          basis_.InWindow(trace_.ops.start[before]) && room.IsLeftBy(before)) {
+        loss.AddOp(before);
+        result_.waiting_alone_ns +=
+            static_cast<double>(trace_.ops.end[before] - trace_.ops.start[before]);
+      }
+      before = op;
+    }
+    result_.waiting = loss.Build();
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  Nanos long_gap_ns_;
+  Nanos tiny_ns_;
+  Nanos latency_ = 0;  // from the end of a launching call to its op on an idle device
+  std::vector<std::uint8_t> came_late_;  // by call
+  std::vector<Nanos> long_pauses_;
+  Launches result_;
+};
+
+}  // namespace
+
+Launches FindLaunches(const Basis& basis) { return LaunchFinder(basis).Find(); }
+
+}  // namespace advise

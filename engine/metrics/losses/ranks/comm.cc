@@ -1,0 +1,286 @@
+#include "engine/metrics/losses/ranks/comm.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "engine/timeline/collective_kind.h"
+
+namespace advise {
+namespace {
+
+class CommFinder {
+ public:
+  CommFinder(const Basis& basis, const Phases& phases)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        phases_(phases),
+        of_device_(trace_.devices.size()) {
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (run_.IsComm(op) && basis_.InWindow(trace_.ops.start[op]))
+        of_device_[trace_.ops.device[op]].push_back(op);
+    }
+  }
+
+  Comm Find() {
+    Totals();
+    if (result_.count == 0) {
+      result_.serial = result_.no_overlap = result_.small = LossBuilder(basis_).Build();
+      return std::move(result_);
+    }
+    Overlap();
+    Small();
+    return std::move(result_);
+  }
+
+ private:
+  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
+  Nanos Exposed(std::uint32_t op) const {
+    return basis_.times[trace_.ops.device[op]].comm_exposed.OverlapWith(trace_.ops.start[op],
+                                                                        trace_.ops.end[op]);
+  }
+  double Devices() const {
+    return static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+  }
+
+  void Totals() {
+    std::map<std::string, CollectiveRow> kinds;
+    const std::vector<std::uint32_t> rows = RowsOfCollectives(trace_);
+    StepCounter counter(run_);
+    std::vector<double> lengths;
+    double all = 0;
+    double exposed = 0;
+    std::vector<std::uint8_t> computes(trace_.streams.size(), 0);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kKernel && trace_.ops.stream[op] != kNone &&
+          !run_.IsComm(op)) {
+        computes[trace_.ops.stream[op]] = 1;
+      }
+    }
+    std::size_t shared = 0;
+    for (const std::uint32_t d : run_.active_devices) {
+      for (const std::uint32_t op : of_device_[d]) {
+        const std::string kind = KindOfCollective(run_, op, rows.empty() ? kNone : rows[op]);
+        CollectiveRow& row = kinds[kind.empty() ? "unnamed" : kind];
+        row.count += 1;
+        row.time_ns += static_cast<double>(Length(op));
+        row.exposed_ns += static_cast<double>(Exposed(op));
+        counter.Count(trace_.ops.start[op]);
+        lengths.push_back(static_cast<double>(Length(op)));
+        if (trace_.ops.stream[op] != kNone && computes[trace_.ops.stream[op]] != 0) ++shared;
+      }
+      all += static_cast<double>(basis_.times[d].comm.Total());
+      exposed += static_cast<double>(basis_.times[d].comm_exposed.Total());
+    }
+    for (auto& [kind, row] : kinds) {
+      row.kind = kind;
+      result_.kinds.push_back(row);
+    }
+    std::stable_sort(
+        result_.kinds.begin(), result_.kinds.end(),
+        [](const CollectiveRow& a, const CollectiveRow& b) { return a.time_ns > b.time_ns; });
+    result_.count = static_cast<std::int64_t>(counter.all());
+    result_.per_step = counter.PerStep() / Devices();
+    result_.time_ns = all / Devices();
+    result_.overlap = all > 0 ? 1 - exposed / all : 0;
+    result_.median_ns = Median(lengths);
+    result_.same_stream = 2 * shared > counter.all();
+  }
+
+  // Trains of exposed collectives: one or two a step after the backward pass are gradients that
+  // waited for its end; many trains all over the step mean that communication and compute never run
+  // side by side.
+  void Overlap() {
+    LossBuilder serial(basis_);
+    LossBuilder apart(basis_);
+    const double hidden = run_.knowledge.Number("comm.hidden_share");
+    const double little = run_.knowledge.Number("comm.train_compute");
+    const double at_end_most = run_.knowledge.Number("comm.trains_at_end");
+    std::int64_t in_serial = 0;
+    for (const std::uint32_t d : run_.active_devices) {
+      const std::vector<std::uint32_t>& comm = of_device_[d];
+      if (comm.empty()) continue;
+      // A train: consecutive collectives with little compute between them.
+      std::vector<std::vector<std::uint32_t>> trains;
+      for (const std::uint32_t op : comm) {
+        bool same = false;
+        if (!trains.empty()) {
+          const std::uint32_t last = trains.back().back();
+          const Nanos compute =
+              basis_.times[d].compute.OverlapWith(trace_.ops.end[last], trace_.ops.start[op]);
+          same = static_cast<double>(compute) <=
+                 little * static_cast<double>(Length(last) + Length(op));
+        }
+        if (!same) trains.emplace_back();
+        trains.back().push_back(op);
+      }
+      const double steps = run_.steps.known() ? static_cast<double>(run_.steps.steady_count()) : 0;
+      const double trains_per_step = steps > 0 ? static_cast<double>(trains.size()) / steps
+                                               : static_cast<double>(trains.size());
+      for (const auto& train : trains) {
+        Nanos length = 0;
+        Nanos exposed = 0;
+        for (const std::uint32_t op : train) length += Length(op), exposed += Exposed(op);
+        // Collectives that already run beside compute for a fair part are as good as it gets from
+        // here.
+        if (length <= 0 ||
+            static_cast<double>(length - exposed) > hidden * static_cast<double>(length))
+          continue;
+        // Begun while compute ran: as early as it could be, and slow for another reason.
+        const bool begun_alone = !basis_.times[d].compute.Contains(trace_.ops.start[train.front()]);
+        if (!begun_alone) continue;
+        const bool after_backward = AfterBackward(train.front());
+        const bool at_end = !phases_.known(Phase::kBackward) && steps > 0 &&
+                            trains_per_step <= at_end_most && Reduces(train.front());
+        LossBuilder& loss = after_backward || at_end ? serial : apart;
+        for (const std::uint32_t op : train) {
+          // Weights that the optimizer updated are sent when they are there: no switch hides that.
+          if (&loss == &apart && phases_.OfOp(run_, op) == Phase::kOptimizer) continue;
+          loss.Count(trace_.ops.start[op], 0, Length(op));
+          loss.AddExposed(op);
+          loss.remedy().detached_ops.push_back(op);
+        }
+        if (after_backward || at_end) in_serial += static_cast<std::int64_t>(train.size());
+      }
+    }
+    result_.serial = serial.Build();
+    // Gradients can hide behind the backward pass only, not behind the whole step.
+    const double exposed = static_cast<double>(result_.serial.lost->Total()) / Devices();
+    const double hideable = std::min(exposed, BackwardNs());
+    result_.serial.remedy->reach_ns = std::max<Nanos>(1, static_cast<Nanos>(hideable));
+    result_.serial.remedy->reach_reason = "the backward pass, too short to hide more,";
+    result_.no_overlap = apart.Build();
+    result_.serial_share = static_cast<double>(in_serial) / static_cast<double>(result_.count);
+  }
+
+  // Compute time of the backward pass on a device; its usual share of the step when no ranges tell.
+  double BackwardNs() const {
+    double all = 0;
+    double backward = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op) ||
+          !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      all += static_cast<double>(Length(op));
+      if (phases_.OfOp(run_, op) == Phase::kBackward) backward += static_cast<double>(Length(op));
+    }
+    return (backward > 0 ? backward : run_.knowledge.Number("comm.backward_share") * all) /
+           Devices();
+  }
+
+  // Gradients: sums over ranks, or a name that hides the kind.
+  bool Reduces(std::uint32_t op) const {
+    const std::string& kind = run_.names.Kernel(trace_.ops.detail[op]).collective;
+    return kind.empty() || kind == "allreduce" || kind == "reducescatter" || kind == "reduce";
+  }
+
+  // Started when all kernels that backward ranges launched before it had ended, and before the next
+  // forward pass.
+  bool AfterBackward(std::uint32_t op) {
+    if (!phases_.known(Phase::kBackward) || !Reduces(op)) return false;
+    if (backward_ends_.empty()) {
+      backward_ends_.resize(trace_.devices.size());
+      for (std::uint32_t k = 0; k < trace_.ops.size(); ++k) {
+        if (trace_.ops.kind[k] != OpKind::kKernel || run_.IsComm(k)) continue;
+        const Phase phase = phases_.OfOp(run_, k);
+        if (phase == Phase::kBackward || phase == Phase::kForward) {
+          backward_ends_[trace_.ops.device[k]].push_back(
+              {trace_.ops.start[k], phase == Phase::kBackward ? 1 : 0});
+        }
+      }
+    }
+    const auto& marks = backward_ends_[trace_.ops.device[op]];
+    const auto after = std::lower_bound(marks.begin(), marks.end(),
+                                        std::pair<Nanos, int>{trace_.ops.start[op], -1});
+    if (after == marks.begin()) return false;
+    const bool last_was_backward = std::prev(after)->second == 1;
+    const bool more_backward = after != marks.end() && after->second == 1;
+    return last_was_backward && !more_backward;
+  }
+
+  // Short collectives in a row, which can be sent together. Where compute of their length or more
+  // lies between two of them, the later one carries what that computes from the earlier one's
+  // result, or what was not there yet: sums of layers that GPUs share, and of tokens.
+  void Small() {
+    LossBuilder loss(basis_);
+    const auto short_ns = static_cast<Nanos>(run_.knowledge.Number("comm.short"));
+    const std::vector<std::uint8_t> few_bytes = FewBytes();
+    const auto is_short = [&](std::uint32_t op) {
+      return Length(op) <= short_ns || few_bytes[op] != 0;
+    };
+    std::int64_t small = 0;
+    for (const std::uint32_t d : run_.active_devices) {
+      std::vector<std::uint32_t> row;
+      const auto close = [&] {
+        if (row.size() > 1) AddRow(d, row, short_ns, &loss);
+        small += row.size() > 1 ? static_cast<std::int64_t>(row.size()) : 0;
+        row.clear();
+      };
+      for (const std::uint32_t op : of_device_[d]) {
+        const bool joins = !row.empty() && ComputeBetween(d, row.back(), op) <=
+                                               std::max(Length(row.back()), Length(op));
+        if (!joins || !is_short(op)) close();
+        if (is_short(op)) row.push_back(op);
+      }
+      close();
+    }
+    result_.small_share = static_cast<double>(small) / static_cast<double>(result_.count);
+    result_.small = loss.Build();
+    result_.small.per_step /= Devices();
+  }
+
+  // By op: what is known to carry so little that all its time is latency, if not a wait for a late
+  // rank.
+  std::vector<std::uint8_t> FewBytes() const {
+    std::vector<std::uint8_t> few(trace_.ops.size(), 0);
+    const double most = run_.knowledge.Number("comm.small_bytes");
+    const auto longest = static_cast<Nanos>(run_.knowledge.Number("comm.small_longest"));
+    const CollectiveTable& table = trace_.collectives;
+    for (std::size_t row = 0; row < table.size(); ++row) {
+      const std::uint32_t op = table.op[row];
+      const std::int64_t bytes = std::max(table.in_bytes[row], table.out_bytes[row]);
+      if (op != kNone && bytes >= 0 && static_cast<double>(bytes) <= most && Length(op) <= longest)
+        few[op] = 1;
+    }
+    return few;
+  }
+
+  Nanos ComputeBetween(std::uint32_t device, std::uint32_t earlier, std::uint32_t later) const {
+    return basis_.times[device].compute.OverlapWith(trace_.ops.end[earlier],
+                                                    trace_.ops.start[later]);
+  }
+
+  void AddRow(std::uint32_t device, const std::vector<std::uint32_t>& row, Nanos short_ns,
+              LossBuilder* loss) const {
+    const auto factor = static_cast<float>(1 / run_.knowledge.Number("comm.bucket"));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::uint32_t op = row[i];
+      loss->Count(trace_.ops.start[op], 0, Length(op));
+      loss->AddExposed(op);
+      loss->remedy().scaled_ops.emplace_back(op, factor);
+      if (i == 0) continue;
+      const IntervalSet gap =
+          basis_.times[device].idle.Clip(trace_.ops.end[row[i - 1]], trace_.ops.start[op]);
+      for (const Interval& g : gap.intervals()) {
+        if (g.Length() <= short_ns) loss->AddSpan(device, g.start, g.end);
+      }
+      if (trace_.ops.call[op] != kNone)
+        loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
+    }
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Phases& phases_;
+  std::vector<std::vector<std::uint32_t>> of_device_;
+  std::vector<std::vector<std::pair<Nanos, int>>> backward_ends_;
+  Comm result_;
+};
+
+}  // namespace
+
+Comm FindComm(const Basis& basis, const Phases& phases) { return CommFinder(basis, phases).Find(); }
+
+}  // namespace advise

@@ -1,0 +1,111 @@
+#include "engine/metrics/losses/ranks/contention.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <vector>
+
+namespace advise {
+namespace {
+
+std::size_t PartOf(double share, std::size_t count) {
+  return static_cast<std::size_t>(share * static_cast<double>(count));
+}
+
+// What a kernel that took `length` beside a collective takes alone, if it is one of those that
+// were seen alone (in ascending order): a name with one grid and block may stand for several
+// amounts of work, and the longest that is not longer is the one that says least against the
+// collective. A few stragglers among them say nothing.
+Nanos TimeAlone(const std::vector<Nanos>& alone, Nanos length, double stragglers) {
+  const std::size_t usual = alone.size() - PartOf(stragglers, alone.size());
+  const auto last = alone.begin() + static_cast<std::ptrdiff_t>(usual);
+  const auto above = std::upper_bound(alone.begin(), last, length);
+  return above == alone.begin() ? length : *std::prev(above);
+}
+
+struct Beside {
+  std::uint32_t op;
+  Nanos length;
+  Nanos overlap;  // with collectives
+};
+
+struct Seen {
+  std::vector<Nanos> alone;
+  std::vector<Beside> beside;
+};
+
+// A collective slows all kernels of a shape that it covers, if they do the same work. Where some
+// take no longer than alone, the others do more work, and nothing says how long that takes alone.
+bool SlowsNone(const Seen& seen, const Knowledge& knowledge) {
+  const double share = knowledge.Number("comm.covered_share");
+  const double as_alone = knowledge.Number("comm.as_alone");
+  const double stragglers = knowledge.Number("comm.stragglers");
+  double covered = 0;
+  double undisturbed = 0;
+  for (const Beside& one : seen.beside) {
+    const auto length = static_cast<double>(one.length);
+    if (static_cast<double>(one.overlap) < share * length) continue;
+    covered += 1;
+    const Nanos alone = TimeAlone(seen.alone, one.length, stragglers);
+    if (length <= as_alone * static_cast<double>(alone)) undisturbed += 1;
+  }
+  return undisturbed > knowledge.Number("comm.undisturbed_share") * covered;
+}
+
+}  // namespace
+
+Contention FindContention(const Basis& basis) {
+  const Run& run = basis.run;
+  const Trace& trace = run.trace;
+  const auto length_of = [&](std::uint32_t op) { return trace.ops.end[op] - trace.ops.start[op]; };
+  Contention result;
+  LossBuilder loss(basis);
+  const auto least = static_cast<std::size_t>(run.knowledge.Number("comm.compared_least"));
+  const double beside = run.knowledge.Number("comm.beside_share");
+  const double stragglers = run.knowledge.Number("comm.stragglers");
+  double beside_ns = 0;
+  double alone_ns = 0;
+  for (const std::uint32_t d : run.active_devices) {
+    if (basis.times[d].comm.empty()) continue;
+    std::map<std::uint32_t, Seen> shapes;
+    for (const std::uint32_t op : run.ops_of_device[d]) {
+      if (trace.ops.kind[op] != OpKind::kKernel || run.IsComm(op)) continue;
+      if (!basis.InWindow(trace.ops.start[op])) continue;
+      const Nanos overlap = basis.times[d].comm.OverlapWith(trace.ops.start[op], trace.ops.end[op]);
+      Seen& seen = shapes[trace.ops.detail[op]];
+      if (overlap == 0) {
+        seen.alone.push_back(length_of(op));
+      } else if (static_cast<double>(overlap) >= beside * static_cast<double>(length_of(op))) {
+        seen.beside.push_back({op, length_of(op), overlap});
+      }
+    }
+    for (auto& [shape, seen] : shapes) {
+      if (seen.alone.size() < least || seen.beside.size() < least) continue;
+      std::sort(seen.alone.begin(), seen.alone.end());
+      std::vector<Nanos> lengths;
+      for (const Beside& one : seen.beside) lengths.push_back(one.length);
+      std::sort(lengths.begin(), lengths.end());
+      const Nanos usual = lengths[lengths.size() - 1 - PartOf(stragglers, lengths.size())];
+      result.compared += static_cast<double>(lengths.size());
+      const bool slows = !SlowsNone(seen, run.knowledge);
+      for (const auto& [op, length, overlap] : seen.beside) {
+        const Nanos typical = std::min(usual, length);
+        const Nanos longer = typical - TimeAlone(seen.alone, typical, stragglers);
+        // A collective slows a kernel for as long as it runs beside it, and no longer.
+        const Nanos excess = slows ? std::min(longer, overlap) : 0;
+        beside_ns += static_cast<double>(std::min(typical, overlap));
+        alone_ns += static_cast<double>(std::min(typical, overlap) - excess);
+        if (excess <= 0) continue;
+        loss.Count(trace.ops.start[op], 0, excess);
+        loss.AddSpan(d, trace.ops.end[op] - excess, trace.ops.end[op]);
+        loss.remedy().scaled_ops.emplace_back(
+            op, static_cast<float>(length - excess) / static_cast<float>(length));
+      }
+    }
+  }
+  if (alone_ns > 0) result.slowdown = beside_ns / alone_ns;
+  result.loss = loss.Build();
+  return result;
+}
+
+}  // namespace advise

@@ -1,0 +1,52 @@
+#include "engine/metrics/losses/ranks/replication.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace advise {
+
+Replication FindReplication(const Basis& basis) {
+  const Run& run = basis.run;
+  const Trace& trace = run.trace;
+  Replication result;
+  LossBuilder loss(basis);
+  std::map<std::uint32_t, std::set<std::uint32_t>> devices;
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+    const std::uint32_t stream = trace.ops.stream[op];
+    if (stream == kNone || trace.ops.kind[op] != OpKind::kKernel) continue;
+    devices[trace.streams[stream].process].insert(trace.ops.device[op]);
+  }
+  std::uint32_t process = kNone;
+  for (const auto& [one, used] : devices) {
+    if (one == kNone || used.size() <= result.devices) continue;
+    result.devices = used.size();
+    process = one;
+  }
+  std::vector<Nanos> broadcasts;
+  std::vector<Nanos> reduces;
+  for (std::uint32_t op = 0; op < trace.ops.size() && result.devices > 1; ++op) {
+    const std::uint32_t stream = trace.ops.stream[op];
+    if (stream == kNone || trace.streams[stream].process != process) continue;
+    if (!basis.InWindow(trace.ops.start[op])) continue;
+    const bool peer = trace.ops.kind[op] == OpKind::kCopy &&
+                      trace.DirectionOfCopy(op) == CopyDirection::kPeerToPeer;
+    std::string kind;
+    if (run.IsComm(op)) kind = run.names.Kernel(trace.ops.detail[op]).collective;
+    if (kind == "broadcast") broadcasts.push_back(trace.ops.start[op]);
+    if (kind == "reduce") reduces.push_back(trace.ops.start[op]);
+    if (!peer && kind != "broadcast" && kind != "reduce") continue;
+    loss.Count(trace.ops.start[op], 0, trace.ops.end[op] - trace.ops.start[op]);
+    loss.AddExposed(op);
+    loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+  }
+  const auto each = static_cast<double>(std::max<std::size_t>(1, result.devices));
+  result.broadcasts = broadcasts.empty() ? 0 : PerStep(run, broadcasts) / each;
+  result.reduces = reduces.empty() ? 0 : PerStep(run, reduces) / each;
+  result.loss = loss.Build();
+  return result;
+}
+
+}  // namespace advise

@@ -1,0 +1,140 @@
+#include "engine/metrics/losses/steps/step_stats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/metrics/losses/steps/slow_steps.h"
+
+namespace advise {
+namespace {
+
+class StepFinder {
+ public:
+  StepFinder(const Basis& basis, const Phases& phases)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        phases_(phases),
+        median_(run_.steps.Median()) {}
+
+  StepStats Find() {
+    result_.outlier = LossBuilder(basis_).Build();
+    result_.stall = LossBuilder(basis_).Build();
+    if (!run_.steps.known()) return std::move(result_);
+    Jitter();
+    Drift();
+    Warmup();
+    FindSlowSteps(basis_, &result_);
+    Phased();
+    return std::move(result_);
+  }
+
+ private:
+  const std::vector<Step>& Steps() const { return run_.steps.all; }
+
+  void Jitter() {
+    std::vector<double> lengths;
+    for (std::size_t i = run_.steps.first_steady; i < Steps().size(); ++i) {
+      lengths.push_back(static_cast<double>(Steps()[i].Length()));
+    }
+    std::sort(lengths.begin(), lengths.end());
+    if (lengths.size() < 4 || median_ <= 0) return;
+    result_.jitter = (lengths[lengths.size() * 3 / 4] - lengths[lengths.size() / 4]) /
+                     static_cast<double>(median_);
+  }
+
+  void Drift() {
+    std::vector<double> lengths;
+    for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
+      if (run_.steps.IsOutlier(i)) continue;
+      lengths.push_back(static_cast<double>(run_.steps.all[i].Length()));
+    }
+    const std::size_t third = lengths.size() / 3;
+    if (third < static_cast<std::size_t>(run_.knowledge.Number("step.drift_steps"))) return;
+    const auto from = [&](std::size_t first) {
+      const auto at = lengths.begin() + static_cast<std::ptrdiff_t>(first);
+      return Median(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(third)));
+    };
+    const double early = from(0);
+    if (early > 0) result_.drift = from(lengths.size() - third) / early - 1;
+    // Two kinds: the widest relative distance between neighbors, away from the ends.
+    std::sort(lengths.begin(), lengths.end());
+    const double least = run_.knowledge.Number("step.kind_share");
+    const auto edge = std::max<std::size_t>(
+        1, static_cast<std::size_t>(least * static_cast<double>(lengths.size())));
+    double widest = 0;
+    for (std::size_t i = edge; i + edge <= lengths.size(); ++i) {
+      const double ratio = lengths[i - 1] > 0 ? lengths[i] / lengths[i - 1] : 0;
+      if (ratio <= widest) continue;
+      widest = ratio;
+      result_.two_kinds_share =
+          static_cast<double>(lengths.size() - i) / static_cast<double>(lengths.size());
+      result_.two_kinds_ratio = ratio;
+    }
+  }
+
+  // What the leading slow steps did that the others do not: host time by kind of call.
+  void Warmup() {
+    double compiling = 0;
+    double allocating = 0;
+    for (std::size_t i = 0; i < run_.steps.first_steady; ++i) {
+      result_.warmup_excess_ns +=
+          static_cast<double>(std::max<Nanos>(0, Steps()[i].Length() - median_));
+    }
+    if (run_.steps.first_steady == 0) return;
+    const Nanos end = Steps()[run_.steps.first_steady - 1].end;
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (trace_.calls.start[c] >= end || trace_.calls.start[c] < Steps().front().start) continue;
+      const CallClass call_class = run_.ClassOfCall(c);
+      const auto length = static_cast<double>(trace_.calls.end[c] - trace_.calls.start[c]);
+      if (IsCodeLoading(call_class)) compiling += length;
+      if (IsAllocation(call_class)) allocating += length;
+    }
+    const double excess = result_.warmup_excess_ns;
+    const double least = run_.knowledge.Number("step.warmup_share") * excess;
+    result_.warmup_cause = compiling >= allocating && compiling > least
+                               ? "loading and compiling GPU code"
+                           : allocating > least ? "allocating memory"
+                                                : "first-time work on the host";
+  }
+
+  void Phased() {
+    const auto steps = static_cast<double>(run_.steps.steady_count());
+    const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (!basis_.InWindow(trace_.ops.start[op]) || run_.IsComm(op)) continue;
+      const Phase phase = phases_.OfOp(run_, op);
+      const auto length =
+          static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]) / steps / devices;
+      if (phase == Phase::kForward) result_.forward_gpu_ns += length;
+      if (phase == Phase::kBackward) result_.backward_gpu_ns += length;
+    }
+    double processes = 0;
+    for (std::uint32_t p = 0; p < trace_.processes.size(); ++p) {
+      const Nanos forward =
+          phases_.Of(p, Phase::kForward).OverlapWith(run_.window.start, run_.window.end);
+      const Nanos backward =
+          phases_.Of(p, Phase::kBackward).OverlapWith(run_.window.start, run_.window.end);
+      if (forward > 0 || backward > 0) processes += 1;
+      result_.forward_host_ns += static_cast<double>(forward) / steps;
+      result_.backward_host_ns += static_cast<double>(backward) / steps;
+    }
+    if (processes > 0) result_.forward_host_ns /= processes, result_.backward_host_ns /= processes;
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Phases& phases_;
+  Nanos median_;
+  StepStats result_;
+};
+
+}  // namespace
+
+StepStats FindStepStats(const Basis& basis, const Phases& phases) {
+  return StepFinder(basis, phases).Find();
+}
+
+}  // namespace advise

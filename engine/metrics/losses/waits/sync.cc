@@ -1,0 +1,429 @@
+#include "engine/metrics/losses/waits/sync.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "engine/metrics/losses/directives.h"
+#include "engine/metrics/losses/ranks/mpi_waits.h"
+#include "engine/metrics/losses/waits/sized_reads.h"
+#include "engine/timeline/blocking_calls.h"
+#include "engine/timeline/room.h"
+
+namespace advise {
+namespace {
+
+class SyncFinder {
+ public:
+  SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases)
+      : basis_(basis),
+        run_(basis.run),
+        trace_(basis.run.trace),
+        copies_(copies),
+        phases_(phases),
+        room_(basis.run) {
+    for (const LateCopy& late : basis.idle.late_copies)
+      late_copies_[{late.blocked_by, late.op}] = &late;
+  }
+
+  Syncs Find() {
+    Loops();
+    Items();
+    Memsets();
+    Streams();
+    BusyWait();
+    result_.optimizer = WaitsIn(Phase::kOptimizer);
+    result_.backward = WaitsIn(Phase::kBackward);
+    return std::move(result_);
+  }
+
+ private:
+  Nanos CallLength(std::uint32_t call) const {
+    return trace_.calls.end[call] - trace_.calls.start[call];
+  }
+  bool InForward(std::uint32_t call) const { return phases_.OfCall(call) == Phase::kForward; }
+
+  // MPI knows no streams: what a message carries must be done before the call that sends it.
+  bool IsForMessage(std::uint32_t call) const {
+    const std::uint32_t thread = trace_.calls.thread[call];
+    const bool last = call + 1 == run_.calls_of_thread[thread].last;
+    const Nanos until = last ? run_.window.end : trace_.calls.start[call + 1];
+    return UsesMpi(run_, thread, trace_.calls.end[call], until);
+  }
+
+  // A server's event loop sends the result and waits for the next request before it launches again:
+  // the host must have the result for that.
+  bool IsForAnswer(std::uint32_t call) const {
+    if (!basis_.idle.serves) return false;
+    const std::uint32_t thread = trace_.calls.thread[call];
+    const bool last = call + 1 == run_.calls_of_thread[thread].last;
+    const Nanos until = last ? run_.window.end : trace_.calls.start[call + 1];
+    const RowRange rows = run_.os_of_thread[thread];
+    const auto end = trace_.os_calls.start.begin() + rows.last;
+    for (auto at = std::lower_bound(trace_.os_calls.start.begin() + rows.first, end,
+                                    trace_.calls.end[call]);
+         at != end && *at < until; ++at) {
+      const auto row = static_cast<std::size_t>(at - trace_.os_calls.start.begin());
+      if (run_.names.Os(trace_.os_calls.name[row]) == OsClass::kNetwork) return true;
+    }
+    return false;
+  }
+
+  // The host is about to read what this copies: without the wait behind it, it would read too
+  // early.
+  bool IsDownload(std::uint32_t op) const {
+    return trace_.ops.kind[op] == OpKind::kCopy &&
+           trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost;
+  }
+
+  // The streams take turns, and the next one is free: what this call waits for could be read while
+  // that one computes. Other processes may launch in between. O(log n).
+  bool HoldsBackOtherStream(std::uint32_t call, std::uint32_t op) const {
+    const auto at = late_copies_.lower_bound({call, op});
+    return at != late_copies_.end() && at->first.first == call && at->second->stream_computes &&
+           trace_.ops.stream[at->second->op] != trace_.ops.stream[op];
+  }
+
+  void Loops() {
+    LossBuilder loss(basis_);
+    forward_calls_.assign(trace_.calls.size(), 0);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    std::map<StringId, double> by_name;
+    WeighedCalls waits;
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
+      result_.count += 1;
+      result_.time_ns += static_cast<double>(CallLength(c));
+      if (copies_.calls_to_exchange.contains(c) || IsForMessage(c) || IsForAnswer(c)) continue;
+      const auto copy = copies_.copy_of_sync.find(c);
+      if (copy != copies_.copy_of_sync.end()) {
+        const std::uint32_t op = run_.first_op_of_call[copy->second];
+        const CopyKind kind = copies_.kind_of_op[op];
+        if (kind == CopyKind::kTiny || kind == CopyKind::kPageable || kind == CopyKind::kSmall ||
+            (IsDownload(op) && !HoldsBackOtherStream(c, op)))
+          continue;
+      }
+      loss.Count(trace_.calls.start[c], 0, CallLength(c));
+      blamed[c] = 1;
+      loss.remedy().unblocked_calls.push_back(c);
+      by_name[trace_.calls.name[c]] += static_cast<double>(CallLength(c));
+      waits.emplace_back(c, static_cast<double>(CallLength(c)));
+      if (InForward(c)) forward_calls_[c] = 1;
+    }
+    loss.AddBlamed(blamed);
+    const CodeBehind code = LongCodeBehind(blamed);
+    result_.loop_code_ns = code.ns;
+    result_.loop_with_code = code.share;
+    double most = -1;
+    for (const auto& [name, time] : by_name) {
+      if (time > most) most = time, result_.loop_name = trace_.strings[name];
+    }
+    result_.loop_directive = DirectiveOf(trace_, waits);
+    result_.loop = loss.Build();
+  }
+
+  struct CodeBehind {
+    double ns = 0;
+    double share = 0;  // of the calls
+  };
+  // Idle time behind these calls in which the launching thread runs its own code for longer than
+  // compiled code takes from one launch to the next; and behind how many of the calls.
+  CodeBehind LongCodeBehind(const std::vector<std::uint8_t>& calls) const {
+    const auto least = static_cast<Nanos>(run_.knowledge.Number("sync.long_code"));
+    Nanos code = 0;
+    std::set<std::uint32_t> before;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t by = basis_.idle.gaps[piece.gap].blocked_by;
+      if (by == kNone || calls[by] == 0 || piece.Length() < least) continue;
+      if (piece.cause == IdleCause::kHostCompute && piece.activity == Activity::kCode)
+        code += piece.Length(), before.insert(by);
+    }
+    const auto all = static_cast<double>(std::count(calls.begin(), calls.end(), 1));
+    return {static_cast<double>(code), all > 0 ? static_cast<double>(before.size()) / all : 0};
+  }
+
+  void Items() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    std::vector<double> sizes;
+    std::vector<std::uint32_t> tiny;
+    bool up = false;
+    bool down = false;
+    std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy;
+    for (const auto& [sync, copy] : copies_.copy_of_sync) sync_of_copy[copy] = sync;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kCopy || copies_.kind_of_op[op] != CopyKind::kTiny)
+        continue;
+      const std::uint32_t call = trace_.ops.call[op];
+      const auto sync = sync_of_copy.find(call);
+      if (IsForAnswer(sync == sync_of_copy.end() ? call : sync->second)) continue;
+      const auto bytes = static_cast<double>(trace_.BytesOfCopy(op));
+      sizes.push_back(bytes);
+      tiny.push_back(op);
+      (trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ? up : down) = true;
+      loss.Count(trace_.ops.start[op], bytes, trace_.ops.end[op] - trace_.ops.start[op]);
+      loss.AddExposed(op);
+      std::vector<std::uint32_t> calls = {call};
+      if (sync != sync_of_copy.end()) calls.push_back(sync->second);
+      for (const std::uint32_t c : calls) {
+        blamed[c] = 1;
+        loss.remedy().unblocked_calls.push_back(c);
+        if (InForward(call)) forward_calls_[c] = 1;
+      }
+    }
+    loss.AddBlamed(blamed);
+    result_.item = loss.Build();
+    result_.item_code_ns = LongCodeBehind(blamed).ns;
+    result_.item_median_bytes = Median(sizes);
+    result_.item_sized = CountSizedReads(basis_, tiny);
+    result_.item_direction = up && down ? "both ways" : up ? "host to device" : "device to host";
+
+    LossBuilder forward(basis_);
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (forward_calls_[c] == 0) continue;
+      forward.Count(trace_.calls.start[c], 0, CallLength(c));
+      forward.remedy().unblocked_calls.push_back(c);
+    }
+    forward.AddBlamed(forward_calls_);
+    result_.forward = forward.Build();
+  }
+
+  void Memsets() {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (trace_.ops.kind[op] != OpKind::kMemset || call == kNone ||
+          !basis_.InWindow(trace_.ops.start[op]))
+        continue;
+      if (run_.ClassOfCall(call) != CallClass::kMemset ||
+          trace_.calls.end[call] < trace_.ops.end[op])
+        continue;
+      loss.Count(trace_.ops.start[op],
+                 static_cast<double>(trace_.memsets.bytes[trace_.ops.detail[op]]),
+                 trace_.ops.end[op] - trace_.ops.start[op]);
+      loss.AddExposed(op);
+      blamed[call] = 1;
+      loss.remedy().unblocked_calls.push_back(call);
+    }
+    loss.AddBlamed(blamed);
+    result_.memset = loss.Build();
+  }
+
+  struct Last {
+    std::uint32_t op = kNone;
+    Nanos end = 0;
+  };
+  using Lasts = std::map<std::uint32_t, Last>;            // by stream: its last op
+  using Place = std::pair<std::uint32_t, std::uint32_t>;  // process, device
+
+  // Streams of one process and device that take turns: an op that was launched in time, whose own
+  // stream was free, and that starts only when an op of another stream has ended. Either the
+  // program says so (stream waits) or the legacy default stream does, which waits for all and is
+  // waited for by all. It costs time where both leave room for each other, as copies always do.
+  void Streams() {
+    const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    LossBuilder by_default(basis_);
+    LossBuilder chain(basis_);
+    std::map<Place, Lasts> places;
+    std::vector<Lasts*> place_of(trace_.streams.size(), nullptr);
+    std::vector<std::uint8_t> counted(trace_.ops.size(), 0);
+    std::set<std::uint32_t> others;
+    std::set<std::uint32_t> chained;
+    double default_ns = 0;
+    double all_ns = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || trace_.ops.stream[op] == kNone ||
+          run_.IsComm(op))
+        continue;
+      if (!basis_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t stream = trace_.ops.stream[op];
+      const std::uint32_t process = trace_.streams[stream].process;
+      // A stream is one device's.
+      if (place_of[stream] == nullptr) place_of[stream] = &places[{process, trace_.ops.device[op]}];
+      Lasts& lasts = *place_of[stream];
+      const Nanos start = trace_.ops.start[op];
+      const auto length = static_cast<double>(trace_.ops.end[op] - start);
+      all_ns += length;
+      if (trace_.streams[stream].is_default) default_ns += length;
+      const std::uint32_t holder = Holder(op, lasts, latency);
+      if (holder != kNone && room_.IsLeftBy(op) && room_.IsLeftBy(holder) &&
+          IsTied(op, holder, lasts)) {
+        const std::uint32_t held_by = trace_.ops.stream[holder];
+        const bool by_null =
+            trace_.streams[stream].is_default || trace_.streams[held_by].is_default;
+        const bool by_event = WaitsForEvent(trace_.ops.call[op]);
+        LossBuilder& loss = by_event || !by_null ? chain : by_default;
+        for (const std::uint32_t part : {holder, op}) {
+          if (counted[part] != 0) continue;
+          counted[part] = 1;
+          loss.AddOp(part);
+          if (by_event || !by_null) {
+            chained.insert(trace_.ops.stream[part]);
+          } else if (!trace_.streams[trace_.ops.stream[part]].is_default) {
+            others.insert(trace_.ops.stream[part]);
+          }
+        }
+        loss.Count(start, 0, trace_.ops.end[op] - start);
+        loss.remedy().freed_ops.push_back(op);
+      }
+      Last& last = lasts[stream];
+      if (trace_.ops.end[op] >= last.end) last = {op, trace_.ops.end[op]};
+    }
+    CopiesOfDefault(latency, &by_default, &others);
+    result_.default_share = all_ns > 0 ? default_ns / all_ns : 0;
+    result_.other_streams = others.size();
+    result_.chain_streams = chained.size();
+    result_.default_stream = by_default.Build();
+    result_.event_chain = chain.Build();
+  }
+
+  // Copies of other streams that the default stream keeps from overlapping with kernels: its kernel
+  // waits for a download, or an upload for its kernel. Neither needs what the other does.
+  void CopiesOfDefault(Nanos latency, LossBuilder* loss, std::set<std::uint32_t>* others) const {
+    const bool has_default = std::any_of(trace_.streams.begin(), trace_.streams.end(),
+                                         [](const auto& stream) { return stream.is_default; });
+    if (!has_default) return;
+    std::map<Place, Lasts> places;
+    std::set<std::uint32_t> kernels;  // counted
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t stream = trace_.ops.stream[op];
+      const bool counts =
+          trace_.ops.kind[op] == OpKind::kCopy || trace_.ops.kind[op] == OpKind::kKernel;
+      if (!counts || stream == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      auto& lasts = places[{trace_.streams[stream].process, trace_.ops.device[op]}];
+      const std::uint32_t holder = Holder(op, lasts, latency);
+      if (holder != kNone && IsNeedlessTie(op, holder) && !WaitsForEvent(trace_.ops.call[op])) {
+        const bool behind = trace_.ops.kind[op] == OpKind::kCopy;
+        const std::uint32_t copy = behind ? op : holder;
+        const Nanos length = trace_.ops.end[copy] - trace_.ops.start[copy];
+        if (kernels.insert(behind ? holder : op).second) {
+          loss->Count(trace_.ops.start[op], 0, length);
+        } else {
+          loss->AddToCounted(0, length);
+        }
+        loss->AddExposed(copy);
+        loss->remedy().freed_ops.push_back(op);
+        others->insert(trace_.ops.stream[copy]);
+      }
+      Last& last = lasts[stream];
+      if (trace_.ops.end[op] >= last.end) last = {op, trace_.ops.end[op]};
+    }
+  }
+
+  // Of two streams: a kernel of the default one, and a download before or an upload behind it.
+  bool IsNeedlessTie(std::uint32_t op, std::uint32_t holder) const {
+    const bool behind = trace_.ops.kind[op] == OpKind::kCopy;
+    const std::uint32_t kernel = behind ? holder : op;
+    const std::uint32_t copy = behind ? op : holder;
+    if (trace_.ops.kind[kernel] != OpKind::kKernel || trace_.ops.kind[copy] != OpKind::kCopy)
+      return false;
+    if (!trace_.streams[trace_.ops.stream[kernel]].is_default) return false;
+    return trace_.DirectionOfCopy(copy) ==
+           (behind ? CopyDirection::kHostToDevice : CopyDirection::kDeviceToHost);
+  }
+
+  // A stream wait was asked for since the launch before this one.
+  bool WaitsForEvent(std::uint32_t call) const {
+    const std::uint32_t first = run_.calls_of_thread[trace_.calls.thread[call]].first;
+    for (std::uint32_t c = call; c > first;) {
+      if (run_.ClassOfCall(--c) == CallClass::kStreamWaitEvent) return true;
+      if (run_.first_op_of_call[c] != kNone) return false;
+    }
+    return false;
+  }
+
+  // Streams whose work begins as others' ends may do so by chance. The default stream ties them
+  // together, or a stream wait that the launching thread asked for since its stream's last op.
+  bool IsTied(std::uint32_t op, std::uint32_t holder, const Lasts& lasts) const {
+    const std::uint32_t stream = trace_.ops.stream[op];
+    if (trace_.streams[stream].is_default || trace_.streams[trace_.ops.stream[holder]].is_default)
+      return true;
+    const std::uint32_t call = trace_.ops.call[op];
+    const auto own = lasts.find(stream);
+    const std::uint32_t before =
+        own == lasts.end() || own->second.op == kNone ? kNone : trace_.ops.call[own->second.op];
+    const Nanos since = before == kNone ? 0 : trace_.calls.start[before];
+    for (std::uint32_t c = call; c > run_.calls_of_thread[trace_.calls.thread[call]].first;) {
+      if (trace_.calls.start[--c] < since) return false;
+      if (run_.ClassOfCall(c) == CallClass::kStreamWaitEvent) return true;
+    }
+    return false;
+  }
+
+  // The op of another stream whose end released `op`: it ended just before, `op` had been launched
+  // before that, and the stream of `op` had been free for longer.
+  std::uint32_t Holder(std::uint32_t op, const Lasts& lasts, Nanos latency) const {
+    if (lasts.size() < 2 && lasts.contains(trace_.ops.stream[op])) return kNone;
+    const std::uint32_t call = trace_.ops.call[op];
+    if (call == kNone) return kNone;
+    const Nanos start = trace_.ops.start[op];
+    Nanos own_free = 0;
+    std::uint32_t holder = kNone;
+    Nanos latest = 0;
+    for (const auto& [stream, last] : lasts) {
+      if (last.op == kNone) continue;
+      if (stream == trace_.ops.stream[op]) {
+        own_free = last.end;
+      } else if (last.end <= start && last.end > latest) {
+        latest = last.end;
+        holder = last.op;
+      }
+    }
+    const bool just_ended = holder != kNone && start - latest <= latency;
+    const bool launched_before = trace_.calls.end[call] + latency < latest;
+    return just_ended && launched_before && own_free + latency < start ? holder : kNone;
+  }
+
+  void BusyWait() {
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (std::uint32_t c = run_.calls_of_thread[thread].first;
+           c < run_.calls_of_thread[thread].last; ++c) {
+        if (!IsSync(run_.ClassOfCall(c)) || !basis_.InWindow(trace_.calls.start[c])) continue;
+        Nanos least = CallLength(c);
+        for (const std::uint32_t d : run_.active_devices) {
+          const Nanos computing =
+              basis_.times[d].compute.OverlapWith(trace_.calls.start[c], trace_.calls.end[c]);
+          least = std::min(least, CallLength(c) - computing);
+        }
+        result_.busy_wait_ns += static_cast<double>(least);
+      }
+    }
+    result_.busy_wait_ns /=
+        static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+  }
+
+  // Synchronizing calls and blocking copies that the host makes inside a phase of the loop.
+  Loss WaitsIn(Phase phase) {
+    LossBuilder loss(basis_);
+    std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (phases_.OfCall(c) != phase || !basis_.InLoop(trace_.calls.start[c]) ||
+          !BlocksHost(run_, c) || IsAllocation(run_.ClassOfCall(c)))
+        continue;
+      loss.Count(trace_.calls.start[c], 0, CallLength(c));
+      blamed[c] = 1;
+      loss.remedy().unblocked_calls.push_back(c);
+    }
+    loss.AddBlamed(blamed);
+    return loss.Build();
+  }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+  const Copies& copies_;
+  const Phases& phases_;
+  Room room_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const LateCopy*> late_copies_;  // (call, op)
+  std::vector<std::uint8_t> forward_calls_;
+  Syncs result_;
+};
+
+}  // namespace
+
+Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases) {
+  return SyncFinder(basis, copies, phases).Find();
+}
+
+}  // namespace advise

@@ -1,0 +1,39 @@
+// Waiting that need not be: which calls block the host, and what the GPU loses until the host is
+// ahead again.
+#pragma once
+
+#include <string>
+
+#include "engine/metrics/losses/copies/copy.h"
+#include "engine/metrics/losses/loss.h"
+#include "engine/timeline/phase.h"
+
+namespace advise {
+
+struct Syncs {
+  std::int64_t count = 0;
+  double time_ns = 0;
+  Loss loop;                  // synchronize calls that are not part of a read-back
+  double loop_code_ns = 0;    // what of its idle time is long stretches of host code behind them
+  double loop_with_code = 0;  // share of the calls with such a stretch behind them
+  Loss item;                  // tiny copies that the host waits for
+  Loss forward;               // the part of both inside forward ranges
+  Loss memset;
+  Loss default_stream;
+  Loss event_chain;
+  Loss optimizer, backward;  // all waits of the host inside these phases of the loop
+  std::string loop_name;
+  std::string loop_directive;  // that holds most of these calls, where the report has directives
+  double item_code_ns = 0;     // what of the idle time of `item` is long stretches of host code
+  double item_median_bytes = 0;
+  std::string item_direction;
+  std::int64_t item_sized = 0;  // of them, reads of the size of a result
+  double default_share = 0;     // of the compute time
+  std::size_t other_streams = 0;
+  std::size_t chain_streams = 0;
+  double busy_wait_ns = 0;  // in synchronize calls while the device was not computing
+};
+
+Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases);
+
+}  // namespace advise
