@@ -16,10 +16,9 @@ namespace {
 constexpr std::size_t kTensors = 2;  // whose sizes tell two operators of a name apart
 constexpr std::string_view kModule = "nn.Module: ";
 
-class OriginFinder {
+class OriginFinder : Finder {
  public:
-  explicit OriginFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+  explicit OriginFinder(const Basis& basis) : Finder(basis) {}
 
   Origins Find() {
     for (const Step& step : run_.steps.all) step_starts_.push_back(step.start);
@@ -123,9 +122,6 @@ class OriginFinder {
     return text;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   std::vector<Nanos> step_starts_;
   std::vector<std::uint32_t> operator_of_, range_of_, module_of_;  // by call
   std::unordered_map<Key, Sum, KeyHash> sums_;

@@ -11,10 +11,9 @@
 namespace advise {
 namespace {
 
-class WorkFinder {
+class WorkFinder : Finder {
  public:
-  WorkFinder(const Basis& basis, const Phases& phases)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace), phases_(phases) {}
+  WorkFinder(const Basis& basis, const Phases& phases) : Finder(basis), phases_(phases) {}
 
   Work Find() {
     Steps();
@@ -46,9 +45,8 @@ class WorkFinder {
       double hidden = 0;
     };
     std::vector<Sum> sums(trace_.shapes.size());
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
-        continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
       Sum& sum = sums[trace_.ops.detail[op]];
       const Nanos start = trace_.ops.start[op];
       const Nanos end = trace_.ops.end[op];
@@ -97,8 +95,8 @@ class WorkFinder {
 
   void Uploads() {
     std::map<std::int64_t, std::int64_t> sizes;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kCopy || !basis_.InWindow(trace_.ops.start[op])) continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.kind[op] != OpKind::kCopy) continue;
       const std::uint32_t copy = trace_.ops.detail[op];
       if (trace_.copies.direction[copy] != CopyDirection::kHostToDevice) continue;
       const auto bytes = static_cast<double>(trace_.copies.bytes[copy]);
@@ -155,10 +153,8 @@ class WorkFinder {
       rows[phase].count += 1;
     }
     std::array<Nanos, static_cast<std::size_t>(Phase::kDataLoading) + 1> gpu = {};
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (!basis_.InWindow(trace_.ops.start[op])) continue;
-      gpu[static_cast<std::size_t>(phases_.OfOp(run_, op))] +=
-          trace_.ops.end[op] - trace_.ops.start[op];
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      gpu[static_cast<std::size_t>(phases_.OfOp(run_, op))] += Length(op);
     }
     for (std::size_t p = 0; p < gpu.size(); ++p) {
       if (gpu[p] > 0) rows[static_cast<Phase>(p)].gpu_ns = static_cast<double>(gpu[p]) / per_device;
@@ -175,9 +171,9 @@ class WorkFinder {
   void Coverage() {
     double known = 0;
     double all = 0;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.call[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
-      const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.call[op] == kNone) continue;
+      const auto length = static_cast<double>(Length(op));
       all += length;
       if (phases_.OfOp(run_, op) != Phase::kUnnamed) known += length;
     }
@@ -226,9 +222,6 @@ class WorkFinder {
     if (pcie_samples > 0) work_.pcie_percent = pcie / pcie_samples;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const Phases& phases_;
   Work work_;
 };

@@ -94,6 +94,14 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
   run->window = window;
 }
 
+RowRange Run::OpsInWindow() const {
+  const std::vector<Nanos>& starts = trace.ops.start;
+  const auto first = std::lower_bound(starts.begin(), starts.end(), window.start);
+  const auto last = std::lower_bound(first, starts.end(), window.end);
+  return {static_cast<std::uint32_t>(first - starts.begin()),
+          static_cast<std::uint32_t>(last - starts.begin())};
+}
+
 std::size_t LaunchingCalls(const Run& run) {
   std::size_t launches = 0;
   for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {

@@ -82,6 +82,7 @@ struct Run {
   Window window;
 
   bool InWindow(Nanos time) const { return time >= window.start && time < window.end; }
+  RowRange OpsInWindow() const;  // those that start in it. O(log n)
   bool IsComm(std::uint32_t op) const {
     return trace.ops.kind[op] == OpKind::kKernel && names.IsCommunication(trace.ops.detail[op]);
   }

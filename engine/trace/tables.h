@@ -371,11 +371,25 @@ struct Trace {
   }
 };
 
-// [first, last) of the rows of one thread in a table sorted by thread.
+// Rows [first, last) of a table: those of one thread where it is sorted by thread, those of some
+// time where it is sorted by time.
 struct RowRange {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   bool empty() const { return first == last; }
+
+  // for (const std::uint32_t row : rows)
+  struct Iterator {
+    std::uint32_t row = 0;
+    std::uint32_t operator*() const { return row; }
+    Iterator& operator++() {
+      ++row;
+      return *this;
+    }
+    bool operator==(const Iterator&) const = default;
+  };
+  Iterator begin() const { return {first}; }
+  Iterator end() const { return {last}; }
 };
 
 // For a thread column that is sorted: the rows of each of `thread_count` threads. O(n).

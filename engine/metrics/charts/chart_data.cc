@@ -120,8 +120,8 @@ std::vector<StepPoint> StepPoints(const Run& run, std::size_t most) {
 std::vector<CopySizeBin> CopySizes(const Basis& basis) {
   const Trace& trace = basis.run.trace;
   std::map<std::pair<std::string, std::int64_t>, CopySizeBin> bins;
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.kind[op] != OpKind::kCopy || !basis.InWindow(trace.ops.start[op])) continue;
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (trace.ops.kind[op] != OpKind::kCopy) continue;
     const std::uint32_t copy = trace.ops.detail[op];
     const std::string direction = DirectionName(trace.copies.direction[copy]);
     const std::int64_t from = PowerOfTwo(trace.copies.bytes[copy]);

@@ -224,7 +224,7 @@ class Cutter {
 
   std::vector<ExcerptEvent> Ranges(const auto& table, RowRange rows, ExcerptKind kind) const {
     std::vector<ExcerptEvent> events;
-    for (std::uint32_t r = rows.first; r < rows.last; ++r) {
+    for (const std::uint32_t r : rows) {
       if (table.start[r] >= end_) break;
       if (!Inside(table.start[r], table.end[r])) continue;
       ExcerptEvent event;
@@ -239,8 +239,7 @@ class Cutter {
 
   std::vector<ExcerptEvent> Calls(std::uint32_t thread) const {
     std::vector<ExcerptEvent> events;
-    const RowRange rows = run_.calls_of_thread[thread];
-    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+    for (const std::uint32_t c : run_.calls_of_thread[thread]) {
       if (trace_.calls.start[c] >= end_) break;
       const bool launched_inside = options_.launching_calls && launchers_.contains(c);
       if (!launched_inside && !Inside(trace_.calls.start[c], trace_.calls.end[c])) continue;
@@ -252,8 +251,7 @@ class Cutter {
       event.call = c;
       events.push_back(std::move(event));
     }
-    const RowRange os = run_.os_of_thread[thread];
-    for (std::uint32_t c = os.first; c < os.last; ++c) {
+    for (const std::uint32_t c : run_.os_of_thread[thread]) {
       if (trace_.os_calls.start[c] >= end_) break;
       if (!Inside(trace_.os_calls.start[c], trace_.os_calls.end[c])) continue;
       ExcerptEvent event;

@@ -69,10 +69,10 @@ constexpr double CountedKernel::*kMeans[] = {&CountedKernel::sm,
                                              &CountedKernel::achieved,
                                              &CountedKernel::attainable};
 
-class Finder {
+class CounterFinder : Finder {
  public:
-  Finder(const Basis& basis, const Hardware& hardware)
-      : run_(basis.run), trace_(basis.run.trace), hardware_(hardware) {}
+  CounterFinder(const Basis& basis, const Hardware& hardware)
+      : Finder(basis), hardware_(hardware) {}
 
   Counters Find() {
     result_.memory.resize(std::max<std::size_t>(1, trace_.devices.size()));
@@ -226,8 +226,6 @@ class Finder {
     }
   }
 
-  const Run& run_;
-  const Trace& trace_;
   const Hardware& hardware_;
   Counters result_;
   std::map<std::string, std::size_t> index_;  // name → kernel
@@ -262,7 +260,7 @@ std::string PlainKernelName(const std::string& name) {
 }
 
 Counters FindCounters(const Basis& basis, const Hardware& hardware) {
-  return Finder(basis, hardware).Find();
+  return CounterFinder(basis, hardware).Find();
 }
 
 }  // namespace advise

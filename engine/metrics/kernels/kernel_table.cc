@@ -20,8 +20,8 @@ std::vector<KernelTotal> TabulateKernels(const Basis& basis) {
   const Trace& trace = basis.run.trace;
   std::map<StringId, Tally> by_name;
   Nanos all = 0;
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.kind[op] != OpKind::kKernel || !basis.InWindow(trace.ops.start[op])) continue;
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (trace.ops.kind[op] != OpKind::kKernel) continue;
     const Nanos length = trace.ops.end[op] - trace.ops.start[op];
     Tally& tally = by_name[trace.shapes[trace.ops.detail[op]].name];
     tally.lengths.push_back(length);
@@ -61,8 +61,8 @@ std::vector<KernelTotal> UnknownKernels(const Basis& basis) {
   const Trace& trace = basis.run.trace;
   std::map<StringId, KernelTotal> unknown;
   double all = 0;
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.kind[op] != OpKind::kKernel || !basis.InWindow(trace.ops.start[op])) continue;
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (trace.ops.kind[op] != OpKind::kKernel) continue;
     const Nanos length = trace.ops.end[op] - trace.ops.start[op];
     all += static_cast<double>(length);
     const KernelClass& known = basis.run.names.Kernel(trace.ops.detail[op]);

@@ -26,7 +26,7 @@ void Walk(const RangeTable& spans, RowRange rows, const CallTable& calls, RowRan
       at(call, open);
     }
   };
-  for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+  for (const std::uint32_t row : rows) {
     calls_until(spans.start[row]);
     close_until(spans.start[row]);
     open.push_back(row);
@@ -42,10 +42,9 @@ void Walk(const RangeTable& spans, RowRange rows, const CallTable& calls, RowRan
   }
 }
 
-class OperatorFinder {
+class OperatorFinder : Finder {
  public:
-  explicit OperatorFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+  explicit OperatorFinder(const Basis& basis) : Finder(basis) {}
 
   Operators Find() {
     Frames();
@@ -68,10 +67,10 @@ class OperatorFinder {
  private:
   void GpuOfCalls() {
     gpu_of_call_.assign(trace_.calls.size(), 0);
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t call = trace_.ops.call[op];
-      if (call == kNone || !basis_.InWindow(trace_.ops.start[op]) || run_.IsComm(op)) continue;
-      gpu_of_call_[call] += static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+      if (call == kNone || run_.IsComm(op)) continue;
+      gpu_of_call_[call] += static_cast<double>(Length(op));
     }
   }
 
@@ -138,15 +137,14 @@ class OperatorFinder {
 
   void MainOfKernels() {
     std::map<std::pair<StringId, StringId>, double> time;  // (kernel, operator)
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t call = trace_.ops.call[op];
       if (trace_.ops.kind[op] != OpKind::kKernel || call == kNone ||
-          result_.of_call[call] == kNone || !basis_.InWindow(trace_.ops.start[op])) {
+          result_.of_call[call] == kNone) {
         continue;
       }
       time[{trace_.shapes[trace_.ops.detail[op]].name,
-            trace_.operators.name[result_.of_call[call]]}] +=
-          static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+            trace_.operators.name[result_.of_call[call]]}] += static_cast<double>(Length(op));
     }
     result_.main_of_kernel.assign(trace_.strings.size(), 0);
     std::vector<double> most(trace_.strings.size(), 0);
@@ -157,9 +155,6 @@ class OperatorFinder {
     }
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   std::vector<double> gpu_of_call_;
   std::map<StringId, OperatorStat> stats_;
   Operators result_;

@@ -94,8 +94,8 @@ double NicRate(const std::vector<Series>& cards, const IntervalSet& time) {
 double TensorInMatrix(const Basis& basis, std::size_t* count) {
   const Trace& trace = basis.run.trace;
   std::vector<IntervalSet> matrix(trace.devices.size());
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.kind[op] != OpKind::kKernel || !basis.InWindow(trace.ops.start[op])) continue;
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (trace.ops.kind[op] != OpKind::kKernel) continue;
     const std::string& name = basis.run.names.Kernel(trace.ops.detail[op]).name;
     if (name == "matrix" || name == "convolution") {
       matrix[trace.ops.device[op]].Append(trace.ops.start[op], trace.ops.end[op]);

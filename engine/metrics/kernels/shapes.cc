@@ -28,22 +28,20 @@ struct Instance {
   std::uint32_t result_row = kNone;  // -> rows, before they are sorted
 };
 
-class ShapeFinder {
+class ShapeFinder : Finder {
  public:
   ShapeFinder(const Basis& basis, const Hardware& hardware)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         hardware_(hardware),
         roof_(basis.run.knowledge, hardware),
         limits_(basis.run.knowledge),
         operators_(trace_.operators.inputs.empty() ? trace_.ranges : trace_.operators),
         pools_(run_, {"pooling"}),
-        near_(static_cast<int>(run_.knowledge.Number("work.result_near"))) {}
+        near_(static_cast<int>(Number("work.result_near"))) {}
 
   ShapeRows Find() {
     result_.recorded = !operators_.inputs.empty();
-    result_.below_limit = run_.knowledge.Number("roofline.below");
+    result_.below_limit = Number("roofline.below");
     instance_of_call_.assign(result_.recorded ? trace_.calls.size() : 0, kNone);
     if (result_.recorded) {
       const std::vector<RowRange> rows = RowsByThread(operators_.thread, trace_.threads.size());
@@ -129,7 +127,7 @@ class ShapeFinder {
       instance_of_call_[call] = own->instance;
     };
     std::uint32_t call = calls.first;
-    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+    for (const std::uint32_t row : rows) {
       const Name kind = Kind(operators_.name[row]);
       if (kind == Name::kNoOperator) continue;
       const Nanos start = operators_.start[row];
@@ -192,7 +190,7 @@ class ShapeFinder {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel) continue;
       const bool inside = basis_.InWindow(trace_.ops.start[op]);
-      const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+      const auto length = static_cast<double>(Length(op));
       const std::uint32_t shape = trace_.ops.detail[op];
       const KernelClass& kernel = run_.names.Kernel(shape);
       const bool multiplies = kernel.Multiplies();
@@ -326,15 +324,15 @@ class ShapeFinder {
       if (number == kNone || instances_[number].result_row == kNone) continue;
       const ShapeRow& row = result_.rows[instances_[number].result_row];
       if (row.peak <= 0 || !basis_.InWindow(trace_.ops.start[op])) continue;
-      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      const Nanos length = Length(op);
       result_.rated_of_kernel[trace_.shapes[trace_.ops.detail[op]].name] +=
           static_cast<double>(length);
       if (!result_.IsBelow(row)) continue;
       LossBuilder& loss = groups[static_cast<std::size_t>(GroupOf(row.kind))];
       const auto kept = static_cast<Nanos>(static_cast<double>(length) * row.reached);
       loss.Count(trace_.ops.start[op], 0, length);
-      loss.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + kept, trace_.ops.end[op]);
-      loss.remedy().scaled_ops.emplace_back(op, static_cast<float>(row.reached));
+      loss.AddOpBeyond(op, kept);
+      loss.ScaleOp(op, row.reached);
     }
     for (std::size_t i = 0; i < groups.size(); ++i) result_.below[i] = groups[i].Build();
   }
@@ -348,9 +346,6 @@ class ShapeFinder {
   // What tells the work of a call.
   using Given = std::tuple<StringId, std::uint32_t, ElementType, const std::string*, std::uint32_t>;
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const Hardware& hardware_;
   Roof roof_;
   SizeLimits limits_;

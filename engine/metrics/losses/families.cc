@@ -28,12 +28,10 @@ class Membership {
   std::vector<Members> known_;
 };
 
-class FamilyFinder {
+class FamilyFinder : Finder {
  public:
   explicit FamilyFinder(const Basis& basis)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         scope_(basis.run.knowledge.FamilyIndex(FamilyKind::kRange, "library_scope")),
         operators_(RowsByThread(trace_.operators.thread, trace_.threads.size())) {}
 
@@ -60,16 +58,14 @@ class FamilyFinder {
     std::vector<LossBuilder> builders = Builders(FamilyKind::kKernel);
     std::vector<std::shared_ptr<Remedy>> halved;
     for (std::size_t i = 0; i < builders.size(); ++i) halved.push_back(std::make_shared<Remedy>());
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
-        continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
       const std::uint32_t shape = trace_.ops.detail[op];
       const StringId name = trace_.shapes[shape].name;
       for (const std::size_t f :
            membership.Of(name, trace_.strings[name], run_.names.Kernel(shape).name)) {
-        builders[f].Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
-        builders[f].AddOp(op);
-        builders[f].remedy().scaled_ops.emplace_back(op, 0.0F);
+        builders[f].Count(trace_.ops.start[op], 0, Length(op));
+        builders[f].RemoveOp(op);
         halved[f]->scaled_ops.emplace_back(op, 0.5F);
       }
     }
@@ -168,9 +164,6 @@ class FamilyFinder {
     }
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const std::size_t scope_;                // the family of operators that are ranges, too
   const std::vector<RowRange> operators_;  // by thread
   Families result_;

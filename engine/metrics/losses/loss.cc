@@ -51,10 +51,19 @@ void LossBuilder::AddToCounted(double bytes, Nanos time_ns) {
   loss_.time_ns += static_cast<double>(time_ns);
 }
 
+void LossBuilder::AddSpans(std::uint32_t device, const IntervalSet& spans) {
+  for (const Interval& i : spans.intervals()) AddSpan(device, i.start, i.end);
+}
+
 void LossBuilder::AddOp(std::uint32_t op) {
   const OpTable& ops = basis_.run.trace.ops;
   AddSpan(ops.device[op], std::max(ops.start[op], basis_.run.window.start),
           std::min(ops.end[op], basis_.run.window.end));
+}
+
+void LossBuilder::AddOpBeyond(std::uint32_t op, Nanos kept) {
+  const OpTable& ops = basis_.run.trace.ops;
+  AddSpan(ops.device[op], ops.start[op] + kept, ops.end[op]);
 }
 
 void LossBuilder::AddExposed(std::uint32_t op) {
@@ -63,8 +72,12 @@ void LossBuilder::AddExposed(std::uint32_t op) {
   const IntervalSet& exposed = ops.kind[op] == OpKind::kCopy     ? time.copy_exposed
                                : ops.kind[op] == OpKind::kMemset ? time.memset_exposed
                                                                  : time.comm_exposed;
-  const IntervalSet part = exposed.Clip(ops.start[op], ops.end[op]);
-  for (const Interval& i : part.intervals()) AddSpan(ops.device[op], i.start, i.end);
+  AddSpans(ops.device[op], exposed.Clip(ops.start[op], ops.end[op]));
+}
+
+void LossBuilder::RemoveCallOf(std::uint32_t op) {
+  const std::uint32_t call = basis_.run.trace.ops.call[op];
+  if (call != kNone) remedy().vanished_calls.push_back(call);
 }
 
 void LossBuilder::AddIdleInside(const std::map<std::uint32_t, IntervalSet>& spans_of_thread) {
@@ -72,15 +85,13 @@ void LossBuilder::AddIdleInside(const std::map<std::uint32_t, IntervalSet>& span
   for (const GapPiece piece : basis_.idle.pieces) {
     const auto at = spans_of_thread.find(basis_.idle.ThreadOf(piece));
     if (at == spans_of_thread.end()) continue;
-    const IntervalSet part = at->second.Clip(piece.start, piece.end);
-    for (const Interval& i : part.intervals()) AddSpan(piece.device, i.start, i.end);
+    AddSpans(piece.device, at->second.Clip(piece.start, piece.end));
   }
 }
 
 void LossBuilder::RemoveFromHost(const std::map<std::uint32_t, IntervalSet>& spans_of_thread) {
   for (const auto& [thread, spans] : spans_of_thread) {
-    const RowRange calls = basis_.run.calls_of_thread[thread];
-    for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+    for (const std::uint32_t c : basis_.run.calls_of_thread[thread]) {
       if (!spans.Contains(basis_.run.trace.calls.start[c])) continue;
       remedy().unblocked_calls.push_back(c);
       remedy().vanished_calls.push_back(c);

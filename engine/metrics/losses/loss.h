@@ -7,36 +7,11 @@
 #include <vector>
 
 #include "engine/base/median.h"
+#include "engine/metrics/basis.h"
 #include "engine/replay/remedy.h"
-#include "engine/timeline/idle.h"
 #include "engine/trace/spans.h"
 
 namespace advise {
-
-// What the subjects share.
-struct Basis {
-  const Run& run;
-  const std::vector<DeviceTime>& times;
-  const Idle& idle;
-
-  bool InWindow(Nanos time) const { return run.InWindow(time); }
-  // Inside the steady loop: what happens before and after it is not "a step", also when the window
-  // holds it.
-  bool InLoop(Nanos time) const {
-    const Steps& steps = run.steps;
-    return InWindow(time) && (!steps.known() || (time >= steps.all[steps.first_steady].start &&
-                                                 time < steps.all.back().end));
-  }
-  // Before the first step of all. What the steps of the warm-up do is not InLoop(), but a fix wins
-  // it in them, too; what comes before them is done once.
-  bool BeforeSteps(Nanos time) const {
-    return run.steps.known() && time < run.steps.all.front().start;
-  }
-  Nanos Device() const {  // device time: window times devices that did work
-    return run.window.Length() *
-           static_cast<Nanos>(std::max<std::size_t>(1, run.active_devices.size()));
-  }
-};
 
 struct Loss {
   std::int64_t count = 0;
@@ -76,9 +51,20 @@ class LossBuilder {
   void Count(Nanos when, double bytes, Nanos time_ns);
   void AddToCounted(double bytes, Nanos time_ns);  // more of what was counted already
   void AddSpan(std::uint32_t device, Nanos start, Nanos end) { spans_[device].Add(start, end); }
+  void AddSpans(std::uint32_t device, const IntervalSet& spans);
   void AddOp(std::uint32_t op);  // the op's whole time, within the window
   void AddExposed(
       std::uint32_t op);  // the part of a copy, memset or collective that nothing better covers
+  void AddOpBeyond(std::uint32_t op, Nanos kept);  // what the op takes longer than that
+  // With the fix, the op takes this part of its time.
+  void ScaleOp(std::uint32_t op, double factor) {
+    remedy().scaled_ops.emplace_back(op, static_cast<float>(factor));
+  }
+  // With the fix, the op is gone: its time is lost …
+  void RemoveOp(std::uint32_t op) { AddOp(op), ScaleOp(op, 0); }
+  // … or what of it is exposed.
+  void RemoveExposed(std::uint32_t op) { AddExposed(op), ScaleOp(op, 0); }
+  void RemoveCallOf(std::uint32_t op);  // the call that launched it, where that is known
   // Gaps whose blocking call is marked, less input, MPI, network, sleep, waits for other threads,
   // allocation and compile time; and the exposed part of uploads that it made late.
   void AddBlamed(const std::vector<std::uint8_t>& calls);

@@ -111,14 +111,10 @@ class Signs {
   std::vector<std::string> found_;  // by sign: the first name that gives it
 };
 
-class KindFinder {
+class KindFinder : Finder {
  public:
   KindFinder(const Basis& basis, const Support& support)
-      : run_(basis.run),
-        trace_(basis.run.trace),
-        support_(support),
-        signs_(basis.run),
-        serves_(basis.idle.serves) {}
+      : Finder(basis), support_(support), signs_(basis.run), serves_(basis.idle.serves) {}
 
   RunKind Find() {
     const RunSign* framework = signs_.Framework();
@@ -187,8 +183,8 @@ class KindFinder {
       const bool once = std::string_view(sign) == "serving" && !loops;
       if (!name.empty() && !once) return Set(KindOfRun::kInference, "\"" + name + "\" ran");
     }
-    const auto few = static_cast<std::size_t>(run_.knowledge.Number("kind.few_kernels"));
-    const auto many = static_cast<std::int64_t>(run_.knowledge.Number("kind.many_launches"));
+    const auto few = static_cast<std::size_t>(Number("kind.few_kernels"));
+    const auto many = static_cast<std::int64_t>(Number("kind.many_launches"));
     const std::string solver = signs_.Says("solver");
     if (serves_ && loops && solver.empty() && !Speaks("MPI"))
       return Set(KindOfRun::kInference, "the thread that launches receives requests");
@@ -255,8 +251,6 @@ class KindFinder {
     }
   }
 
-  const Run& run_;
-  const Trace& trace_;
   const Support& support_;
   Signs signs_;
   bool serves_;

@@ -153,9 +153,9 @@ bool RepeatsThroughout(const Basis& basis) {
   };
   std::unordered_map<StringId, Launches> kernels;
   const Nanos part = run.window.Length() / static_cast<Nanos>(kParts) + 1;
-  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+  for (const std::uint32_t op : run.OpsInWindow()) {
     const bool kernel = run.trace.ops.kind[op] == OpKind::kKernel && !run.IsComm(op);
-    if (!kernel || !run.InWindow(run.trace.ops.start[op])) continue;
+    if (!kernel) continue;
     if (IsOfLayer(run, op)) return false;
     Launches& launches = kernels[run.trace.shapes[run.trace.ops.detail[op]].name];
     launches.time += run.trace.ops.end[op] - run.trace.ops.start[op];

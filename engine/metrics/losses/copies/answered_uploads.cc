@@ -42,9 +42,9 @@ std::set<std::int64_t> AnsweredSizes(const Run& run, double steps) {
     std::size_t uploads = 0;
   };
   std::map<std::int64_t, Answers> answers_of;  // by size
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+  for (const std::uint32_t op : run.OpsInWindow()) {
     const std::uint32_t stream = trace.ops.stream[op];
-    if (stream == kNone || !run.InWindow(trace.ops.start[op])) continue;
+    if (stream == kNone) continue;
     Open& of_stream = open[stream];
     if (trace.ops.kind[op] != OpKind::kCopy) {
       of_stream.computed |= !of_stream.bytes.empty();

@@ -13,19 +13,17 @@
 namespace advise {
 namespace {
 
-class CopyFinder {
+class CopyFinder : Finder {
  public:
   CopyFinder(const Basis& basis, const Phases& phases, double link)
-      : basis_(basis),
+      : Finder(basis),
         phases_(phases),
-        run_(basis.run),
-        trace_(basis.run.trace),
         link_(link),
-        tiny_bytes_(run_.knowledge.Number("copy.tiny_bytes")),
-        small_bytes_(run_.knowledge.Number("copy.small_bytes")),
-        quick_bytes_(link * run_.knowledge.Number("copy.small_ns") / kNanosPerSecond),
-        large_bytes_(run_.knowledge.Number("copy.large_bytes")),
-        train_(static_cast<std::size_t>(run_.knowledge.Number("copy.train_length"))),
+        tiny_bytes_(Number("copy.tiny_bytes")),
+        small_bytes_(Number("copy.small_bytes")),
+        quick_bytes_(link * Number("copy.small_ns") / kNanosPerSecond),
+        large_bytes_(Number("copy.large_bytes")),
+        train_(static_cast<std::size_t>(Number("copy.train_length"))),
         read_later_(run_) {
     if (run_.steps.outliers.empty()) return;
     for (const auto& [op, step] : ExtraCopies(run_)) {
@@ -71,9 +69,9 @@ class CopyFinder {
   }
   // The factor that brings a copy to the rate of the link; 1 when the link is unknown or no faster.
   float ToLinkRate(std::uint32_t op) const {
-    if (link_ <= 0 || trace_.ops.Length(op) <= 0) return 1.0F;
+    if (link_ <= 0 || Length(op) <= 0) return 1.0F;
     const double at_link = Bytes(op) / link_ * kNanosPerSecond;
-    return static_cast<float>(std::min(1.0, at_link / static_cast<double>(trace_.ops.Length(op))));
+    return static_cast<float>(std::min(1.0, at_link / static_cast<double>(Length(op))));
   }
 
   void Collect() {
@@ -88,7 +86,7 @@ class CopyFinder {
   // returns before the copy is done: then it was for an older one, such as the result of the step
   // before.
   void TieSyncs() {
-    const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    const auto latency = Time("idle.launch_latency");
     for (const std::uint32_t thread : run_.launching_threads) {
       std::uint32_t last_copy = kNone;
       for (std::uint32_t c = run_.calls_of_thread[thread].first;
@@ -144,8 +142,8 @@ class CopyFinder {
       }
       train->clear();
     };
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.stream[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.stream[op] == kNone) continue;
       std::vector<std::uint32_t>& train = open[trace_.ops.stream[op]];
       // A fast link takes more bytes in the time that a call costs, where nothing else slows them.
       const bool plain = result_.kind_of_op[op] == CopyKind::kPlain;
@@ -176,7 +174,7 @@ class CopyFinder {
       // Such a copy is made once: memory pinned for it wins nothing.
       if (basis_.BeforeSteps(trace_.ops.start[op])) continue;
       const std::uint32_t call = trace_.ops.call[op];
-      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
+      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the
       // gap that the copy ends, not those between the kernels that the call waited for.
       const std::uint32_t device = trace_.ops.device[op];
@@ -188,7 +186,7 @@ class CopyFinder {
         loss.AddSpan(device, std::max(gap->start, trace_.calls.start[call]), start);
       loss.AddExposed(op);
       if (Touches(op, MemoryKind::kPageable)) pageable_bytes += Bytes(op);
-      loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
+      loss.ScaleOp(op, ToLinkRate(op));
       Release(call, &blamed, &loss);
       // An upload that need not be waited for can run on a stream of its own, one batch ahead.
       if (kind == CopyKind::kBlocking && run_.steps.known() &&
@@ -221,12 +219,12 @@ class CopyFinder {
     LossBuilder loss(basis_);
     std::vector<double> sizes;
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
-    const auto left = static_cast<float>(run_.knowledge.Number("copy.joined_left"));
+    const auto left = static_cast<float>(Number("copy.joined_left"));
     for (const auto& train : trains_) {
       for (std::size_t i = 0; i < train.size(); ++i) {
         const std::uint32_t op = train[i];
         sizes.push_back(Bytes(op));
-        loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
+        loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
         loss.AddExposed(op);
         if (trace_.ops.call[op] != kNone) Release(trace_.ops.call[op], &blamed, &loss);
         if (i == 0) continue;
@@ -235,10 +233,9 @@ class CopyFinder {
         const std::uint32_t device = trace_.ops.device[op];
         const IntervalSet gap =
             basis_.times[device].idle.Clip(trace_.ops.end[train[i - 1]], trace_.ops.start[op]);
-        for (const Interval& g : gap.intervals()) loss.AddSpan(device, g.start, g.end);
-        loss.remedy().scaled_ops.emplace_back(op, std::min(ToLinkRate(op), left));
-        if (trace_.ops.call[op] != kNone)
-          loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+        loss.AddSpans(device, gap);
+        loss.ScaleOp(op, std::min(ToLinkRate(op), left));
+        loss.RemoveCallOf(op);
       }
     }
     loss.AddBlamed(blamed);
@@ -248,18 +245,16 @@ class CopyFinder {
 
   void Slow() {
     LossBuilder loss(basis_);
-    const double enough = run_.knowledge.Number("copy.slow_share");
+    const double enough = Number("copy.slow_share");
     for (const std::uint32_t op : copies_) {
       if (!IsHostDevice(trace_.DirectionOfCopy(op)) || !Touches(op, MemoryKind::kPinned) ||
           Bytes(op) < large_bytes_)
         continue;
-      if (link_ <= 0 || trace_.ops.Length(op) <= 0) continue;
-      if (Bytes(op) / static_cast<double>(trace_.ops.Length(op)) * kNanosPerSecond >=
-          enough * link_)
-        continue;
-      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
+      if (link_ <= 0 || Length(op) <= 0) continue;
+      if (Bytes(op) / static_cast<double>(Length(op)) * kNanosPerSecond >= enough * link_) continue;
+      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
       loss.AddExposed(op);
-      loss.remedy().scaled_ops.emplace_back(op, ToLinkRate(op));
+      loss.ScaleOp(op, ToLinkRate(op));
     }
     result_.slow = loss.Build();
   }
@@ -270,7 +265,7 @@ class CopyFinder {
   void Asynchronous() {
     LossBuilder serial(basis_);
     LossBuilder separate(basis_);
-    const double read_rate = run_.knowledge.Number("copy.read_rate");
+    const double read_rate = Number("copy.read_rate");
     const std::vector<std::uint8_t> computes = StreamsThatCompute(run_);
     for (const std::uint32_t op : copies_) {
       const std::uint32_t stream = trace_.ops.stream[op];
@@ -278,7 +273,7 @@ class CopyFinder {
       const bool on_stream = computes[stream] != 0;
       if (!(IsPinned(op) || (on_stream && MayBePinned(op)))) continue;
       LossBuilder& loss = on_stream ? serial : separate;
-      loss.Count(trace_.ops.start[op], Bytes(op), trace_.ops.Length(op));
+      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
       loss.AddExposed(op);
       if (on_stream) {
         loss.remedy().detached_ops.push_back(op);
@@ -287,7 +282,7 @@ class CopyFinder {
         const std::uint32_t wait = read_later_.WaitWithoutRead(op, read_rate);
         if (wait != kNone) loss.remedy().unblocked_calls.push_back(wait);
       } else {
-        loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+        loss.ScaleOp(op, 0);
       }
     }
     result_.serial = serial.Build();
@@ -305,10 +300,7 @@ class CopyFinder {
            read_later_.IsReadLater(op);
   }
 
-  const Basis& basis_;
   const Phases& phases_;
-  const Run& run_;
-  const Trace& trace_;
   double link_;
   double tiny_bytes_, small_bytes_, quick_bytes_, large_bytes_;
   std::size_t train_;

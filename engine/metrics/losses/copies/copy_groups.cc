@@ -10,8 +10,8 @@ namespace advise {
 std::vector<CopyGroup> GroupCopies(const Basis& basis) {
   const Trace& trace = basis.run.trace;
   std::map<std::pair<std::string, std::string>, CopyGroup> groups;
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.kind[op] != OpKind::kCopy || !basis.InWindow(trace.ops.start[op])) continue;
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (trace.ops.kind[op] != OpKind::kCopy) continue;
     const std::uint32_t copy = trace.ops.detail[op];
     const CopyDirection direction = trace.copies.direction[copy];
     const bool up =

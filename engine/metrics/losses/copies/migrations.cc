@@ -7,10 +7,10 @@
 namespace advise {
 namespace {
 
-class MigrationFinder {
+class MigrationFinder : Finder {
  public:
   explicit MigrationFinder(const Basis& basis)
-      : basis_(basis), trace_(basis.run.trace), loss_(basis), when_(trace_.devices.size()) {}
+      : Finder(basis), loss_(basis), when_(trace_.devices.size()) {}
 
   Loss Find() {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
@@ -32,12 +32,11 @@ class MigrationFinder {
     if (!IsMigration(trace_.copies.direction[copy]) || cause == MigrationCause::kUser) return;
     const auto bytes = static_cast<double>(trace_.copies.bytes[copy]);
     if (cause == MigrationCause::kSpeculative) {
-      loss_.AddToCounted(bytes, trace_.ops.Length(op));
+      loss_.AddToCounted(bytes, Length(op));
     } else {
-      loss_.Count(trace_.ops.start[op], bytes, trace_.ops.Length(op));
+      loss_.Count(trace_.ops.start[op], bytes, Length(op));
     }
-    loss_.AddOp(op);
-    loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
+    loss_.RemoveOp(op);
     when_[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
     if (trace_.copies.direction[copy] == CopyDirection::kMigrationToHost) {
       back_starts_.push_back(trace_.ops.start[op]);
@@ -49,7 +48,7 @@ class MigrationFinder {
   void HostFaults() {
     std::sort(back_starts_.begin(), back_starts_.end());
     std::sort(back_ends_.begin(), back_ends_.end());
-    const auto most = static_cast<Nanos>(basis_.run.knowledge.Number("copy.host_fault"));
+    const auto most = Time("copy.host_fault");
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kHostCompute) continue;
       if (!std::binary_search(back_ends_.begin(), back_ends_.end(), piece.start) ||
@@ -67,19 +66,16 @@ class MigrationFinder {
     std::vector<IntervalSet> sets;
     for (auto& intervals : when_) sets.push_back(IntervalSet::Of(std::move(intervals)));
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || trace_.ops.Length(op) <= 0) continue;
+      if (trace_.ops.kind[op] != OpKind::kKernel || Length(op) <= 0) continue;
       const std::uint32_t device = trace_.ops.device[op];
       const IntervalSet waits = sets[device].Clip(trace_.ops.start[op], trace_.ops.end[op]);
       if (waits.empty()) continue;
-      for (const Interval& i : waits.intervals()) loss_.AddSpan(device, i.start, i.end);
-      loss_.remedy().scaled_ops.emplace_back(
-          op, 1.0F - static_cast<float>(static_cast<double>(waits.Total()) /
-                                        static_cast<double>(trace_.ops.Length(op))));
+      loss_.AddSpans(device, waits);
+      loss_.ScaleOp(op, 1.0F - static_cast<float>(static_cast<double>(waits.Total()) /
+                                                  static_cast<double>(Length(op))));
     }
   }
 
-  const Basis& basis_;
-  const Trace& trace_;
   LossBuilder loss_;
   std::vector<std::vector<Interval>> when_;     // by device
   std::vector<Nanos> back_starts_, back_ends_;  // of migrations to the host

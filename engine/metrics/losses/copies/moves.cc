@@ -79,8 +79,7 @@ Moves FindMoves(const Basis& basis) {
     const Nanos length = trace.ops.end[op] - start;
     if (trace.ops.kind[op] == OpKind::kMemset) {
       memsets.Count(start, static_cast<double>(trace.memsets.bytes[detail]), length);
-      memsets.AddExposed(op);
-      memsets.remedy().scaled_ops.emplace_back(op, 0.0F);
+      memsets.RemoveExposed(op);
       continue;
     }
     if (trace.ops.kind[op] != OpKind::kCopy) {
@@ -93,8 +92,7 @@ Moves FindMoves(const Basis& basis) {
     switch (trace.copies.direction[detail]) {
       case CopyDirection::kDeviceToDevice:
         device.Count(start, bytes, length);
-        device.AddExposed(op);
-        device.remedy().scaled_ops.emplace_back(op, 0.0F);
+        device.RemoveExposed(op);
         break;
       case CopyDirection::kPeerToPeer:
         peer.Count(start, bytes, length);

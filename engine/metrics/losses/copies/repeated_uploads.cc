@@ -9,15 +9,13 @@
 namespace advise {
 namespace {
 
-class UploadFinder {
+class UploadFinder : Finder {
  public:
   UploadFinder(const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
                const std::vector<std::uint8_t>& in_series,
                const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy,
                double link_bytes_per_s)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         phases_(phases),
         copies_(copies),
         in_series_(in_series),
@@ -49,7 +47,7 @@ class UploadFinder {
   }
   // A batch that takes long because the link is slow is still a batch.
   double TimeOnLink(std::uint32_t op) const {
-    const auto length = static_cast<double>(trace_.ops.Length(op));
+    const auto length = static_cast<double>(Length(op));
     if (link_ <= 0) return length;
     return std::min(length, static_cast<double>(Bytes(op)) / link_ * kNanosPerSecond);
   }
@@ -71,7 +69,7 @@ class UploadFinder {
   // Uploads whose size comes back in most steps. Those that nothing holds back run ahead of their
   // steps, and are done long before the end.
   void FindRecurring() {
-    const auto least = static_cast<std::int64_t>(run_.knowledge.Number("copy.repeated_bytes"));
+    const auto least = static_cast<std::int64_t>(Number("copy.repeated_bytes"));
     const std::set<std::int64_t> answered =
         AnsweredSizes(run_, static_cast<double>(steps_.steady_count()) * Devices());
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
@@ -125,7 +123,7 @@ class UploadFinder {
       for (const std::uint32_t op : ops) ++by_memory[memory_of(op)];
     }
     const auto in_steps = static_cast<double>(by_step_.size()) * Devices();
-    const double many = run_.knowledge.Number("copy.repeated_count") * in_steps;
+    const double many = Number("copy.repeated_count") * in_steps;
     const bool weights = std::any_of(by_memory.begin(), by_memory.end(), [&](const auto& kind) {
       return static_cast<double>(kind.second) >= many;
     });
@@ -140,7 +138,7 @@ class UploadFinder {
 
   // `with`: the steps that have one, not empty.
   bool Recurs(const std::set<std::size_t>& with) const {
-    const double share = run_.knowledge.Number("copy.repeated_steps");
+    const double share = Number("copy.repeated_steps");
     const auto from_first = static_cast<double>(*with.rbegin() - *with.begin() + 1);
     const auto all = static_cast<double>(steps_.steady_count());
     const auto count = static_cast<double>(with.size());
@@ -177,15 +175,15 @@ class UploadFinder {
     for (const auto& [memory, count] : by_memory) most = std::max(most, count);
     const auto share =
         static_cast<double>(most) / static_cast<double>(std::max<std::size_t>(1, all));
-    return per_batch_ * share >= run_.knowledge.Number("copy.repeated_count") * Devices();
+    return per_batch_ * share >= Number("copy.repeated_count") * Devices();
   }
   bool AreHeavy() const {
-    return 2 * per_batch_ >= run_.knowledge.Number("copy.repeated_count") * Devices() &&
-           upload_ns_ >= run_.knowledge.Number("copy.heavy_upload") * compute_ns_;
+    return 2 * per_batch_ >= Number("copy.repeated_count") * Devices() &&
+           upload_ns_ >= Number("copy.heavy_upload") * compute_ns_;
   }
   // For how many of them the computing stops in a step, and goes on when each has come; median.
   double Stops() const {
-    const auto near = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    const auto near = Time("idle.launch_latency");
     std::vector<std::size_t> stops;
     for (const auto& [step, ops] : by_step_) {
       std::size_t count = 0;
@@ -205,10 +203,10 @@ class UploadFinder {
   // Nothing else is wrong with them: they leave pinned memory at the rate of the link, and no call
   // waits for them.
   bool ArePlain() const {
-    const double reached = run_.knowledge.Number("copy.plain_rate");
+    const double reached = Number("copy.plain_rate");
     for (const auto& [step, ops] : by_step_) {
       for (const std::uint32_t op : ops) {
-        const bool slow = TimeOnLink(op) < reached * static_cast<double>(trace_.ops.Length(op));
+        const bool slow = TimeOnLink(op) < reached * static_cast<double>(Length(op));
         const MemoryKind source = trace_.copies.source[trace_.ops.detail[op]];
         if (slow || source != MemoryKind::kPinned || sync_of_copy_.contains(trace_.ops.call[op]))
           return false;
@@ -284,9 +282,8 @@ class UploadFinder {
     double bytes = 0;
     for (const std::uint32_t op : ops) {
       bytes += static_cast<double>(Bytes(op));
-      loss->Count(trace_.ops.start[op], static_cast<double>(Bytes(op)), trace_.ops.Length(op));
-      loss->AddExposed(op);
-      loss->remedy().scaled_ops.emplace_back(op, 0.0F);
+      loss->Count(trace_.ops.start[op], static_cast<double>(Bytes(op)), Length(op));
+      loss->RemoveExposed(op);
       if (trace_.copies.source[trace_.ops.detail[op]] == MemoryKind::kPageable) {
         pageable += static_cast<double>(Bytes(op));
       }
@@ -323,7 +320,7 @@ class UploadFinder {
             from < trace_.ops.end[other]) {
           const IntervalSet bare =
               basis_.times[device].copy_exposed.Clip(from, trace_.ops.end[other]);
-          for (const Interval& i : bare.intervals()) loss->AddSpan(device, i.start, i.end);
+          loss->AddSpans(device, bare);
         }
       }
       const bool upload = trace_.ops.kind[op] == OpKind::kCopy && IsUpload(op);
@@ -332,9 +329,6 @@ class UploadFinder {
     }
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const Phases& phases_;
   const std::vector<std::uint32_t>& copies_;
   const std::vector<std::uint8_t>& in_series_;

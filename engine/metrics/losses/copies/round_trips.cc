@@ -15,25 +15,23 @@
 namespace advise {
 namespace {
 
-class RoundTripFinder {
+class RoundTripFinder : Finder {
  public:
   RoundTripFinder(const Basis& basis, const Phases& phases,
                   const std::vector<std::uint32_t>& copies,
                   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy)
-      : basis_(basis),
+      : Finder(basis),
         phases_(phases),
-        run_(basis.run),
-        trace_(basis.run.trace),
         copies_(copies),
         sync_of_copy_(sync_of_copy),
-        least_bytes_(run_.knowledge.Number("copy.small_bytes")) {}
+        least_bytes_(Number("copy.small_bytes")) {}
 
   // A download whose exact bytes are uploaded again within a step's time: to the same device, or to
   // another.
   RoundTrips Find() {
     LossBuilder trip(basis_);
     LossBuilder through(basis_);
-    const auto direct = static_cast<float>(run_.knowledge.Number("copy.direct_left"));
+    const auto direct = static_cast<float>(Number("copy.direct_left"));
     std::vector<std::pair<std::uint32_t, std::uint32_t>> trips;  // that end where they began
     const std::vector<Pair> pairs = Pairs();
     const std::set<std::int64_t> untouched = SizesUntouched(pairs);
@@ -41,11 +39,10 @@ class RoundTripFinder {
       const bool same = OnOneDevice(pair);
       if (same && untouched.count(trace_.BytesOfCopy(pair.up)) > 0) continue;
       LossBuilder& loss = same ? trip : through;
-      loss.Count(trace_.ops.start[pair.down], Bytes(pair.up),
-                 trace_.ops.Length(pair.up) + trace_.ops.Length(pair.down));
+      loss.Count(trace_.ops.start[pair.down], Bytes(pair.up), Length(pair.up) + Length(pair.down));
       for (const std::uint32_t part : {pair.down, pair.up}) {
         loss.AddExposed(part);
-        loss.remedy().scaled_ops.emplace_back(part, same ? 0.0F : direct);
+        loss.ScaleOp(part, same ? 0.0F : direct);
         const std::uint32_t call = trace_.ops.call[part];
         if (call == kNone) continue;
         loss.remedy().unblocked_calls.push_back(call);
@@ -70,8 +67,8 @@ class RoundTripFinder {
   // Downloads for which the host waits, each with the next upload of as many bytes.
   std::vector<Pair> Pairs() {
     std::vector<Pair> pairs;
-    const auto reach = static_cast<Nanos>(run_.knowledge.Number("copy.back_within") *
-                                          static_cast<double>(run_.window.Length()));
+    const auto reach =
+        static_cast<Nanos>(Number("copy.back_within") * static_cast<double>(run_.window.Length()));
     std::map<std::int64_t, std::int64_t> balance;  // size -> uploads less downloads
     for (const std::uint32_t op : copies_) {
       if (!IsHostDevice(trace_.DirectionOfCopy(op))) continue;
@@ -153,7 +150,7 @@ class RoundTripFinder {
     if (call == kNone || OwnCodeBefore(call)) return true;
     const auto host = static_cast<double>(trace_.calls.start[call] - trace_.ops.end[down]);
     const auto bytes = static_cast<double>(trace_.BytesOfCopy(down));
-    return host * run_.knowledge.Number("copy.touch_rate") >= bytes * kNanosPerSecond;
+    return host * Number("copy.touch_rate") >= bytes * kNanosPerSecond;
   }
 
   // Whether the thread runs code of its own right before the call, for longer than between
@@ -183,7 +180,7 @@ class RoundTripFinder {
     const std::uint32_t device = trace_.ops.device[up];
     const IntervalSet idle =
         basis_.times[device].idle.Clip(trace_.ops.end[down], trace_.ops.start[up]);
-    for (const Interval& i : idle.intervals()) loss->AddSpan(device, i.start, i.end);
+    loss->AddSpans(device, idle);
     const std::uint32_t a = trace_.ops.call[down];
     const std::uint32_t b = trace_.ops.call[up];
     if (a == kNone || b == kNone || trace_.calls.thread[a] != trace_.calls.thread[b]) return;
@@ -224,10 +221,7 @@ class RoundTripFinder {
     result_.directive = DirectiveOf(trace_, back);
   }
 
-  const Basis& basis_;
   const Phases& phases_;
-  const Run& run_;
-  const Trace& trace_;
   const std::vector<std::uint32_t>& copies_;
   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
   double least_bytes_;

@@ -9,13 +9,9 @@
 namespace advise {
 namespace {
 
-class HostFinder {
+class HostFinder : Finder {
  public:
-  explicit HostFinder(const Basis& basis)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        compiling_(CompilingPauses(basis.run)) {}
+  explicit HostFinder(const Basis& basis) : Finder(basis), compiling_(CompilingPauses(basis.run)) {}
 
   Host Find() {
     Allocations();
@@ -123,7 +119,7 @@ class HostFinder {
   void Preemption() {
     // Off the CPU is blocked or preempted; without OS calls nothing tells which.
     if (trace_.sched.size() == 0 || trace_.os_calls.size() == 0) return;
-    const auto longest = static_cast<Nanos>(run_.knowledge.Number("host.longest_preemption"));
+    const auto longest = Time("host.longest_preemption");
     const std::vector<RowRange> rows = RowsByThread(trace_.sched.thread, trace_.threads.size());
     std::map<std::uint32_t, IntervalSet> off;
     for (const std::uint32_t thread : run_.launching_threads) {
@@ -241,7 +237,7 @@ class HostFinder {
     for (const std::uint32_t thread : run_.launching_threads) {
       std::vector<Interval> cuts;
       const RowRange calls = run_.calls_of_thread[thread];
-      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+      for (const std::uint32_t c : calls) {
         if (blamed[c] == 0) continue;
         loss->remedy().unblocked_calls.push_back(c);
         cuts.push_back({trace_.calls.start[c], trace_.calls.end[c]});
@@ -251,7 +247,7 @@ class HostFinder {
       for (const GapPiece piece : basis_.idle.pieces) {
         if (basis_.idle.ThreadOf(piece) != thread) continue;
         const IntervalSet part = inside.Clip(piece.start, piece.end);
-        for (const Interval& i : part.intervals()) loss->AddSpan(piece.device, i.start, i.end);
+        loss->AddSpans(piece.device, part);
       }
       loss->remedy().host_cuts.push_back({thread, inside});
     }
@@ -297,7 +293,7 @@ class HostFinder {
     for (const std::uint32_t thread : run_.launching_threads) {
       const std::vector<Nanos>& times = kept[trace_.threads[thread].process];
       const RowRange calls = run_.calls_of_thread[thread];
-      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+      for (const std::uint32_t c : calls) {
         const Nanos start = trace_.calls.start[c];
         if (run_.ClassOfCall(c) != CallClass::kAllocDevice || !basis_.InLoop(start)) continue;
         const auto at = std::lower_bound(times.begin(), times.end(), start);
@@ -308,7 +304,7 @@ class HostFinder {
 
   // Frees of device memory one after another on a thread, with nothing allocated between.
   std::vector<std::vector<std::uint32_t>> BurstsOfFrees() const {
-    const auto least = static_cast<std::size_t>(run_.knowledge.Number("memory.burst_length"));
+    const auto least = static_cast<std::size_t>(Number("memory.burst_length"));
     std::vector<std::vector<std::uint32_t>> bursts;
     for (const std::uint32_t thread : run_.launching_threads) {
       std::vector<std::uint32_t> burst;
@@ -317,7 +313,7 @@ class HostFinder {
         burst.clear();
       };
       const RowRange calls = run_.calls_of_thread[thread];
-      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+      for (const std::uint32_t c : calls) {
         const CallClass call_class = run_.ClassOfCall(c);
         if (call_class == CallClass::kFreeDevice && basis_.InLoop(trace_.calls.start[c])) {
           burst.push_back(c);
@@ -371,9 +367,6 @@ class HostFinder {
         seconds > 0 ? moves / seconds / static_cast<double>(run_.launching_threads.size()) : 0;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const std::vector<IntervalSet> compiling_;
   bool knows_kept_ = false;         // the driver's allocations and frees were recorded
   std::vector<std::uint8_t> kept_;  // by call: it allocates what nothing frees again

@@ -12,13 +12,11 @@
 namespace advise {
 namespace {
 
-class HostCodeFinder {
+class HostCodeFinder : Finder {
  public:
   HostCodeFinder(const Basis& basis, const std::vector<IntervalSet>& doubtful)
-      : basis_(basis),
+      : Finder(basis),
         doubtful_(doubtful),
-        run_(basis.run),
-        trace_(basis.run.trace),
         compiling_(CompilingPauses(basis.run)),
         own_frames_(basis.run) {}
 
@@ -30,7 +28,7 @@ class HostCodeFinder {
     LossBuilder loss(basis_);
     const IntervalSet profiler = ProfilerSomewhere();
     LikePauses like(basis_);
-    const auto long_gap = static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"));
+    const auto long_gap = Time("launch.long_gap");
     const std::vector<Nanos> long_pauses = LongPauses(run_);
     std::map<std::string, double> names;
     SampledFunctions functions(trace_);
@@ -188,10 +186,7 @@ class HostCodeFinder {
     return "";
   }
 
-  const Basis& basis_;
   const std::vector<IntervalSet>& doubtful_;
-  const Run& run_;
-  const Trace& trace_;
   const std::vector<IntervalSet> compiling_;
   mutable std::vector<RowRange> frames_of_thread_;
   mutable OwnPythonFrames own_frames_;

@@ -35,9 +35,9 @@ Loss IdleWhere(const Basis& basis, Keep keep) {
 }
 
 // A phase of the program that holds the GPU up.
-class StallFinder {
+class StallFinder : Finder {
  public:
-  StallFinder(const Basis& basis, const Phases& phases) : basis_(basis), phases_(phases) {}
+  StallFinder(const Basis& basis, const Phases& phases) : Finder(basis), phases_(phases) {}
 
   // Idle time in the phase, by range of it. The remedy is that the host does not do it. What is
   // saved or logged in the background also holds no thread until the GPU is done, and the copies of
@@ -51,7 +51,7 @@ class StallFinder {
       if (!basis_.InLoop(piece.start) || piece.phase != phase) continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       if (ranges.insert(RangeAt(phase, thread, piece.start)).second) loss.Count(piece.start, 0, 0);
-      const bool alone = single.step != kNone && basis_.run.steps.At(piece.start) == single.step;
+      const bool alone = single.step != kNone && run_.steps.At(piece.start) == single.step;
       const Nanos end = alone ? std::min(piece.end, piece.start + single.usual) : piece.end;
       loss.AddSpan(piece.device, piece.start, end);
       loss.CutHost(thread, piece.start, end);
@@ -63,8 +63,7 @@ class StallFinder {
 
  private:
   std::pair<std::uint32_t, Nanos> RangeAt(Phase phase, std::uint32_t thread, Nanos time) const {
-    const std::uint32_t process =
-        thread == kNone ? kNone : basis_.run.trace.threads[thread].process;
+    const std::uint32_t process = thread == kNone ? kNone : trace_.threads[thread].process;
     if (process == kNone) return {kNone, time};
     const IntervalList& ranges = phases_.Of(process, phase).intervals();
     const auto after =
@@ -84,7 +83,7 @@ class StallFinder {
     const auto for_each = [&](auto visit) {
       for (const GapPiece piece : basis_.idle.pieces) {
         if (!basis_.InLoop(piece.start) || piece.phase != phase) continue;
-        const std::uint32_t step = basis_.run.steps.At(piece.start);
+        const std::uint32_t step = run_.steps.At(piece.start);
         if (step != kNone) visit(step, piece.Length());
       }
     };
@@ -102,20 +101,20 @@ class StallFinder {
   }
 
   void AddWaits(Phase phase, LossBuilder* loss) const {
-    const CallTable& calls = basis_.run.trace.calls;
+    const CallTable& calls = trace_.calls;
     for (std::uint32_t call = 0; call < calls.size(); ++call) {
       if (phases_.OfCall(call) == phase && basis_.InLoop(calls.start[call]) &&
-          IsSync(basis_.run.ClassOfCall(call)))
+          IsSync(run_.ClassOfCall(call)))
         loss->remedy().unblocked_calls.push_back(call);
     }
   }
 
   void AddDownloads(LossBuilder* loss) const {
-    const OpTable& ops = basis_.run.trace.ops;
+    const OpTable& ops = trace_.ops;
     for (std::uint32_t op = 0; op < ops.size(); ++op) {
       if (ops.kind[op] != OpKind::kCopy || ops.call[op] == kNone || !basis_.InLoop(ops.start[op]))
         continue;
-      if (basis_.run.trace.copies.direction[ops.detail[op]] != CopyDirection::kDeviceToHost ||
+      if (trace_.copies.direction[ops.detail[op]] != CopyDirection::kDeviceToHost ||
           phases_.OfCall(ops.call[op]) != Phase::kCheckpoint)
         continue;
       loss->AddExposed(op);
@@ -124,7 +123,6 @@ class StallFinder {
     }
   }
 
-  const Basis& basis_;
   const Phases& phases_;
 };
 
@@ -211,8 +209,7 @@ Loss WithoutWaitsForOutput(const Run& run, Loss writes) {
   std::set<std::uint32_t> waits;
   for (const std::uint32_t thread : run.launching_threads) {
     const RowRange calls = run.calls_of_thread[thread];
-    const RowRange rows = run.os_of_thread[thread];
-    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+    for (const std::uint32_t row : run.os_of_thread[thread]) {
       if (run.names.Os(os.name[row]) != OsClass::kFileWrite || !run.InWindow(os.start[row]))
         continue;
       const std::uint32_t next = NextCall(run, thread, os.start[row]);

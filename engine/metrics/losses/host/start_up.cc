@@ -64,7 +64,7 @@ StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& k
     if (kind.framework.empty()) break;
     const IntervalSet upload =
         basis.times[d].copy_exposed.Clip(run.window.start, FirstKernel(run, d));
-    for (const Interval& i : upload.intervals()) loss.AddSpan(d, i.start, i.end);
+    loss.AddSpans(d, upload);
     result.upload_ns += static_cast<double>(upload.Total());
   }
   result.loss = loss.Build();

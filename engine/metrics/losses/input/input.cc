@@ -13,14 +13,10 @@ namespace {
 
 constexpr const char* kFloorReason = "loading, now done in parallel,";
 
-class InputFinder {
+class InputFinder : Finder {
  public:
   InputFinder(const Basis& basis, const std::vector<IntervalSet>& beside_comm)
-      : basis_(basis),
-        beside_comm_(beside_comm),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        loaders_(FindLoaders(basis.run)) {
+      : Finder(basis), beside_comm_(beside_comm), loaders_(FindLoaders(basis.run)) {
     result_.loader = loaders_.loader;
     result_.workers = loaders_.workers;
     result_.background = loaders_.background;
@@ -63,7 +59,7 @@ class InputFinder {
   // loading, or reading files, fills a fair part of it.
   void Loads() {
     LossBuilder loss(basis_);
-    const double part = run_.knowledge.Number("input.gap_share");
+    const double part = Number("input.gap_share");
     const auto& pieces = basis_.idle.pieces;
     const double devices =
         static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
@@ -191,7 +187,7 @@ class InputFinder {
       const std::uint32_t step = steps.At(load.start + (load.end - load.start) / 2);
       if (step != kNone && step >= steps.first_steady) affected[step] = 1;
     }
-    const double real = run_.knowledge.Number("input.wait_share");
+    const double real = Number("input.wait_share");
     for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
       const Step& step = steps.all[i];
       for (const IntervalSet& waits : beside_comm_) {
@@ -210,7 +206,7 @@ class InputFinder {
   // / workers.
   void Remedies(std::map<std::uint32_t, std::vector<Interval>> own, LossBuilder* loss) {
     loss->remedy().data_ready = true;
-    const double most = run_.knowledge.Number("input.workers");
+    const double most = Number("input.workers");
     const double workers =
         trace_.cpu_cores > 0 ? std::clamp<double>(trace_.cpu_cores - 1, 1, most) : most;
     for (auto& [thread, intervals] : own) {
@@ -250,8 +246,8 @@ class InputFinder {
 
   void Slow() {
     LossBuilder loss(basis_);
-    const double factor = run_.knowledge.Number("input.slow_factor");
-    if (static_cast<double>(loads_.size()) >= run_.knowledge.Number("input.slow_least")) {
+    const double factor = Number("input.slow_factor");
+    if (static_cast<double>(loads_.size()) >= Number("input.slow_least")) {
       for (const Load& load : loads_) {
         const double excess = static_cast<double>(load.lost) - result_.load_median_ns;
         if (static_cast<double>(load.lost) <= factor * result_.load_median_ns) continue;
@@ -288,10 +284,7 @@ class InputFinder {
     result_.map = loss.Build();
   }
 
-  const Basis& basis_;
   const std::vector<IntervalSet>& beside_comm_;
-  const Run& run_;
-  const Trace& trace_;
   const Loaders loaders_;
   std::vector<Load> loads_;
   Input result_;

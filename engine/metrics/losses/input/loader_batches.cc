@@ -52,7 +52,7 @@ class LoaderBatchFinder {
     const RowRange rows = run_.os_of_thread[worker];
     const OsCallTable& os = run_.trace.os_calls;
     std::vector<Nanos> starts;
-    for (std::uint32_t i = rows.first; i < rows.last; ++i)
+    for (const std::uint32_t i : rows)
       if (run_.names.Os(os.name[i]) == OsClass::kFileIo) starts.push_back(os.start[i]);
     return starts;
   }

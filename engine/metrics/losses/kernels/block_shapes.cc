@@ -26,7 +26,7 @@ BlockShapes FindBlockShapes(const Basis& basis, const std::vector<std::uint32_t>
     const bool fills = sms > 0 && shape.Blocks() >= static_cast<std::uint64_t>(sms);
     if (threads < lanes && fills) {
       count(&partial);
-      partial.remedy().scaled_ops.emplace_back(op, static_cast<float>(threads / lanes));
+      partial.ScaleOp(op, threads / lanes);
       result.partial_warp_waste_ns += (1 - threads / lanes) * static_cast<double>(length);
       AddToShape(basis.run, op, static_cast<double>(length), &rows).blocks = threads;
     }

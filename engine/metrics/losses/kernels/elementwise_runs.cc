@@ -7,12 +7,11 @@
 namespace advise {
 namespace {
 
-class ElementwiseFinder {
+class ElementwiseFinder : Finder {
  public:
   ElementwiseFinder(const Basis& basis, const Phases& phases,
                     const std::vector<std::uint8_t>& in_update)
-      : run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         phases_(phases),
         in_update_(in_update),
         light_(run_.names.Shapes([](const KernelClass& c) {
@@ -21,7 +20,7 @@ class ElementwiseFinder {
         })),
         loss_(basis),
         runs_(run_),
-        residual_(static_cast<float>(run_.knowledge.Number("kernel.fused_residual"))) {
+        residual_(static_cast<float>(Number("kernel.fused_residual"))) {
     if (!trace_.operators.inputs.empty())
       operators_ = RowsByThread(trace_.operators.thread, trace_.threads.size());
   }
@@ -110,7 +109,7 @@ class ElementwiseFinder {
       }
       for (std::size_t i = 1; i < list->size(); ++i) {
         const std::uint32_t op = (*list)[i].op;
-        loss_.remedy().scaled_ops.emplace_back(op, residual_);
+        loss_.ScaleOp(op, residual_);
         const std::uint32_t call = trace_.ops.call[op];
         if (call != kNone) loss_.remedy().vanished_calls.push_back(call);
       }
@@ -118,8 +117,6 @@ class ElementwiseFinder {
     list->clear();
   }
 
-  const Run& run_;
-  const Trace& trace_;
   const Phases& phases_;
   const std::vector<std::uint8_t>& in_update_;
   const ShapeSet light_;

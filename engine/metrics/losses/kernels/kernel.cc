@@ -15,22 +15,19 @@
 namespace advise {
 namespace {
 
-class KernelFinder {
+class KernelFinder : Finder {
  public:
   KernelFinder(const Basis& basis, const Phases& phases, const KernelRates& rates)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         phases_(phases),
         rates_(rates),
         room_(run_),
         by_hand_(Named({"application", "other"})),
-        start_ns_(run_.knowledge.Number("roofline.kernel_start")),
-        tail_waste_(run_.knowledge.Number("kernel.tail_waste")) {
+        start_ns_(Number("roofline.kernel_start")),
+        tail_waste_(Number("kernel.tail_waste")) {
     kernels_.reserve(trace_.ops.size());
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
-        continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
       kernels_.push_back(op);
     }
   }
@@ -110,15 +107,15 @@ class KernelFinder {
     if (!In(by_hand_, op)) return fill;
     constexpr double kWarp = 32;
     const double warps = std::ceil(static_cast<double>(Shape(op).ThreadsPerBlock()) / kWarp);
-    return fill * std::min(1.0, warps / run_.knowledge.Number("kernel.hiding_warps"));
+    return fill * std::min(1.0, warps / Number("kernel.hiding_warps"));
   }
 
   // What is left of a kernel's time when its work is spread over all SMs: until memory is at full
   // rate, and without what every kernel takes to start and end.
   float Widened(std::uint32_t op, double fill, double of_sms) const {
-    const double least = std::max(of_sms, 1 - run_.knowledge.Number("kernel.widened_part"));
-    const double left = std::clamp(fill / run_.knowledge.Number("kernel.saturating_fill"),
-                                   std::min(1.0, least), 1.0);
+    const double least = std::max(of_sms, 1 - Number("kernel.widened_part"));
+    const double left =
+        std::clamp(fill / Number("kernel.saturating_fill"), std::min(1.0, least), 1.0);
     const double fixed = std::min(start_ns_, Length(op));
     const double length = std::max(1.0, Length(op));
     return static_cast<float>((fixed + (Length(op) - fixed) * left) / length);
@@ -138,8 +135,8 @@ class KernelFinder {
     double fill_time = 0;
     std::vector<Nanos> alone = Alone();
     const std::vector<double> per_wave = CountedBlocksPerWave(trace_, run_.knowledge);
-    const double alone_share = run_.knowledge.Number("kernel.alone_share");
-    const double most_waves = run_.knowledge.Number("kernel.tail_waves");
+    const double alone_share = Number("kernel.alone_share");
+    const double most_waves = Number("kernel.tail_waves");
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
       const std::uint32_t op = kernels_[i];
       if (run_.IsComm(op)) continue;
@@ -156,7 +153,7 @@ class KernelFinder {
       if (blocks < sms && static_cast<double>(alone[i]) >= alone_share * Length(op)) {
         Count(op, &small);
         const double used = Fill(op, blocks, sms);
-        small.remedy().scaled_ops.emplace_back(op, Widened(op, used, blocks / sms));
+        small.ScaleOp(op, Widened(op, used, blocks / sms));
         small_rows.Add(op).blocks = blocks;
         time_of_blocks[blocks] += Length(op);
         fill += used * Length(op);
@@ -234,17 +231,16 @@ class KernelFinder {
     for (const std::uint32_t op : kernels_) {
       if (In(waits, op)) {
         Count(op, &waiting);
-        waiting.remedy().scaled_ops.emplace_back(op, 0.0F);
+        waiting.ScaleOp(op, 0);
         Nanos& waited = waited_on[trace_.ops.device[op]];
         waited += trace_.ops.end[op] - trace_.ops.start[op];
         waiting.remedy().reach_ns = std::max(waiting.remedy().reach_ns, waited);
       } else if (In(moves, op)) {
         Count(op, &layout);
-        layout.remedy().scaled_ops.emplace_back(op, 0.0F);
+        layout.ScaleOp(op, 0);
       } else if (In(casts, op)) {
         Count(op, &cast);
-        cast.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(1 - run_.knowledge.Number("kernel.cast_removable")));
+        cast.ScaleOp(op, 1 - Number("kernel.cast_removable"));
       }
     }
     result_.layout = layout.Build();
@@ -284,7 +280,7 @@ class KernelFinder {
         loss.Count(trace_.ops.start[ops[i]], 0, 0);
         for (auto k = static_cast<std::size_t>(before); k <= after; ++k) {
           loss.AddOp(ops[k]);
-          if (!In(products, ops[k])) loss.remedy().scaled_ops.emplace_back(ops[k], 0.0F);
+          if (!In(products, ops[k])) loss.ScaleOp(ops[k], 0);
           // One launch is left of all; one call launches all nodes of a graph.
           const std::uint32_t call = trace_.ops.call[ops[k]];
           const bool goes = k != static_cast<std::size_t>(before) && call != kNone;
@@ -301,19 +297,18 @@ class KernelFinder {
   // kernels of older generations only.
   float Aligned(std::uint32_t op) const {
     const bool older =
-        Class(op).Has("turing") && trace_.devices[trace_.ops.device[op]].compute_major >=
-                                       run_.knowledge.Number("precision.turing_slow_from");
-    return static_cast<float>(run_.knowledge.Number("precision.aligned_residual") *
-                              (older ? run_.knowledge.Number("precision.turing_residual") : 1));
+        Class(op).Has("turing") &&
+        trace_.devices[trace_.ops.device[op]].compute_major >= Number("precision.turing_slow_from");
+    return static_cast<float>(Number("precision.aligned_residual") *
+                              (older ? Number("precision.turing_residual") : 1));
   }
 
   void Precision() {
     LossBuilder fp32(basis_);
     LossBuilder unaligned(basis_);
     std::map<std::string, double> names;
-    const double speedup =
-        std::clamp(rates_.tensor_speedup * run_.knowledge.Number("precision.achieved"), 1.0,
-                   run_.knowledge.Number("precision.most"));
+    const double speedup = std::clamp(rates_.tensor_speedup * Number("precision.achieved"), 1.0,
+                                      Number("precision.most"));
     const ShapeSet products = Named({"matrix", "convolution"});
     for (const std::uint32_t op : kernels_) {
       if (!In(products, op)) continue;
@@ -323,10 +318,10 @@ class KernelFinder {
         if (Class(op).Has("vector")) continue;
         Count(op, &fp32);
         names[trace_.strings[Shape(op).name]] += Length(op);
-        fp32.remedy().scaled_ops.emplace_back(op, static_cast<float>(1 / speedup));
+        fp32.ScaleOp(op, 1 / speedup);
       } else if (Class(op).Has("unaligned")) {
         Count(op, &unaligned);
-        unaligned.remedy().scaled_ops.emplace_back(op, Aligned(op));
+        unaligned.ScaleOp(op, Aligned(op));
       }
     }
     double most = 0;
@@ -343,9 +338,6 @@ class KernelFinder {
     result_.streams = static_cast<std::size_t>(std::count(used.begin(), used.end(), 1));
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const Phases& phases_;
   KernelRates rates_;
   Room room_;
@@ -366,8 +358,8 @@ std::vector<std::uint32_t> ComputeKernels(const Basis& basis) {
   const OpTable& ops = basis.run.trace.ops;
   std::vector<std::uint32_t> kernels;
   kernels.reserve(ops.size());
-  for (std::uint32_t op = 0; op < ops.size(); ++op) {
-    if (ops.kind[op] != OpKind::kKernel || !basis.InWindow(ops.start[op])) continue;
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (ops.kind[op] != OpKind::kKernel) continue;
     if (!basis.run.IsComm(op)) kernels.push_back(op);
   }
   return kernels;

@@ -5,11 +5,10 @@
 namespace advise {
 namespace {
 
-class TuningFinder {
+class TuningFinder : Finder {
  public:
   explicit TuningFinder(const Basis& basis)
-      : basis_(basis),
-        trace_(basis.run.trace),
+      : Finder(basis),
         least_(static_cast<std::size_t>(basis.run.knowledge.Number("kernel.tuning_runs"))),
         clears_(basis.run.knowledge.Number("kernel.tuning_clear")),
         loss_(basis) {}
@@ -64,17 +63,13 @@ class TuningFinder {
     runs_ += static_cast<double>(run.ops.size() / 2);
     const std::uint32_t device = trace_.ops.device[first];
     const IntervalSet gaps = basis_.times[device].idle.Clip(start, end);
-    for (const Interval& gap : gaps.intervals()) loss_.AddSpan(device, gap.start, gap.end);
+    loss_.AddSpans(device, gaps);
     for (const std::uint32_t op : run.ops) {
-      loss_.AddOp(op);
-      loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
-      if (trace_.ops.call[op] != kNone)
-        loss_.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+      loss_.RemoveOp(op);
+      loss_.RemoveCallOf(op);
     }
   }
 
-  const Basis& basis_;
-  const Trace& trace_;
   std::size_t least_;
   double clears_;
   LossBuilder loss_;

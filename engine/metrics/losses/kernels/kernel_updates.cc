@@ -13,20 +13,15 @@ std::size_t SlotOf(const Trace& trace, std::uint32_t op) {
   return std::min<std::size_t>(trace.ops.stream[op], trace.streams.size());
 }
 
-class CostFinder {
+class CostFinder : Finder {
  public:
   CostFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels,
              const std::vector<std::uint8_t>& in_update)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        kernels_(kernels),
-        in_update_(in_update),
-        loss_(basis) {}
+      : Finder(basis), kernels_(kernels), in_update_(in_update), loss_(basis) {}
 
   Loss Find() {
-    const double residual = run_.knowledge.Number("kernel.multi_tensor_residual");
-    const double empty = run_.knowledge.Number("kernel.empty");
+    const double residual = Number("kernel.multi_tensor_residual");
+    const double empty = Number("kernel.empty");
     // By stream: the op of the update before.
     std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
     for (const std::uint32_t op : kernels_) {
@@ -35,16 +30,15 @@ class CostFinder {
         last = kNone;
         continue;
       }
-      loss_.Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
+      loss_.Count(trace_.ops.start[op], 0, Length(op));
       loss_.AddOp(op);
       if (last != kNone) {
         AddGap(basis_.times[trace_.ops.device[op]].idle, trace_.ops.device[op],
                trace_.ops.end[last], trace_.ops.start[op]);
-        if (trace_.ops.call[op] != kNone)
-          loss_.remedy().vanished_calls.push_back(trace_.ops.call[op]);
-        const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+        loss_.RemoveCallOf(op);
+        const auto length = static_cast<double>(Length(op));
         const double left = std::clamp(1 - empty / std::max(1.0, length), 0.0, residual);
-        loss_.remedy().scaled_ops.emplace_back(op, static_cast<float>(left));
+        loss_.ScaleOp(op, left);
       }
       last = op;
     }
@@ -72,7 +66,7 @@ class CostFinder {
   // update, up to the time that launching it took, unless the thread waits for something in
   // between.
   void Lag() {
-    const auto ahead = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
+    const auto ahead = Time("idle.host_ahead");
     const std::vector<IntervalSet> launching =
         basis_.idle.Select(trace_.devices.size(), [](const GapPiece& piece) {
           return piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
@@ -113,9 +107,6 @@ class CostFinder {
     return false;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const std::vector<std::uint32_t>& kernels_;
   const std::vector<std::uint8_t>& in_update_;  // by op
   LossBuilder loss_;

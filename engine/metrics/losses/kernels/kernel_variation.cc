@@ -267,13 +267,11 @@ class Paces {
   double least_;                            // kernels that tell the pace of a step
 };
 
-class VariationFinder {
+class VariationFinder : Finder {
  public:
   VariationFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        enough_(static_cast<std::size_t>(run_.knowledge.Number("kernel.like_calls"))),
+      : Finder(basis),
+        enough_(static_cast<std::size_t>(Number("kernel.like_calls"))),
         kernels_(kernels) {}
 
   KernelVariation Find() {
@@ -284,7 +282,7 @@ class VariationFinder {
     const std::uint32_t half_way = HalfWay();
     const std::uint32_t middle = paces.Turn(half_way);
     const std::size_t each_side = middle == half_way ? enough_ / 2 : Paces::kLeast;
-    const auto factor = run_.knowledge.Number("kernel.slow_factor");
+    const auto factor = Number("kernel.slow_factor");
     double compared = 0;
     double before = 0;
     double after = 0;
@@ -300,9 +298,8 @@ class VariationFinder {
         const double pace = std::max(1.0, paces.Of(op));
         if (length <= factor * pace * static_cast<double>(median)) continue;
         varying.Count(trace_.ops.start[op], 0, lengths[i] - median);
-        varying.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + median, trace_.ops.end[op]);
-        varying.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(static_cast<double>(median) / length));
+        varying.AddOpBeyond(op, median);
+        varying.ScaleOp(op, static_cast<double>(median) / length);
       }
       const std::span<const std::uint32_t> steps = likes.StepsOf(group);  // in time order
       const auto half = std::find_if(steps.begin(), steps.end(),
@@ -321,9 +318,8 @@ class VariationFinder {
         if (lengths[i] <= first) continue;
         const std::uint32_t op = ops[i];
         slowing.Count(trace_.ops.start[op], 0, lengths[i] - first);
-        slowing.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + first, trace_.ops.end[op]);
-        slowing.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(static_cast<double>(first) / Length(op)));
+        slowing.AddOpBeyond(op, first);
+        slowing.ScaleOp(op, static_cast<double>(first) / Length(op));
       }
     }
     const std::vector<double> left = paces.LeftOfGrowth(middle);
@@ -355,8 +351,8 @@ class VariationFinder {
         const auto kept = static_cast<Nanos>(part * Length(ops[i]));
         const Nanos start = trace_.ops.start[ops[i]];
         growing.Count(start, 0, trace_.ops.end[ops[i]] - start - kept);
-        growing.AddSpan(trace_.ops.device[ops[i]], start + kept, trace_.ops.end[ops[i]]);
-        growing.remedy().scaled_ops.emplace_back(ops[i], static_cast<float>(part));
+        growing.AddOpBeyond(ops[i], kept);
+        growing.ScaleOp(ops[i], part);
       }
     }
     return growing.Build();
@@ -375,9 +371,6 @@ class VariationFinder {
     return kNone;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   std::size_t enough_;
   const std::vector<std::uint32_t>& kernels_;
   KernelVariation result_;

@@ -47,7 +47,7 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
   const auto count = [&](std::uint32_t op, LossBuilder* loss) {
     loss->Count(ops.start[op], 0, ops.end[op] - ops.start[op]);
     loss->AddOp(op);
-    loss->remedy().scaled_ops.emplace_back(op, 0.5F);
+    loss->ScaleOp(op, 0.5F);
   };
   // Shorter numbers are one change, whichever of the two asks for it: nobody wins it twice.
   const auto shorten = [&](std::uint32_t op, bool product, LossBuilder* loss) {

@@ -23,7 +23,7 @@ class LaunchingTime {
       const RowRange rows = run.calls_of_thread[thread];
       Nanos sum = 0;
       Nanos until = rows.empty() ? 0 : calls.start[rows.first];
-      for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+      for (const std::uint32_t c : rows) {
         const Nanos pause = std::max<Nanos>(0, calls.start[c] - until);
         until = std::max(until, calls.end[c]);
         const Nanos length = calls.end[c] - calls.start[c];

@@ -109,8 +109,8 @@ Graphs FindGraphs(const Basis& basis) {
   };
   std::vector<Reach> reach;
   std::vector<std::uint32_t> row_of(trace.calls.size(), kNone);  // in `reach`, by call
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.kind[op] != OpKind::kGraph || !basis.InWindow(trace.ops.start[op])) continue;
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (trace.ops.kind[op] != OpKind::kGraph) continue;
     graphs.traced_whole_ns += static_cast<double>(trace.ops.end[op] - trace.ops.start[op]);
   }
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {

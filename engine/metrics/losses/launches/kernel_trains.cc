@@ -6,16 +6,14 @@
 namespace advise {
 namespace {
 
-class TrainFinder {
+class TrainFinder : Finder {
  public:
   TrainFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        small_ns_(run_.knowledge.Number("kernel.train_small")),
-        train_length_(static_cast<std::size_t>(run_.knowledge.Number("kernel.train_length"))),
-        many_pieces_(static_cast<std::size_t>(run_.knowledge.Number("kernel.pieces_many"))),
-        few_blocks_(run_.knowledge.Number("kernel.pieces_fill")),
+      : Finder(basis),
+        small_ns_(Number("kernel.train_small")),
+        train_length_(static_cast<std::size_t>(Number("kernel.train_length"))),
+        many_pieces_(static_cast<std::size_t>(Number("kernel.pieces_many"))),
+        few_blocks_(Number("kernel.pieces_fill")),
         kernels_(kernels) {}
 
   KernelTrains Find() {
@@ -110,13 +108,12 @@ class TrainFinder {
     piece_kernels_ += static_cast<double>(train.ops.size());
     const std::uint32_t device = trace_.ops.device[first];
     const IntervalSet gaps = basis_.times[device].idle.Clip(trace_.ops.end[first], end);
-    for (const Interval& gap : gaps.intervals()) loss->AddSpan(device, gap.start, gap.end);
+    loss->AddSpans(device, gaps);
     for (std::size_t i = 1; i < train.ops.size(); ++i) {
       const std::uint32_t op = train.ops[i];
       loss->AddOp(op);
-      loss->remedy().scaled_ops.emplace_back(op, static_cast<float>(left));
-      if (trace_.ops.call[op] != kNone)
-        loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
+      loss->ScaleOp(op, left);
+      loss->RemoveCallOf(op);
     }
   }
 
@@ -128,7 +125,7 @@ class TrainFinder {
       const std::uint32_t device = trace_.ops.device[first];
       const IntervalSet gaps =
           basis_.times[device].idle.Clip(trace_.ops.end[first], trace_.ops.end[train->ops.back()]);
-      for (const Interval& gap : gaps.intervals()) loss->AddSpan(device, gap.start, gap.end);
+      loss->AddSpans(device, gaps);
       for (std::size_t i = 0; i < train->ops.size(); ++i) {
         const std::uint32_t op = train->ops[i];
         whens->Count(trace_.ops.start[op]);
@@ -141,9 +138,6 @@ class TrainFinder {
     train->between = 0;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   double small_ns_;
   std::size_t train_length_;
   std::size_t many_pieces_;

@@ -13,14 +13,12 @@
 namespace advise {
 namespace {
 
-class LaunchFinder {
+class LaunchFinder : Finder {
  public:
   explicit LaunchFinder(const Basis& basis)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        long_gap_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
-        tiny_ns_(static_cast<Nanos>(run_.knowledge.Number("launch.tiny_kernel"))),
+      : Finder(basis),
+        long_gap_ns_(Time("launch.long_gap")),
+        tiny_ns_(Time("launch.tiny_kernel")),
         long_pauses_(LongPauses(run_)) {}
 
   Launches Find() {
@@ -53,10 +51,9 @@ class LaunchFinder {
     std::vector<float> lengths;
     StepCounter counter(run_);
     std::size_t tiny = 0;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || !basis_.InWindow(trace_.ops.start[op]))
-        continue;
-      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
+      const Nanos length = Length(op);
       lengths.push_back(static_cast<float>(length));
       counter.Count(trace_.ops.start[op]);
       if (length < tiny_ns_ && trace_.ops.in_graph[op] == 0) {
@@ -95,15 +92,15 @@ class LaunchFinder {
     std::size_t all = 0;
     std::vector<float> calls;
     std::vector<float> latencies;
-    const double near = run_.knowledge.Number("launch.near_factor") * static_cast<double>(tiny_ns_);
+    const double near = Number("launch.near_factor") * static_cast<double>(tiny_ns_);
     ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
       ++all;
       const Nanos lead = trace_.ops.start[op] - trace_.calls.end[call];
       if (static_cast<double>(lead) < near) calls.push_back(static_cast<float>(CallLength(call)));
       if (until <= trace_.calls.end[call]) latencies.push_back(static_cast<float>(lead));
     });
-    const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.latency_count"));
-    const auto longest = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    const auto least = static_cast<std::size_t>(Number("launch.latency_count"));
+    const auto longest = Time("idle.launch_latency");
     if (latencies.size() >= least)
       latency_ = std::clamp<Nanos>(static_cast<Nanos>(Median(std::move(latencies))), 0, longest);
     std::size_t empty = 0;
@@ -247,7 +244,7 @@ class LaunchFinder {
     for (const std::uint32_t thread : run_.launching_threads) {
       const RowRange calls = run_.calls_of_thread[thread];
       bool launched = false;  // a kernel, since the last such place
-      for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+      for (const std::uint32_t c : calls) {
         if (!basis_.InWindow(trace_.calls.start[c])) continue;
         if (launched && BlocksHost(run_, c)) places.Count(trace_.calls.start[c]), launched = false;
         if (IsLaunch(c)) launched = true;
@@ -258,8 +255,8 @@ class LaunchFinder {
 
   void Slow() {
     LossBuilder loss(basis_);
-    const double usual = run_.knowledge.Number("launch.usual_call");
-    const double slow = run_.knowledge.Number("launch.slow_call");
+    const double usual = Number("launch.usual_call");
+    const double slow = Number("launch.slow_call");
     result_.threads = CountThreads();
     if (result_.call_median_ns >= slow) {
       result_.slow_median_ns = result_.call_median_ns;
@@ -315,8 +312,8 @@ class LaunchFinder {
 
   // Tiny device copies and memsets back to back on one stream.
   void Trains() {
-    const double small_bytes = run_.knowledge.Number("copy.small_bytes");
-    const auto least = static_cast<std::size_t>(run_.knowledge.Number("launch.train_length"));
+    const double small_bytes = Number("copy.small_bytes");
+    const auto least = static_cast<std::size_t>(Number("launch.train_length"));
     LossBuilder loss(basis_);
     StepCounter ops_in_trains(run_);
     std::vector<std::vector<std::uint32_t>> open(trace_.streams.size());
@@ -329,15 +326,14 @@ class LaunchFinder {
           const std::uint32_t op = (*train)[i];
           ops_in_trains.Count(trace_.ops.start[op]);
           if (i == 0) continue;
-          loss.remedy().scaled_ops.emplace_back(op, 0.0F);
-          if (trace_.ops.call[op] != kNone)
-            loss.remedy().vanished_calls.push_back(trace_.ops.call[op]);
+          loss.ScaleOp(op, 0);
+          loss.RemoveCallOf(op);
         }
       }
       train->clear();
     };
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.stream[op] == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.stream[op] == kNone) continue;
       const std::uint32_t detail = trace_.ops.detail[op];
       const bool device_copy = trace_.ops.kind[op] == OpKind::kCopy &&
                                trace_.copies.direction[detail] == CopyDirection::kDeviceToDevice &&
@@ -363,7 +359,7 @@ class LaunchFinder {
     Nanos ran = 0;                                         // kernels whose launches tell, and
     Nanos waited = 0;                                      // those of them whose launches wait
     std::vector<Nanos> waiting(trace_.threads.size(), 0);  // less those that do not wait
-    const auto longer = static_cast<Nanos>(run_.knowledge.Number("idle.host_ahead"));
+    const auto longer = Time("idle.host_ahead");
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       const std::uint32_t call = trace_.ops.call[op];
       if (!IsLaunchOfKernel(basis_, op)) continue;
@@ -372,7 +368,7 @@ class LaunchFinder {
       if (waits) loss.remedy().unblocked_calls.push_back(call);
       // A short kernel may end before its launching call returns, above all when calls are slow:
       // only longer ones tell, and the longer the more.
-      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      const Nanos length = Length(op);
       if (length < longer) continue;
       ran += length;
       waited += waits ? length : 0;
@@ -406,17 +402,13 @@ class LaunchFinder {
           trace_.ops.device[before] == trace_.ops.device[op] &&
           basis_.InWindow(trace_.ops.start[before]) && room.IsLeftBy(before)) {
         loss.AddOp(before);
-        result_.waiting_alone_ns +=
-            static_cast<double>(trace_.ops.end[before] - trace_.ops.start[before]);
+        result_.waiting_alone_ns += static_cast<double>(Length(before));
       }
       before = op;
     }
     result_.waiting = loss.Build();
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   Nanos long_gap_ns_;
   Nanos tiny_ns_;
   Nanos latency_ = 0;  // from the end of a launching call to its op on an idle device

@@ -6,16 +6,14 @@
 namespace advise {
 namespace {
 
-class SingleOperationFinder {
+class SingleOperationFinder : Finder {
  public:
   explicit SingleOperationFinder(const Basis& basis)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        most_kernels_(static_cast<int>(run_.knowledge.Number("launch.operation_kernels"))),
-        least_programs_(static_cast<std::size_t>(run_.knowledge.Number("launch.operation_series"))),
-        longest_pause_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
-        left_(static_cast<float>(run_.knowledge.Number("launch.operation_left"))),
+      : Finder(basis),
+        most_kernels_(static_cast<int>(Number("launch.operation_kernels"))),
+        least_programs_(static_cast<std::size_t>(Number("launch.operation_series"))),
+        longest_pause_(Time("launch.long_gap")),
+        left_(static_cast<float>(Number("launch.operation_left"))),
         is_program_(trace_.strings.size(), -1) {}
 
   SingleOperations Find() {
@@ -68,7 +66,7 @@ class SingleOperationFinder {
     const RowRange calls = run_.calls_of_thread[thread];
     std::uint32_t call = calls.first;
     const RowRange ranges = run_.ranges_of_thread[thread];
-    for (std::uint32_t r = ranges.first; r < ranges.last; ++r) {
+    for (const std::uint32_t r : ranges) {
       const Interval program{trace_.ranges.start[r], trace_.ranges.end[r]};
       if (!IsProgram(trace_.ranges.name[r]) || !basis_.InLoop(program.start)) continue;
       while (call < calls.last && trace_.calls.start[call] < program.start) ++call;
@@ -96,7 +94,7 @@ class SingleOperationFinder {
       if (IsElementwise(ops[i - 1]) && IsElementwise(ops[i]) &&
           BlocksOf(ops[i - 1]) == BlocksOf(ops[i])) {
         loss->AddOp(ops[i]);
-        loss->remedy().scaled_ops.emplace_back(ops[i], left_);
+        loss->ScaleOp(ops[i], left_);
         loss->remedy().vanished_calls.push_back(trace_.ops.call[ops[i]]);
       }
     }
@@ -119,7 +117,7 @@ class SingleOperationFinder {
           piece.phase >= Phase::kEvaluation)
         continue;
       const IntervalSet part = series.Clip(piece.start, piece.end);
-      for (const Interval& i : part.intervals()) loss->AddSpan(piece.device, i.start, i.end);
+      loss->AddSpans(piece.device, part);
     }
     for (const Interval& i : series.intervals()) {
       loss->CutHost(thread, i.start, i.end);
@@ -131,9 +129,6 @@ class SingleOperationFinder {
     }
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   int most_kernels_;
   std::size_t least_programs_;
   Nanos longest_pause_;

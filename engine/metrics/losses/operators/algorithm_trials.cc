@@ -19,16 +19,14 @@ struct Search {
 };
 
 // Searches in the calls of one thread, of which it is given one after the other.
-class PairFinder {
+class PairFinder : Finder {
  public:
   PairFinder(const Basis& basis, std::function<void(Nanos, const Search&)> found)
-      : run_(basis.run),
-        trace_(basis.run.trace),
-        least_waits_(static_cast<std::size_t>(run_.knowledge.Number("convolution.trial_waits"))),
-        least_kernels_(
-            static_cast<std::size_t>(run_.knowledge.Number("convolution.trial_kernels"))),
-        most_launches_(static_cast<int>(run_.knowledge.Number("convolution.trial_launches"))),
-        long_pause_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
+      : Finder(basis),
+        least_waits_(static_cast<std::size_t>(Number("convolution.trial_waits"))),
+        least_kernels_(static_cast<std::size_t>(Number("convolution.trial_kernels"))),
+        most_launches_(static_cast<int>(Number("convolution.trial_launches"))),
+        long_pause_(Time("launch.long_gap")),
         found_(std::move(found)) {}
 
   void Call(std::uint32_t call) {
@@ -105,8 +103,6 @@ class PairFinder {
 
   StringId NameOf(const Trial& trial) const { return trace_.shapes[trial.shape].name; }
 
-  const Run& run_;
-  const Trace& trace_;
   std::size_t least_waits_;
   std::size_t least_kernels_;
   int most_launches_;
@@ -122,14 +118,10 @@ class PairFinder {
   Nanos worked_ = 0;              // the end of the last launch or copy
 };
 
-class TrialFinder {
+class TrialFinder : Finder {
  public:
   explicit TrialFinder(const Basis& basis)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        loss_(basis),
-        convolutions_(run_, {"convolution"}) {}
+      : Finder(basis), loss_(basis), convolutions_(run_, {"convolution"}) {}
 
   AlgorithmTrials Find() {
     const std::vector<RowRange> rows = RowsByThread(trace_.operators.thread, trace_.threads.size());
@@ -150,11 +142,11 @@ class TrialFinder {
 
  private:
   std::vector<Interval> InOperators(std::uint32_t thread, RowRange rows) {
-    const auto least = static_cast<std::size_t>(run_.knowledge.Number("convolution.trial_waits"));
+    const auto least = static_cast<std::size_t>(Number("convolution.trial_waits"));
     const OperatorTable& operators = trace_.operators;
     std::vector<Interval> cuts;
     Nanos until = 0;  // the end of the outermost convolution
-    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+    for (const std::uint32_t row : rows) {
       const Nanos start = operators.start[row];
       if (start < until || convolutions_.Of(operators.name[row]) < 0) continue;
       until = operators.end[row];
@@ -180,7 +172,7 @@ class TrialFinder {
   // Where no steps are known the window holds the start as well, in which all sizes that come later
   // are tried out.
   bool OnlyAtStart() const {
-    const double part = run_.knowledge.Number("verdict.last_part");
+    const double part = Number("verdict.last_part");
     const auto last = static_cast<Nanos>(part * static_cast<double>(run_.window.Length()));
     return !run_.steps.known() && last_ < run_.window.end - last;
   }
@@ -222,8 +214,7 @@ class TrialFinder {
     PairFinder pairs(basis_, [&](Nanos start, const Search& search) {
       if (basis_.InLoop(search.first)) cuts.push_back(Take(start, search));
     });
-    const RowRange calls = run_.calls_of_thread[thread];
-    for (std::uint32_t c = calls.first; c < calls.last; ++c) pairs.Call(c);
+    for (const std::uint32_t c : run_.calls_of_thread[thread]) pairs.Call(c);
     pairs.Close();
     return cuts;
   }
@@ -235,15 +226,11 @@ class TrialFinder {
       if (call == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
       const auto at = when_.find(trace_.calls.thread[call]);
       if (at == when_.end() || !at->second.Contains(trace_.calls.start[call])) continue;
-      loss_.AddOp(op);
-      loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
+      loss_.RemoveOp(op);
     }
     loss_.RemoveFromHost(when_);
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   LossBuilder loss_;
   OperatorFamilies convolutions_;
   std::map<std::uint32_t, IntervalSet> when_;  // by thread: what is gone without a search

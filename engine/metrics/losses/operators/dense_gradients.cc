@@ -14,17 +14,15 @@ namespace {
 
 constexpr double kRounding = 1e-3;  // of a number of tables
 
-class DenseFinder {
+class DenseFinder : Finder {
  public:
   DenseFinder(const Basis& basis, const Operators& operators)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         table_(trace_.operators),
         of_call_(operators.of_call),
         loss_(basis),
         lookups_(run_, {"row_lookup"}),
-        left_(run_.knowledge.Number("embedding.sparse_left")) {}
+        left_(Number("embedding.sparse_left")) {}
 
   DenseGradients Find() {
     result_.recorded = !table_.inputs.empty();
@@ -54,7 +52,7 @@ class DenseFinder {
 
   // The tables, and the backward passes that belong to each.
   void Read() {
-    const double most = run_.knowledge.Number("embedding.touched");
+    const double most = Number("embedding.touched");
     std::vector<std::pair<std::uint32_t, Size>> found;
     std::set<Size> multiplied;  // by a product: tied to the last layer, whose gradient is dense
     std::vector<std::int8_t> kind(trace_.strings.size(), -1);
@@ -116,9 +114,9 @@ class DenseFinder {
 
   // What of the op is no longer needed.
   void Ops() {
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t call = trace_.ops.call[op];
-      if (call == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      if (call == kNone) continue;
       const auto at = when_.find(trace_.calls.thread[call]);
       double gone = 0;
       if (at != when_.end() && at->second.Contains(trace_.calls.start[call])) {
@@ -128,7 +126,7 @@ class DenseFinder {
       }
       if (gone <= 0) continue;
       loss_.AddOp(op);
-      loss_.remedy().scaled_ops.emplace_back(op, static_cast<float>(1 - gone));
+      loss_.ScaleOp(op, 1 - gone);
     }
   }
 
@@ -149,9 +147,6 @@ class DenseFinder {
     return lookups_.Of(table_.name[row]) >= 0 ? 0 : 1;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const OperatorTable& table_;
   const std::vector<std::uint32_t>& of_call_;
   LossBuilder loss_;

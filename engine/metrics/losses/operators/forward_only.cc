@@ -12,12 +12,10 @@
 namespace advise {
 namespace {
 
-class PassFinder {
+class PassFinder : Finder {
  public:
   PassFinder(const Basis& basis, const SizedOperators& sized, const Phases& phases)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         table_(trace_.operators),
         sized_(sized),
         phases_(phases),
@@ -86,7 +84,7 @@ class PassFinder {
       if (first != kNone) std::fill(pass_.begin() + first, pass_.begin() + last + 1, ++passes_);
       first = last = kNone;
     };
-    for (std::uint32_t call = calls.first; call < calls.last; ++call) {
+    for (const std::uint32_t call : calls) {
       const Nanos at = trace_.calls.start[call];
       for (; next < rows.last && table_.start[next] <= at; ++next) {
         while (!open.empty() && table_.end[open.back()] <= table_.start[next]) open.pop_back();
@@ -140,17 +138,16 @@ class PassFinder {
   void Ops() {
     std::set<Sizes> trained;
     std::map<Sizes, double> others;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t call = trace_.ops.call[op];
-      if (call == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      if (call == kNone) continue;
       const bool without = pass_[call] > 0;
       if (without && trace_.ops.kind[op] == OpKind::kKernel) Take(op, pass_[call]);
       if (!Multiplies(op)) continue;
       Sizes weights = WeightsOf(op);
       if (weights.empty()) continue;
       if (without) {
-        others[std::move(weights)] +=
-            static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
+        others[std::move(weights)] += static_cast<double>(Length(op));
       } else {
         trained.insert(std::move(weights));
       }
@@ -167,9 +164,6 @@ class PassFinder {
     if (all > 0) result_.same_layers = same / all;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const OperatorTable& table_;
   const SizedOperators& sized_;
   const Phases& phases_;

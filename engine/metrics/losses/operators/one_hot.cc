@@ -10,16 +10,14 @@
 namespace advise {
 namespace {
 
-class OneHotFinder {
+class OneHotFinder : Finder {
  public:
   OneHotFinder(const Basis& basis, const SizedOperators& operators, const Hardware& hardware)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         operators_(operators),
-        near_(static_cast<int>(run_.knowledge.Number("one_hot.near"))),
-        bytes_per_s_(hardware.memory_bytes_per_s * run_.knowledge.Number("reach.elementwise")),
-        start_ns_(run_.knowledge.Number("roofline.kernel_start")),
+        near_(static_cast<int>(Number("one_hot.near"))),
+        bytes_per_s_(hardware.memory_bytes_per_s * Number("reach.elementwise")),
+        start_ns_(Number("roofline.kernel_start")),
         does_(run_, {"clear", "scatter", "one_hot", "cast"}),
         loss_(basis) {}
 
@@ -69,7 +67,7 @@ class OneHotFinder {
     std::int64_t cleared = 0;  // … of so many elements
     std::uint32_t cleared_at = 0;
     Nanos skip_until = 0;  // inside an operator that is done with
-    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+    for (const std::uint32_t row : rows) {
       const Interval when = {table.start[row], table.end[row]};
       if (when.start < skip_until) continue;
       if (operators_.IsBackward(row)) {
@@ -184,9 +182,9 @@ class OneHotFinder {
   }
 
   void Ops() {
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t row = operators_.OfOp(op);
-      if (row == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      if (row == kNone) continue;
       const std::uint32_t call = trace_.ops.call[op];
       const Nanos time = trace_.calls.start[call];
       Found* found = FoundAt(trace_.calls.thread[call], time);
@@ -217,18 +215,13 @@ class OneHotFinder {
   }
 
   void Take(std::uint32_t op, double left) {
-    const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+    const Nanos length = Length(op);
     if (left >= static_cast<double>(length)) return;
     loss_.AddToCounted(0, length);
-    loss_.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + static_cast<Nanos>(left),
-                  trace_.ops.end[op]);
-    loss_.remedy().scaled_ops.emplace_back(op,
-                                           static_cast<float>(left / static_cast<double>(length)));
+    loss_.AddOpBeyond(op, static_cast<Nanos>(left));
+    loss_.ScaleOp(op, left / static_cast<double>(length));
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const SizedOperators& operators_;
   int near_;
   double bytes_per_s_;  // that copies reach; 0 unknown

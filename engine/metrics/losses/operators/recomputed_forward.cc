@@ -9,12 +9,10 @@
 namespace advise {
 namespace {
 
-class ForwardFinder {
+class ForwardFinder : Finder {
  public:
   ForwardFinder(const Basis& basis, const SizedOperators& sized)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         table_(trace_.operators),
         sized_(sized),
         loss_(basis),
@@ -59,7 +57,7 @@ class ForwardFinder {
       spans.clear();
       of_program = false;
     };
-    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+    for (const std::uint32_t row : rows) {
       const Nanos start = table_.start[row];
       const Kind kind = KindOf(row);
       if (start >= backward_until) {
@@ -90,16 +88,14 @@ class ForwardFinder {
 
   void Gone() {
     double bytes = 0;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (!basis_.InWindow(trace_.ops.start[op])) continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       Stretch* const stretch = StretchAt(trace_.ops.call[op]);
       if (stretch == nullptr) continue;
       if (!stretch->counted && basis_.InLoop(trace_.ops.start[op])) {
         stretch->counted = true;
         loss_.Count(trace_.ops.start[op], 0, 0);
       }
-      loss_.AddOp(op);
-      loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
+      loss_.RemoveOp(op);
       bytes += BytesOf(sized_.OfOp(op));
     }
     const double steps = run_.steps.known()
@@ -126,9 +122,6 @@ class ForwardFinder {
     return ElementBytes(tensors.front().type) * static_cast<double>(tensors.front().Elements());
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const OperatorTable& table_;
   const SizedOperators& sized_;
   LossBuilder loss_;

@@ -11,18 +11,16 @@
 namespace advise {
 namespace {
 
-class TokenFinder {
+class TokenFinder : Finder {
  public:
   TokenFinder(const Basis& basis, const SizedOperators& operators, const Hardware& hardware)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         operators_(operators),
         limits_(run_.knowledge),
-        min_passes_(static_cast<std::size_t>(run_.knowledge.Number("tokens.min_passes"))),
-        max_added_(static_cast<std::int64_t>(run_.knowledge.Number("tokens.max_added"))),
-        bytes_per_s_(hardware.memory_bytes_per_s * run_.knowledge.Number("reach.elementwise")),
-        start_ns_(run_.knowledge.Number("roofline.kernel_start")),
+        min_passes_(static_cast<std::size_t>(Number("tokens.min_passes"))),
+        max_added_(static_cast<std::int64_t>(Number("tokens.max_added"))),
+        bytes_per_s_(hardware.memory_bytes_per_s * Number("reach.elementwise")),
+        start_ns_(Number("roofline.kernel_start")),
         loss_(basis),
         softmax_names_(run_, {"softmax"}) {}
 
@@ -66,7 +64,7 @@ class TokenFinder {
     const RowRange rows = operators_.of_thread()[thread];
     Nanos inside_until = 0;
     softmaxes_.clear();
-    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+    for (const std::uint32_t row : rows) {
       const Does does = DoesOf(row);
       if (does == Does::kOther || table.start[row] < inside_until) continue;
       const OperatorInputs* inputs = operators_.Of(row);
@@ -221,9 +219,9 @@ class TokenFinder {
   }
 
   void Ops() {
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t row = operators_.OfOp(op);
-      if (row == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      if (row == kNone) continue;
       const OperatorInputs& inputs = *operators_.Of(row);
       const std::uint32_t call = trace_.ops.call[op];
       const Pass* pass = PassOf(trace_.calls.thread[call], trace_.calls.start[call], inputs);
@@ -231,22 +229,17 @@ class TokenFinder {
       if (DoesOf(row) != Does::kOther) Count(trace_.ops.start[op], *pass);
       const double held_ns = HeldNs(operators_.FormulaOf(row), inputs, op);
       if (held_ns < 0) continue;
-      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      const Nanos length = Length(op);
       const double fresh = static_cast<double>(length) * static_cast<double>(pass->added) /
                            static_cast<double>(pass->tokens);
       const double left = std::max(fresh, held_ns) + start_ns_;
       if (left >= static_cast<double>(length)) continue;
       loss_.AddToCounted(0, length);
-      loss_.AddSpan(trace_.ops.device[op], trace_.ops.start[op] + static_cast<Nanos>(left),
-                    trace_.ops.end[op]);
-      loss_.remedy().scaled_ops.emplace_back(
-          op, static_cast<float>(left / static_cast<double>(length)));
+      loss_.AddOpBeyond(op, static_cast<Nanos>(left));
+      loss_.ScaleOp(op, left / static_cast<double>(length));
     }
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const SizedOperators& operators_;
   SizeLimits limits_;
   std::size_t min_passes_;

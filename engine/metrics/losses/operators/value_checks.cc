@@ -7,18 +7,16 @@
 namespace advise {
 namespace {
 
-class CheckFinder {
+class CheckFinder : Finder {
  public:
   explicit CheckFinder(const Basis& basis)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         loss_(basis),
         reads_(basis.run),
         does_(basis.run,
               {"value_test", "value_reduction", "autograd_check", "value_logic", "value_read"}),
-        near_(static_cast<Nanos>(run_.knowledge.Number("checks.near"))),
-        trace_ns_(static_cast<Nanos>(run_.knowledge.Number("checks.stack_trace"))) {}
+        near_(Time("checks.near")),
+        trace_ns_(Time("checks.stack_trace")) {}
 
   ValueChecks Find() {
     if (trace_.operators.size() > 0) {
@@ -65,7 +63,7 @@ class CheckFinder {
     const OperatorTable& operators = trace_.operators;
     std::vector<std::uint32_t> open;  // the operators around
     Chain chain;
-    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+    for (const std::uint32_t row : rows) {
       const Nanos start = operators.start[row];
       while (!open.empty() && operators.end[open.back()] <= start) open.pop_back();
       const std::uint32_t parent = open.empty() ? kNone : open.back();
@@ -93,7 +91,7 @@ class CheckFinder {
     const OperatorTable& operators = trace_.operators;
     const RowRange calls = run_.calls_of_thread[thread];
     std::uint32_t call = calls.first;
-    for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+    for (const std::uint32_t row : rows) {
       const Nanos start = operators.start[row];
       while (call < calls.last && trace_.calls.start[call] < start) ++call;
       if (operators.payload[row] < 0 || !basis_.InLoop(start) ||
@@ -112,19 +110,18 @@ class CheckFinder {
 
   void Gone(const std::map<std::uint32_t, IntervalSet>& when) {
     std::vector<std::int8_t> by_name(trace_.strings.size(), -1);
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (!basis_.InWindow(trace_.ops.start[op])) continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const bool operators = InSpans(when, trace_.ops.call[op]);
       if (!operators && !(trace_.ops.kind[op] == OpKind::kKernel && IsByName(op, &by_name)))
         continue;
-      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      const Nanos length = Length(op);
       if (!operators) loss_.Count(trace_.ops.start[op], 0, length);
       if (trace_.ops.kind[op] == OpKind::kKernel) {
         loss_.AddOp(op);
       } else {
         loss_.AddExposed(op);
       }
-      loss_.remedy().scaled_ops.emplace_back(op, 0.0F);
+      loss_.ScaleOp(op, 0);
     }
     loss_.RemoveFromHost(when);
   }
@@ -148,9 +145,6 @@ class CheckFinder {
     return (*known)[name] == 1;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   LossBuilder loss_;
   StepCounter reads_;
   OperatorFamilies does_;

@@ -12,12 +12,10 @@ namespace {
 
 constexpr Nanos kOpen = std::numeric_limits<Nanos>::max();  // the end of a pass that goes on
 
-class AccumulationFinder {
+class AccumulationFinder : Finder {
  public:
   AccumulationFinder(const Basis& basis, const Phases& phases)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         phases_(phases),
         losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })),
         updates_(run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; })) {}
@@ -197,9 +195,8 @@ class AccumulationFinder {
           break;
         }
         early_end = std::max(early_end, trace_.ops.end[at->second]);
-        early->Count(at->first, 0, trace_.ops.Length(at->second));
-        early->AddExposed(at->second);
-        early->remedy().scaled_ops.emplace_back(at->second, 0.0F);
+        early->Count(at->first, 0, Length(at->second));
+        early->RemoveExposed(at->second);
       }
       with += any ? 1 : 0;
     }
@@ -245,9 +242,6 @@ class AccumulationFinder {
     return computed;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const Phases& phases_;
   ShapeSet losses_, updates_;
   bool named_ = false;  // ranges tell the backward pass

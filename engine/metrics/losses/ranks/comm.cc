@@ -9,14 +9,10 @@
 namespace advise {
 namespace {
 
-class CommFinder {
+class CommFinder : Finder {
  public:
   CommFinder(const Basis& basis, const Phases& phases)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        phases_(phases),
-        of_device_(trace_.devices.size()) {
+      : Finder(basis), phases_(phases), of_device_(trace_.devices.size()) {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (run_.IsComm(op) && basis_.InWindow(trace_.ops.start[op]))
         of_device_[trace_.ops.device[op]].push_back(op);
@@ -35,7 +31,6 @@ class CommFinder {
   }
 
  private:
-  Nanos Length(std::uint32_t op) const { return trace_.ops.end[op] - trace_.ops.start[op]; }
   Nanos Exposed(std::uint32_t op) const {
     return basis_.times[trace_.ops.device[op]].comm_exposed.OverlapWith(trace_.ops.start[op],
                                                                         trace_.ops.end[op]);
@@ -94,9 +89,9 @@ class CommFinder {
   void Overlap() {
     LossBuilder serial(basis_);
     LossBuilder apart(basis_);
-    const double hidden = run_.knowledge.Number("comm.hidden_share");
-    const double little = run_.knowledge.Number("comm.train_compute");
-    const double at_end_most = run_.knowledge.Number("comm.trains_at_end");
+    const double hidden = Number("comm.hidden_share");
+    const double little = Number("comm.train_compute");
+    const double at_end_most = Number("comm.trains_at_end");
     std::int64_t in_serial = 0;
     for (const std::uint32_t d : run_.active_devices) {
       const std::vector<std::uint32_t>& comm = of_device_[d];
@@ -158,15 +153,12 @@ class CommFinder {
   double BackwardNs() const {
     double all = 0;
     double backward = 0;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op) ||
-          !basis_.InWindow(trace_.ops.start[op]))
-        continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) continue;
       all += static_cast<double>(Length(op));
       if (phases_.OfOp(run_, op) == Phase::kBackward) backward += static_cast<double>(Length(op));
     }
-    return (backward > 0 ? backward : run_.knowledge.Number("comm.backward_share") * all) /
-           Devices();
+    return (backward > 0 ? backward : Number("comm.backward_share") * all) / Devices();
   }
 
   // Gradients: sums over ranks, or a name that hides the kind.
@@ -204,7 +196,7 @@ class CommFinder {
   // result, or what was not there yet: sums of layers that GPUs share, and of tokens.
   void Small() {
     LossBuilder loss(basis_);
-    const auto short_ns = static_cast<Nanos>(run_.knowledge.Number("comm.short"));
+    const auto short_ns = Time("comm.short");
     const std::vector<std::uint8_t> few_bytes = FewBytes();
     const auto is_short = [&](std::uint32_t op) {
       return Length(op) <= short_ns || few_bytes[op] != 0;
@@ -234,8 +226,8 @@ class CommFinder {
   // rank.
   std::vector<std::uint8_t> FewBytes() const {
     std::vector<std::uint8_t> few(trace_.ops.size(), 0);
-    const double most = run_.knowledge.Number("comm.small_bytes");
-    const auto longest = static_cast<Nanos>(run_.knowledge.Number("comm.small_longest"));
+    const double most = Number("comm.small_bytes");
+    const auto longest = Time("comm.small_longest");
     const CollectiveTable& table = trace_.collectives;
     for (std::size_t row = 0; row < table.size(); ++row) {
       const std::uint32_t op = table.op[row];
@@ -253,26 +245,22 @@ class CommFinder {
 
   void AddRow(std::uint32_t device, const std::vector<std::uint32_t>& row, Nanos short_ns,
               LossBuilder* loss) const {
-    const auto factor = static_cast<float>(1 / run_.knowledge.Number("comm.bucket"));
+    const auto factor = static_cast<float>(1 / Number("comm.bucket"));
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::uint32_t op = row[i];
       loss->Count(trace_.ops.start[op], 0, Length(op));
       loss->AddExposed(op);
-      loss->remedy().scaled_ops.emplace_back(op, factor);
+      loss->ScaleOp(op, factor);
       if (i == 0) continue;
       const IntervalSet gap =
           basis_.times[device].idle.Clip(trace_.ops.end[row[i - 1]], trace_.ops.start[op]);
       for (const Interval& g : gap.intervals()) {
         if (g.Length() <= short_ns) loss->AddSpan(device, g.start, g.end);
       }
-      if (trace_.ops.call[op] != kNone)
-        loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
+      loss->RemoveCallOf(op);
     }
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const Phases& phases_;
   std::vector<std::vector<std::uint32_t>> of_device_;
   std::vector<std::vector<std::pair<Nanos, int>>> backward_ends_;

@@ -98,8 +98,7 @@ Contention FindContention(const Basis& basis) {
         if (excess <= 0) continue;
         loss.Count(trace.ops.start[op], 0, excess);
         loss.AddSpan(d, trace.ops.end[op] - excess, trace.ops.end[op]);
-        loss.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(length - excess) / static_cast<float>(length));
+        loss.ScaleOp(op, static_cast<float>(length - excess) / static_cast<float>(length));
       }
     }
   }

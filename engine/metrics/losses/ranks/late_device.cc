@@ -11,10 +11,9 @@
 namespace advise {
 namespace {
 
-class LateFinder {
+class LateFinder : Finder {
  public:
-  explicit LateFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+  explicit LateFinder(const Basis& basis) : Finder(basis) {}
 
   // In a collective the rank with the shortest kernel came last: the others had been waiting for
   // it.
@@ -29,7 +28,7 @@ class LateFinder {
     std::map<std::uint32_t, double> lateness;
     std::map<std::uint32_t, double> waited_for;
     double waited_for_any = 0;
-    const double together = run_.knowledge.Number("comm.together_share");
+    const double together = Number("comm.together_share");
     for (const auto& group : collectives) {
       std::vector<std::pair<Nanos, std::uint32_t>> starts;
       Nanos shortest = std::numeric_limits<Nanos>::max();
@@ -70,8 +69,6 @@ class LateFinder {
   }
 
  private:
-  Nanos Length(std::uint32_t op) const { return trace_.ops.Length(op); }
-
   std::vector<std::uint32_t> Communicating() const {
     std::vector<std::uint8_t> talks(trace_.devices.size(), 0);
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
@@ -98,7 +95,7 @@ class LateFinder {
         if (d == result_.device || trace_.ops.start[op] >= arrives) continue;
         const IntervalSet waits = basis_.times[d].comm_exposed.Clip(
             trace_.ops.start[op], std::min(arrives, trace_.ops.end[op]));
-        for (const Interval& i : waits.intervals()) loss->AddSpan(d, i.start, i.end);
+        loss->AddSpans(d, waits);
         sum += static_cast<double>(waits.Total());
         loss->Count(trace_.ops.start[op], 0, arrives - trace_.ops.start[op]);
       }
@@ -119,8 +116,7 @@ class LateFinder {
     };
     const auto compute =
         excess([&](std::uint32_t d) { return static_cast<double>(basis_.times[d].ComputeNs()); });
-    if (compute.first >= run_.knowledge.Number("comm.late_share") * waited_ns &&
-        compute.second > 0) {
+    if (compute.first >= Number("comm.late_share") * waited_ns && compute.second > 0) {
       const bool same_work = SameKernels(devices);
       result_.cause =
           same_work ? "the same kernels run more slowly there" : "it has more work on the GPU";
@@ -128,7 +124,7 @@ class LateFinder {
       for (const std::uint32_t op : run_.ops_of_device[late]) {
         if (trace_.ops.kind[op] == OpKind::kKernel && !run_.IsComm(op) &&
             basis_.InWindow(trace_.ops.start[op])) {
-          loss->remedy().scaled_ops.emplace_back(op, factor);
+          loss->ScaleOp(op, factor);
         }
       }
       return;
@@ -170,12 +166,9 @@ class LateFinder {
         counts.push_back(count);
       }
     }
-    return late <= run_.knowledge.Number("rank.more_kernels") * Median(counts);
+    return late <= Number("rank.more_kernels") * Median(counts);
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   LateDevice result_;
 };
 

@@ -128,7 +128,7 @@ StagedCopies FindStagedCopies(const Basis& basis) {
       }
     };
     const RowRange calls = run.calls_of_thread[thread];
-    for (std::uint32_t call = calls.first; call < calls.last; ++call) {
+    for (const std::uint32_t call : calls) {
       const std::uint32_t op = run.first_op_of_call[call];
       if (op == kNone || trace.ops.kind[op] != OpKind::kCopy ||
           !basis.InLoop(trace.ops.start[op])) {

@@ -16,13 +16,12 @@ bool IsMessage(MpiKind kind) {
   return kind == MpiKind::kSend || kind == MpiKind::kReceive || kind == MpiKind::kExchange;
 }
 
-class MpiFinder {
+class MpiFinder : Finder {
  public:
   explicit MpiFinder(const Basis& basis)
-      : basis_(basis),
-        run_(basis.run),
+      : Finder(basis),
         mpi_(basis.run.trace.mpi),
-        small_bytes_(static_cast<std::int64_t>(run_.knowledge.Number("mpi.small_message"))),
+        small_bytes_(static_cast<std::int64_t>(Number("mpi.small_message"))),
         late_(basis),
         uneven_(basis),
         transfer_(basis),
@@ -56,7 +55,7 @@ class MpiFinder {
     for (const std::uint32_t thread : run_.launching_threads) {
       const RowRange rows = run_.mpi_of_thread[thread];
       Posted posted;
-      for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+      for (const std::uint32_t row : rows) {
         Posted moves;
         moves.Add(mpi_.sent[row], &moves.sent);
         moves.Add(mpi_.received[row], &moves.received);
@@ -90,10 +89,9 @@ class MpiFinder {
     }
   };
   Nanos NeedOf(const Posted& moves) const {
-    const double rate = run_.knowledge.Number("mpi.rate") / kNanosPerSecond;
+    const double rate = Number("mpi.rate") / kNanosPerSecond;
     const auto further = static_cast<double>(std::max<std::int64_t>(moves.messages - 1, 0));
-    return static_cast<Nanos>(run_.knowledge.Number("mpi.latency") +
-                              further * run_.knowledge.Number("mpi.further_message") +
+    return static_cast<Nanos>(Number("mpi.latency") + further * Number("mpi.further_message") +
                               static_cast<double>(std::max(moves.sent, moves.received)) / rate);
   }
 
@@ -108,7 +106,7 @@ class MpiFinder {
       lengths[mpi_.name[row]].push_back(mpi_.end[row] - mpi_.start[row]);
     std::unordered_map<StringId, Nanos> quick;
     for (auto& [name, all] : lengths) {
-      quick[name] = Quantile(std::move(all), run_.knowledge.Number("mpi.quick_call"));
+      quick[name] = Quantile(std::move(all), Number("mpi.quick_call"));
     }
     return quick;
   }
@@ -123,7 +121,7 @@ class MpiFinder {
       std::set<std::pair<bool, std::int32_t>> met;  // sent or received, peer; in this step
       std::uint32_t step = kNone;
       double posted = 0, spare = 0;
-      for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+      for (const std::uint32_t row : rows) {
         if (!basis_.InLoop(mpi_.start[row])) continue;
         const std::uint32_t at = run_.steps.At(mpi_.start[row]);
         if (at != step) met.clear();
@@ -228,8 +226,7 @@ class MpiFinder {
   void Count() {
     std::map<StringId, MpiFunction> functions;
     for (const std::uint32_t thread : run_.launching_threads) {
-      const RowRange rows = run_.mpi_of_thread[thread];
-      for (std::uint32_t row = rows.first; row < rows.last; ++row) {
+      for (const std::uint32_t row : run_.mpi_of_thread[thread]) {
         if (!basis_.InWindow(mpi_.start[row])) continue;
         ++result_.count;
         MpiFunction& function = functions[mpi_.name[row]];
@@ -263,15 +260,14 @@ class MpiFinder {
     for (const std::uint32_t op : all) {
       loss.Count(ops.start[op], static_cast<double>(run_.trace.copies.bytes[ops.detail[op]]),
                  ops.end[op] - ops.start[op]);
-      loss.AddExposed(op);
-      loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+      loss.RemoveExposed(op);
       const std::uint32_t device = ops.device[op];
       const auto [last, first] = before.try_emplace(device, op);
       const bool piece = !first && IsNextPiece(last->second, op);
       if (piece) {
         const IntervalSet pause =
             basis_.times[device].idle.Clip(ops.end[last->second], ops.start[op]);
-        for (const Interval& span : pause.intervals()) loss.AddSpan(device, span.start, span.end);
+        loss.AddSpans(device, pause);
       }
       last->second = op;
       if (ops.call[op] == kNone) continue;
@@ -298,8 +294,6 @@ class MpiFinder {
     return !UsesMpi(run_, trace.calls.thread[from], trace.calls.end[from], trace.calls.start[to]);
   }
 
-  const Basis& basis_;
-  const Run& run_;
   const MpiTable& mpi_;
   std::int64_t small_bytes_;
   std::vector<Nanos> needed_;  // by row

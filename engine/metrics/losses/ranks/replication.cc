@@ -39,8 +39,7 @@ Replication FindReplication(const Basis& basis) {
     if (kind == "reduce") reduces.push_back(trace.ops.start[op]);
     if (!peer && kind != "broadcast" && kind != "reduce") continue;
     loss.Count(trace.ops.start[op], 0, trace.ops.end[op] - trace.ops.start[op]);
-    loss.AddExposed(op);
-    loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+    loss.RemoveExposed(op);
   }
   const auto each = static_cast<double>(std::max<std::size_t>(1, result.devices));
   result.broadcasts = broadcasts.empty() ? 0 : PerStep(run, broadcasts) / each;

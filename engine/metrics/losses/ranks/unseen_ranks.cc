@@ -24,10 +24,9 @@ struct Member {
 using Sizes = std::map<std::int64_t, std::vector<Member>>;
 using Kind = std::tuple<std::string, std::uint32_t, std::uint32_t>;  // name, group, stream
 
-class WaitFinder {
+class WaitFinder : Finder {
  public:
-  explicit WaitFinder(const Basis& basis)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace), loss_(basis) {}
+  explicit WaitFinder(const Basis& basis) : Finder(basis), loss_(basis) {}
 
   UnseenRanks Find() {
     std::vector<std::uint32_t> devices;
@@ -63,7 +62,7 @@ class WaitFinder {
         last = step;
         size = -number;
       }
-      kinds_[kind][size].push_back({op, trace_.ops.end[op] - trace_.ops.start[op]});
+      kinds_[kind][size].push_back({op, Length(op)});
     }
   }
 
@@ -81,15 +80,15 @@ class WaitFinder {
   }
 
   void Compare(std::uint32_t device, const Sizes& sizes) {
-    const auto least = static_cast<std::size_t>(run_.knowledge.Number("comm.like_least"));
-    const auto late = static_cast<Nanos>(run_.knowledge.Number("cluster.late_least"));
-    const double together = run_.knowledge.Number("comm.together_share");
+    const auto least = static_cast<std::size_t>(Number("comm.like_least"));
+    const auto late = Time("cluster.late_least");
+    const double together = Number("comm.together_share");
     std::map<std::int64_t, Nanos> quick;
     for (const auto& [size, members] : sizes) {
       if (members.size() < least) continue;
       std::vector<Nanos> lengths;
       for (const Member& member : members) lengths.push_back(member.length);
-      quick[size] = Quantile(std::move(lengths), run_.knowledge.Number("comm.quick_call"));
+      quick[size] = Quantile(std::move(lengths), Number("comm.quick_call"));
     }
     for (const auto& [size, members] : sizes) {
       const Nanos need = NeedOf(size, quick);
@@ -104,17 +103,12 @@ class WaitFinder {
         if (exposed.empty()) continue;
         loss_.Count(start, 0, wait);
         result_.longest_ns = std::max(result_.longest_ns, static_cast<double>(wait));
-        for (const Interval& span : exposed.intervals())
-          loss_.AddSpan(device, span.start, span.end);
-        loss_.remedy().scaled_ops.emplace_back(
-            op, static_cast<float>(need) / static_cast<float>(length));
+        loss_.AddSpans(device, exposed);
+        loss_.ScaleOp(op, static_cast<float>(need) / static_cast<float>(length));
       }
     }
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   LossBuilder loss_;
   std::map<Kind, Sizes> kinds_;
   UnseenRanks result_;

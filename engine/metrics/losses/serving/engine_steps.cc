@@ -13,9 +13,9 @@ struct Sized {
   StepSize size;
 };
 
-class EngineStepFinder {
+class EngineStepFinder : Finder {
  public:
-  explicit EngineStepFinder(const Basis& basis) : basis_(basis), run_(basis.run) {}
+  explicit EngineStepFinder(const Basis& basis) : Finder(basis) {}
 
   EngineSteps Find() {
     for (const std::uint32_t thread : run_.launching_threads) Measure(StepsOf(thread));
@@ -49,7 +49,7 @@ class EngineStepFinder {
     const Trace& trace = run_.trace;
     const RowRange rows = run_.ranges_of_thread[thread];
     Nanos end = std::numeric_limits<Nanos>::min();
-    for (std::uint32_t r = rows.first; r < rows.last; ++r) {
+    for (const std::uint32_t r : rows) {
       const Nanos start = trace.ranges.start[r];
       const bool inside = trace.ranges.end[r] > run_.window.start && start < run_.window.end;
       // Where no loop was found, all that was launched is of the window.
@@ -82,8 +82,6 @@ class EngineStepFinder {
     }
   }
 
-  const Basis& basis_;
-  const Run& run_;
   std::unordered_map<StringId, std::optional<StepSize>> sizes_;
   std::vector<double> sequences_, tokens_, waiting_, generating_, reading_;
   EngineSteps result_;

@@ -39,10 +39,9 @@ bool WaitsInOs(const GapPiece& piece) {
          piece.activity == Activity::kLock;
 }
 
-class ServingFinder {
+class ServingFinder : Finder {
  public:
-  ServingFinder(const Basis& basis, bool decodes)
-      : basis_(basis), run_(basis.run), trace_(basis.run.trace) {
+  ServingFinder(const Basis& basis, bool decodes) : Finder(basis) {
     if (decodes) FindLogits();
   }
 
@@ -86,8 +85,7 @@ class ServingFinder {
 
   void OpenOn(std::uint32_t thread) {
     std::vector<Interval> engine, sampling, tokenizer;
-    const RowRange rows = run_.ranges_of_thread[thread];
-    for (std::uint32_t r = rows.first; r < rows.last; ++r) {
+    for (const std::uint32_t r : run_.ranges_of_thread[thread]) {
       const std::uint8_t says = SaysOf(trace_.ranges.name[r]);
       const Interval when{trace_.ranges.start[r], trace_.ranges.end[r]};
       if ((says & kEngine) != 0) engine.push_back(when);
@@ -113,7 +111,7 @@ class ServingFinder {
   // token meanwhile. Nothing but logits is so large and comes back with each token: IDs of tokens
   // are a few bytes per request.
   void FindLogits() {
-    const double least = run_.knowledge.Number("serving.logits");
+    const double least = Number("serving.logits");
     std::vector<std::vector<Interval>> after(trace_.devices.size());
     for (const std::uint32_t d : run_.active_devices) {
       const std::vector<std::uint32_t>& ops = run_.ops_of_device[d];
@@ -180,8 +178,7 @@ class ServingFinder {
     }
     // Tokens that are chosen on the device go to the host without the logits.
     for (const std::uint32_t op : logits_) {
-      sampling.loss.AddExposed(op);
-      sampling.loss.remedy().scaled_ops.emplace_back(op, 0.0F);
+      sampling.loss.RemoveExposed(op);
     }
     result_.no_request = no_request.Build();
     result_.scheduler = scheduler.Build();
@@ -192,9 +189,6 @@ class ServingFinder {
     result_.load = 1 - static_cast<double>(result_.no_request.lost->Total()) / device;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   std::map<StringId, std::uint8_t> says_;
   std::map<std::uint32_t, Open> open_;
   std::vector<std::uint32_t> logits_;      // their copies to the host

@@ -14,14 +14,12 @@ namespace {
 
 constexpr const char* kMoreWork = "more work on the GPU";
 
-class SlowStepFinder {
+class SlowStepFinder : Finder {
  public:
   SlowStepFinder(const Basis& basis, StepStats* result)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
+      : Finder(basis),
         median_(run_.steps.Median()),
-        long_gap_(static_cast<Nanos>(run_.knowledge.Number("launch.long_gap"))),
+        long_gap_(Time("launch.long_gap")),
         usual_pauses_(run_),
         result_(*result) {}
 
@@ -146,7 +144,7 @@ class SlowStepFinder {
       if (IsUsual(piece)) continue;
       for (const std::uint32_t d : run_.active_devices) {
         const IntervalSet idles = basis_.times[d].idle.Clip(piece.end - part, piece.end);
-        for (const Interval& i : idles.intervals()) loss->AddSpan(d, i.start, i.end);
+        loss->AddSpans(d, idles);
       }
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       (*what)[FilledBy(piece)] += static_cast<double>(part);
@@ -286,14 +284,14 @@ class SlowStepFinder {
       unusual.push_back(pause.unusual);
     }
     const Nanos usual = Median(pauses);
-    const double least = run_.knowledge.Number("step.pause_share") * static_cast<double>(median_);
+    const double least = Number("step.pause_share") * static_cast<double>(median_);
     std::vector<SlowStep> paused;
     for (std::size_t i = 0; i < pauses.size(); ++i) {
       const std::size_t step = run_.steps.first_steady + i;
       if (static_cast<double>(pauses[i] - usual) >= least && 2 * unusual[i] >= pauses[i] - usual)
         paused.push_back({step, pauses[i] - usual});
     }
-    if (static_cast<double>(paused.size()) < run_.knowledge.Number("step.min_count")) return {};
+    if (static_cast<double>(paused.size()) < Number("step.min_count")) return {};
     const Rhythm rhythm =
         FindRhythm(paused, run_.steps.first_steady, Steps().size(), run_.knowledge);
     if (rhythm.every == 0) return {};
@@ -304,7 +302,7 @@ class SlowStepFinder {
       return in_turn(one) || run_.steps.IsOutlier(one.step);
     });
     const auto due = static_cast<double>(pauses.size() / rhythm.every);
-    const double least_seen = run_.knowledge.Number("step.periodic_share") * due;
+    const double least_seen = Number("step.periodic_share") * due;
     if (!even || static_cast<double>(rhythm.steps.size()) < least_seen) return {};
     std::erase_if(paused, [&](const SlowStep& one) { return !in_turn(one); });
     return {rhythm.every, std::move(paused)};
@@ -346,9 +344,6 @@ class SlowStepFinder {
     return name;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   Nanos median_;
   Nanos long_gap_;
   UsualPauses usual_pauses_;

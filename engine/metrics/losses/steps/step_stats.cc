@@ -9,14 +9,10 @@
 namespace advise {
 namespace {
 
-class StepFinder {
+class StepFinder : Finder {
  public:
   StepFinder(const Basis& basis, const Phases& phases)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        phases_(phases),
-        median_(run_.steps.Median()) {}
+      : Finder(basis), phases_(phases), median_(run_.steps.Median()) {}
 
   StepStats Find() {
     result_.outlier = LossBuilder(basis_).Build();
@@ -51,7 +47,7 @@ class StepFinder {
       lengths.push_back(static_cast<double>(run_.steps.all[i].Length()));
     }
     const std::size_t third = lengths.size() / 3;
-    if (third < static_cast<std::size_t>(run_.knowledge.Number("step.drift_steps"))) return;
+    if (third < static_cast<std::size_t>(Number("step.drift_steps"))) return;
     const auto from = [&](std::size_t first) {
       const auto at = lengths.begin() + static_cast<std::ptrdiff_t>(first);
       return Median(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(third)));
@@ -60,7 +56,7 @@ class StepFinder {
     if (early > 0) result_.drift = from(lengths.size() - third) / early - 1;
     // Two kinds: the widest relative distance between neighbors, away from the ends.
     std::sort(lengths.begin(), lengths.end());
-    const double least = run_.knowledge.Number("step.kind_share");
+    const double least = Number("step.kind_share");
     const auto edge = std::max<std::size_t>(
         1, static_cast<std::size_t>(least * static_cast<double>(lengths.size())));
     double widest = 0;
@@ -92,7 +88,7 @@ class StepFinder {
       if (IsAllocation(call_class)) allocating += length;
     }
     const double excess = result_.warmup_excess_ns;
-    const double least = run_.knowledge.Number("step.warmup_share") * excess;
+    const double least = Number("step.warmup_share") * excess;
     result_.warmup_cause = compiling >= allocating && compiling > least
                                ? "loading and compiling GPU code"
                            : allocating > least ? "allocating memory"
@@ -102,11 +98,10 @@ class StepFinder {
   void Phased() {
     const auto steps = static_cast<double>(run_.steps.steady_count());
     const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (!basis_.InWindow(trace_.ops.start[op]) || run_.IsComm(op)) continue;
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (run_.IsComm(op)) continue;
       const Phase phase = phases_.OfOp(run_, op);
-      const auto length =
-          static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]) / steps / devices;
+      const auto length = static_cast<double>(Length(op)) / steps / devices;
       if (phase == Phase::kForward) result_.forward_gpu_ns += length;
       if (phase == Phase::kBackward) result_.backward_gpu_ns += length;
     }
@@ -123,9 +118,6 @@ class StepFinder {
     if (processes > 0) result_.forward_host_ns /= processes, result_.backward_host_ns /= processes;
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const Phases& phases_;
   Nanos median_;
   StepStats result_;

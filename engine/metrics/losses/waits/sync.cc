@@ -13,15 +13,10 @@
 namespace advise {
 namespace {
 
-class SyncFinder {
+class SyncFinder : Finder {
  public:
   SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases)
-      : basis_(basis),
-        run_(basis.run),
-        trace_(basis.run.trace),
-        copies_(copies),
-        phases_(phases),
-        room_(basis.run) {
+      : Finder(basis), copies_(copies), phases_(phases), room_(basis.run) {
     for (const LateCopy& late : basis.idle.late_copies)
       late_copies_[{late.blocked_by, late.op}] = &late;
   }
@@ -129,7 +124,7 @@ class SyncFinder {
   // Idle time behind these calls in which the launching thread runs its own code for longer than
   // compiled code takes from one launch to the next; and behind how many of the calls.
   CodeBehind LongCodeBehind(const std::vector<std::uint8_t>& calls) const {
-    const auto least = static_cast<Nanos>(run_.knowledge.Number("sync.long_code"));
+    const auto least = Time("sync.long_code");
     Nanos code = 0;
     std::set<std::uint32_t> before;
     for (const GapPiece piece : basis_.idle.pieces) {
@@ -161,7 +156,7 @@ class SyncFinder {
       sizes.push_back(bytes);
       tiny.push_back(op);
       (trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ? up : down) = true;
-      loss.Count(trace_.ops.start[op], bytes, trace_.ops.end[op] - trace_.ops.start[op]);
+      loss.Count(trace_.ops.start[op], bytes, Length(op));
       loss.AddExposed(op);
       std::vector<std::uint32_t> calls = {call};
       if (sync != sync_of_copy.end()) calls.push_back(sync->second);
@@ -191,17 +186,14 @@ class SyncFinder {
   void Memsets() {
     LossBuilder loss(basis_);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t call = trace_.ops.call[op];
-      if (trace_.ops.kind[op] != OpKind::kMemset || call == kNone ||
-          !basis_.InWindow(trace_.ops.start[op]))
-        continue;
+      if (trace_.ops.kind[op] != OpKind::kMemset || call == kNone) continue;
       if (run_.ClassOfCall(call) != CallClass::kMemset ||
           trace_.calls.end[call] < trace_.ops.end[op])
         continue;
       loss.Count(trace_.ops.start[op],
-                 static_cast<double>(trace_.memsets.bytes[trace_.ops.detail[op]]),
-                 trace_.ops.end[op] - trace_.ops.start[op]);
+                 static_cast<double>(trace_.memsets.bytes[trace_.ops.detail[op]]), Length(op));
       loss.AddExposed(op);
       blamed[call] = 1;
       loss.remedy().unblocked_calls.push_back(call);
@@ -222,7 +214,7 @@ class SyncFinder {
   // program says so (stream waits) or the legacy default stream does, which waits for all and is
   // waited for by all. It costs time where both leave room for each other, as copies always do.
   void Streams() {
-    const auto latency = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    const auto latency = Time("idle.launch_latency");
     LossBuilder by_default(basis_);
     LossBuilder chain(basis_);
     std::map<Place, Lasts> places;
@@ -286,17 +278,17 @@ class SyncFinder {
     if (!has_default) return;
     std::map<Place, Lasts> places;
     std::set<std::uint32_t> kernels;  // counted
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t stream = trace_.ops.stream[op];
       const bool counts =
           trace_.ops.kind[op] == OpKind::kCopy || trace_.ops.kind[op] == OpKind::kKernel;
-      if (!counts || stream == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
+      if (!counts || stream == kNone) continue;
       auto& lasts = places[{trace_.streams[stream].process, trace_.ops.device[op]}];
       const std::uint32_t holder = Holder(op, lasts, latency);
       if (holder != kNone && IsNeedlessTie(op, holder) && !WaitsForEvent(trace_.ops.call[op])) {
         const bool behind = trace_.ops.kind[op] == OpKind::kCopy;
         const std::uint32_t copy = behind ? op : holder;
-        const Nanos length = trace_.ops.end[copy] - trace_.ops.start[copy];
+        const Nanos length = Length(copy);
         if (kernels.insert(behind ? holder : op).second) {
           loss->Count(trace_.ops.start[op], 0, length);
         } else {
@@ -409,9 +401,6 @@ class SyncFinder {
     return loss.Build();
   }
 
-  const Basis& basis_;
-  const Run& run_;
-  const Trace& trace_;
   const Copies& copies_;
   const Phases& phases_;
   Room room_;

@@ -1,0 +1,55 @@
+// The trace as every subject sees it, and what the classes that look for something in it have at
+// hand.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "engine/timeline/idle.h"
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+// What the subjects share.
+struct Basis {
+  const Run& run;
+  const std::vector<DeviceTime>& times;
+  const Idle& idle;
+
+  bool InWindow(Nanos time) const { return run.InWindow(time); }
+  RowRange OpsInWindow() const { return run.OpsInWindow(); }
+  // Inside the steady loop: what happens before and after it is not "a step", also when the window
+  // holds it.
+  bool InLoop(Nanos time) const {
+    const Steps& steps = run.steps;
+    return InWindow(time) && (!steps.known() || (time >= steps.all[steps.first_steady].start &&
+                                                 time < steps.all.back().end));
+  }
+  // Before the first step of all. What the steps of the warm-up do is not InLoop(), but a fix wins
+  // it in them, too; what comes before them is done once.
+  bool BeforeSteps(Nanos time) const {
+    return run.steps.known() && time < run.steps.all.front().start;
+  }
+  Nanos Device() const {  // device time: window times devices that did work
+    return run.window.Length() *
+           static_cast<Nanos>(std::max<std::size_t>(1, run.active_devices.size()));
+  }
+};
+
+// The base of classes that look for something in a trace.
+class Finder {
+ protected:
+  explicit Finder(const Basis& basis) : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
+
+  // Of the knowledge base; Time() in whole nanoseconds.
+  double Number(std::string_view name) const { return run_.knowledge.Number(name); }
+  Nanos Time(std::string_view name) const { return static_cast<Nanos>(Number(name)); }
+  Nanos Length(std::uint32_t op) const { return trace_.ops.Length(op); }
+
+  const Basis& basis_;
+  const Run& run_;
+  const Trace& trace_;
+};
+
+}  // namespace advise
