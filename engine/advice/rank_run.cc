@@ -12,7 +12,6 @@
 #include "engine/advice/fix_list.h"
 #include "engine/advice/job_items.h"
 #include "engine/base/is_in.h"
-#include "engine/cluster/late_cause.h"
 
 namespace advise {
 namespace {
@@ -184,7 +183,8 @@ class JobFixes : public FixList {
   // are no reason for it.
   bool IsSlowGpu(const JobItem& item) const {
     const LateRank& late = cluster_.lateness.straggler;
-    return item.verdict != nullptr && late.rank != kNone && late.cause == kSlowGpu &&
+    return item.verdict != nullptr && late.rank != kNone &&
+           late.cause.kind == LateCause::Kind::kSlowGpu &&
            item.ranks == std::set<std::size_t>{late.rank};
   }
 

@@ -16,7 +16,7 @@ class CauseFinder {
   CauseFinder(const std::vector<RankSummary>& ranks, const Job& job, const Knowledge& knowledge)
       : ranks_(ranks), job_(job), knowledge_(knowledge) {}
 
-  std::string Of(const std::set<std::uint32_t>& slow) const {
+  LateCause Of(const std::set<std::uint32_t>& slow) const {
     struct Times {
       std::vector<double> own, others;  // by rank
     };
@@ -33,13 +33,17 @@ class CauseFinder {
       const double excess = LowerMedian(times.own) - LowerMedian(times.others);
       if (excess > most) most = excess, worst = &words;
     }
-    if (BeginsLater(slow) > most) return "it began later, with work that was not captured";
-    if (worst == nullptr) return "the captures do not show why";
+    if (BeginsLater(slow) > most) return {"it began later, with work that was not captured"};
+    if (worst == nullptr) return {"the captures do not show why"};
     if (*worst == kCopies && HasSlowLink(slow))
-      return "it copies as much as the others, but more slowly";
-    if (!worst->empty()) return *worst;
-    if (AtTimes(slow)) return std::string(kMoreAtTimes);
-    return SameKernels(slow) ? std::string(kSlowGpu) : std::string(kMoreWork);
+      return {"it copies as much as the others, but more slowly"};
+    if (!worst->empty()) return {*worst};
+    using Kind = LateCause::Kind;
+    if (AtTimes(slow))
+      return {"in some steps it computes far longer, as for an evaluation", Kind::kMoreAtTimes};
+    if (!SameKernels(slow)) return {"it has more work on the GPU", Kind::kMoreWork};
+    return {"the same kernels run more slowly there (clock, heat, or another process)",
+            Kind::kSlowGpu};
   }
 
  private:
@@ -183,8 +187,8 @@ class CauseFinder {
 
 }  // namespace
 
-std::string LateCause(const std::vector<RankSummary>& ranks, const Job& job,
-                      const Knowledge& knowledge, const std::set<std::uint32_t>& slow) {
+LateCause FindLateCause(const std::vector<RankSummary>& ranks, const Job& job,
+                        const Knowledge& knowledge, const std::set<std::uint32_t>& slow) {
   return CauseFinder(ranks, job, knowledge).Of(slow);
 }
 

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "engine/base/median.h"
-#include "engine/cluster/late_cause.h"
 #include "engine/cluster/pace.h"
 #include "engine/cluster/waits_in_turn.h"
 
@@ -143,14 +142,16 @@ class LatenessFinder {
       if (late_at[r] > 0 && (top == kNone || weight(r) > weight(top))) top = r;
     }
     if (top == kNone) return;
+    using Kind = LateCause::Kind;
     LateRank& late = result_.straggler;
     late.rank = top;
     late.at_steps = joint_.all.empty();
     late.share = result_.late_share[top];
     late.lateness_ns = late_ns[top] / late_at[top];
     late.loss.cuts.resize(ranks_.size());
-    late.cause = CauseOf({top});
-    CutToNext({top}, late.cause == kMoreWork || late.cause == kMoreAtTimes, &late.loss.cuts);
+    late.cause = FindLateCause(ranks_, job_, knowledge_, {top});
+    CutToNext({top}, late.cause.kind == Kind::kMoreWork || late.cause.kind == Kind::kMoreAtTimes,
+              &late.loss.cuts);
     Complete(&late.loss);
   }
 
@@ -181,10 +182,6 @@ class LatenessFinder {
       (*late_at)[slowest] += 1;
       (*late_ns)[slowest] += static_cast<double>(late);
     }
-  }
-
-  std::string CauseOf(const std::set<std::uint32_t>& slow) const {
-    return LateCause(ranks_, job_, knowledge_, slow);
   }
 
   // What the rank's step takes if it waits for nobody: neither its GPU nor its host is faster.
@@ -384,8 +381,8 @@ class LatenessFinder {
       node.ranks = members.size();
       node.excess = LowerMedian(mine) / next - 1;
       node.loss.cuts.resize(ranks_.size());
-      node.cause = CauseOf(members);
-      CutToNext(members, node.cause == kMoreWork, &node.loss.cuts);
+      node.cause = FindLateCause(ranks_, job_, knowledge_, members);
+      CutToNext(members, node.cause.kind == LateCause::Kind::kMoreWork, &node.loss.cuts);
       Complete(&node.loss);
     }
   }

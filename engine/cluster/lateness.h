@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/cluster/job.h"
+#include "engine/cluster/late_cause.h"
 #include "engine/knowledge/knowledge.h"
 #include "engine/trace/spans.h"
 
@@ -27,7 +28,7 @@ struct LateRank {
   bool at_steps = false;       // judged by the ends of steps: there are no collectives
   double share = 0;            // of the waiting at collectives with a late rank: that for this one
   double lateness_ns = 0;      // mean, after the median rank
-  std::string cause;           // what it does more than the median rank
+  LateCause cause;             // what it does more than the median rank
   RankLoss loss;
 };
 
@@ -48,7 +49,7 @@ struct SlowNode {
   std::string host;       // "" when there is none
   std::size_t ranks = 0;  // on it
   double excess = 0;      // its median own time over that of the next-slowest node, less one
-  std::string cause;
+  LateCause cause;
   RankLoss loss;
 };
 

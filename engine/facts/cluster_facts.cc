@@ -196,7 +196,7 @@ void DeclareSlowNode(Catalog* catalog) {
            "Share by which the median rank of the slow host is slower than the slowest other rank.",
            &SlowNode::excess);
   node.Add("rank.node.cause", "name", "What ranks of the slow host do more than the others.",
-           &SlowNode::cause);
+           In(&SlowNode::cause, &LateCause::words));
   AddLoss(&node, "rank.node.", "Waiting of the other ranks for the slow host.",
           "The slow host is as fast as the slowest other rank.", &SlowNode::loss);
 }

@@ -11,14 +11,12 @@ namespace advise::facts {
 namespace {
 
 Rows KindRows(const Comm& c) {
-  Rows kinds;
-  for (const CollectiveRow& row : c.kinds) {
-    kinds.push_back({{"kind", row.kind},
-                     {"count", static_cast<double>(row.count)},
-                     {"time", row.time_ns},
-                     {"exposed", row.exposed_ns}});
-  }
-  return kinds;
+  return RowsOf(c.kinds, [](const CollectiveRow& row) {
+    return Row{{"kind", row.kind},
+               {"count", static_cast<double>(row.count)},
+               {"time", row.time_ns},
+               {"exposed", row.exposed_ns}};
+  });
 }
 
 std::shared_ptr<Remedy> AllBeside(const Analysis& a) {
@@ -256,7 +254,7 @@ void DeclareLate(Catalog* catalog) {
            "What the late device does more than the median device: loading, compute, launch, "
            "copies …",
            &LateDevice::cause);
-  late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.cause; }));
+  late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.cause.words; }));
   late.Add("rank.late.lost", "spans",
            "Waiting of the other devices for the late one inside collectives.",
            In(&LateDevice::loss, &Loss::lost));

@@ -29,17 +29,15 @@ Sums SumByDirection(const Analysis& a) {
 }
 
 Rows GroupRows(const Copies& copies) {
-  Rows rows;
-  for (const CopyGroup& g : copies.groups) {
-    rows.push_back({{"direction", g.direction},
-                    {"memory", g.memory},
-                    {"count", static_cast<double>(g.count)},
-                    {"bytes", g.bytes},
-                    {"time", g.time_ns},
-                    {"bandwidth", ShareOf(g.bytes, g.time_ns) * kNanosPerSecond},
-                    {"exposed", g.exposed_ns}});
-  }
-  return rows;
+  return RowsOf(copies.groups, [](const CopyGroup& g) {
+    return Row{{"direction", g.direction},
+               {"memory", g.memory},
+               {"count", static_cast<double>(g.count)},
+               {"bytes", g.bytes},
+               {"time", g.time_ns},
+               {"bandwidth", ShareOf(g.bytes, g.time_ns) * kNanosPerSecond},
+               {"exposed", g.exposed_ns}};
+  });
 }
 
 double TimePerDevice(const Analysis& a) {

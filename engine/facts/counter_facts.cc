@@ -23,38 +23,36 @@ constexpr Reference kReferences[] = {{"elementwise", "roofline.elementwise"},
                                      {"matrix", "roofline.matrix"}};
 
 Rows CounterRows(const Counters& counters) {
-  Rows rows;
-  for (const CountedKernel& k : counters.kernels) {
-    rows.push_back({{"kernel", k.name},
-                    {"class", k.kernel_class},
-                    {"weight", k.weight},
-                    {"count", static_cast<double>(k.instances)},
-                    {"time", k.run_time_ns > 0 ? k.run_time_ns : k.time_ns},
-                    {"bound", k.bound},
-                    {"headroom", k.headroom},
-                    {"lost", k.lost_ns},
-                    {"sm", k.sm},
-                    {"memory", k.memory},
-                    {"dram", k.dram},
-                    {"l2_hit", k.l2_hit},
-                    {"occupancy", k.occupancy},
-                    {"theoretical", k.theoretical},
-                    {"limiter", k.limiter},
-                    {"registers", k.registers},
-                    {"waves", k.waves},
-                    {"ipc", k.ipc},
-                    {"issue", k.issue},
-                    {"stall_memory", k.stall_memory},
-                    {"stall_barrier", k.stall_barrier},
-                    {"stall_not_selected", k.stall_not_selected},
-                    {"sectors", k.sectors},
-                    {"useful", k.useful},
-                    {"local", k.local},
-                    {"lanes", k.lanes},
-                    {"tensor", k.tensor},
-                    {"source", k.source}});
-  }
-  return rows;
+  return RowsOf(counters.kernels, [](const CountedKernel& k) {
+    return Row{{"kernel", k.name},
+               {"class", k.kernel_class},
+               {"weight", k.weight},
+               {"count", static_cast<double>(k.instances)},
+               {"time", k.run_time_ns > 0 ? k.run_time_ns : k.time_ns},
+               {"bound", k.bound},
+               {"headroom", k.headroom},
+               {"lost", k.lost_ns},
+               {"sm", k.sm},
+               {"memory", k.memory},
+               {"dram", k.dram},
+               {"l2_hit", k.l2_hit},
+               {"occupancy", k.occupancy},
+               {"theoretical", k.theoretical},
+               {"limiter", k.limiter},
+               {"registers", k.registers},
+               {"waves", k.waves},
+               {"ipc", k.ipc},
+               {"issue", k.issue},
+               {"stall_memory", k.stall_memory},
+               {"stall_barrier", k.stall_barrier},
+               {"stall_not_selected", k.stall_not_selected},
+               {"sectors", k.sectors},
+               {"useful", k.useful},
+               {"local", k.local},
+               {"lanes", k.lanes},
+               {"tensor", k.tensor},
+               {"source", k.source}};
+  });
 }
 
 Rows RooflineRows(const Counters& counters) {

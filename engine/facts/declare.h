@@ -19,6 +19,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -114,6 +115,18 @@ auto In(Outer outer, Inner inner) {
 }
 
 inline double ShareOf(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// A small table: a row for each thing of a list, of a long one for the first ones.
+template <typename List, typename RowOf>
+Rows RowsOf(const List& list, RowOf row_of,
+            std::size_t most = std::numeric_limits<std::size_t>::max()) {
+  Rows rows;
+  for (const auto& one : list) {
+    if (rows.size() == most) break;
+    rows.push_back(row_of(one));
+  }
+  return rows;
+}
 
 // ---- losses
 

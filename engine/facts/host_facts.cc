@@ -8,19 +8,21 @@ namespace advise::facts {
 namespace {
 
 Rows RangesAroundCode(const HostCode& code) {
-  Rows rows;
-  for (std::size_t i = 0; i < std::min<std::size_t>(code.ranges.size(), 10); ++i) {
-    rows.push_back({{"name", RangeInWords(code.ranges[i].name)}, {"time", code.ranges[i].time_ns}});
-  }
-  return rows;
+  return RowsOf(
+      code.ranges,
+      [](const auto& row) {
+        return Row{{"name", RangeInWords(row.name)}, {"time", row.time_ns}};
+      },
+      10);
 }
 
 Rows FunctionsInCode(const HostCode& code) {
-  Rows rows;
-  for (std::size_t i = 0; i < std::min<std::size_t>(code.functions.size(), 10); ++i) {
-    rows.push_back({{"name", code.functions[i].name}, {"samples", code.functions[i].samples}});
-  }
-  return rows;
+  return RowsOf(
+      code.functions,
+      [](const auto& row) {
+        return Row{{"name", row.name}, {"samples", row.samples}};
+      },
+      10);
 }
 
 void DeclareCode(Catalog* catalog) {

@@ -23,7 +23,8 @@ Row RowOf(const KernelRow& r, double whole) {
 }
 
 template <typename Extend>
-Rows RowsOf(const std::vector<KernelRow>& rows, double whole, std::size_t most, Extend extend) {
+Rows RowsOfKernels(const std::vector<KernelRow>& rows, double whole, std::size_t most,
+                   Extend extend) {
   Rows table;
   for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
     table.push_back(RowOf(rows[i], whole));
@@ -33,15 +34,15 @@ Rows RowsOf(const std::vector<KernelRow>& rows, double whole, std::size_t most, 
 }
 
 Rows PartialWarpRows(const BlockShapes& blocks) {
-  Rows table;
-  for (std::size_t i = 0; i < std::min(blocks.partial_warp_rows.size(), kMostRows); ++i) {
-    const KernelRow& r = blocks.partial_warp_rows[i];
-    table.push_back({{"name", r.name},
-                     {"count", static_cast<double>(r.count)},
-                     {"time", r.time_ns},
-                     {"threads", r.blocks}});
-  }
-  return table;
+  return RowsOf(
+      blocks.partial_warp_rows,
+      [](const KernelRow& r) {
+        return Row{{"name", r.name},
+                   {"count", static_cast<double>(r.count)},
+                   {"time", r.time_ns},
+                   {"threads", r.blocks}};
+      },
+      kMostRows);
 }
 
 void DeclareTotals(Catalog* catalog) {
@@ -49,18 +50,20 @@ void DeclareTotals(Catalog* catalog) {
   const auto plain = [](const KernelRow&, Row*) {};
   kernels.Add("kernel.count", "count", "Number of kernels in the window.", &Kernels::count);
   kernels.Add("kernel.time", "ns", "Summed time of all kernels.", &Kernels::time_ns);
-  kernels.Add("kernel.top", "rows",
-              "Kernels by time: name, class, count, time, share (of kernel time), median.",
-              [plain](const Kernels& k) { return RowsOf(k.top, Whole(k), kMostTotals, plain); });
+  kernels.Add(
+      "kernel.top", "rows",
+      "Kernels by time: name, class, count, time, share (of kernel time), median.",
+      [plain](const Kernels& k) { return RowsOfKernels(k.top, Whole(k), kMostTotals, plain); });
   kernels.Add("kernel.top.name", "name", "Name of the kernel with most time.",
               [](const Kernels& k) { return k.top.empty() ? "" : k.top.front().name; });
   kernels.Add("kernel.top.share", "share", "Share of the kernel time in the kernel with most time.",
               [](const Kernels& k) {
                 return k.top.empty() ? 0 : ShareOf(k.top.front().time_ns, Whole(k));
               });
-  kernels.Add(
-      "kernel.classes", "rows", "Classes of kernels by time: class, count, time, share.",
-      [plain](const Kernels& k) { return RowsOf(k.classes, k.time_ns, kMostTotals, plain); });
+  kernels.Add("kernel.classes", "rows", "Classes of kernels by time: class, count, time, share.",
+              [plain](const Kernels& k) {
+                return RowsOfKernels(k.classes, k.time_ns, kMostTotals, plain);
+              });
   kernels.Add("kernel.concurrency", "num", "Mean number of kernels running while any runs.",
               &Kernels::concurrency);
   kernels.Add("kernel.streams", "count", "Streams that kernels run on.", &Kernels::streams);
@@ -70,11 +73,11 @@ void DeclareTotals(Catalog* catalog) {
   kernels.Add("kernel.spilling.rows", "rows",
               "Kernels that use local memory: name, local_bytes, registers, count, time.",
               [](const Kernels& k) {
-                return RowsOf(k.spilling_rows, k.time_ns, kMostRows,
-                              [](const KernelRow& r, Row* row) {
-                                row->emplace_back("local_bytes", r.local_bytes);
-                                row->emplace_back("registers", r.registers);
-                              });
+                return RowsOfKernels(k.spilling_rows, k.time_ns, kMostRows,
+                                     [](const KernelRow& r, Row* row) {
+                                       row->emplace_back("local_bytes", r.local_bytes);
+                                       row->emplace_back("registers", r.registers);
+                                     });
               });
 }
 
@@ -107,7 +110,7 @@ void DeclareGrids(Catalog* catalog) {
   kernels.Add("kernel.small_grid.rows", "rows",
               "Kernels with fewer blocks than SMs, by time: name, blocks, count, time.",
               [](const Kernels& k) {
-                return RowsOf(
+                return RowsOfKernels(
                     k.small_grid_rows, k.time_ns, kMostRows,
                     [](const KernelRow& r, Row* row) { row->emplace_back("blocks", r.blocks); });
               });
@@ -128,8 +131,9 @@ void DeclareGrids(Catalog* catalog) {
   kernels.Add(
       "kernel.tail.rows", "rows",
       "Large kernels with a partial last wave: name, waves, count, time.", [](const Kernels& k) {
-        return RowsOf(k.tail_rows, k.time_ns, kMostRows,
-                      [](const KernelRow& r, Row* row) { row->emplace_back("waves", r.waves); });
+        return RowsOfKernels(k.tail_rows, k.time_ns, kMostRows, [](const KernelRow& r, Row* row) {
+          row->emplace_back("waves", r.waves);
+        });
       });
   kernels.AddLoss("kernel.tail", kLost, {"", "Time of large kernels with a partial last wave.", ""},
                   &Kernels::tail);

@@ -34,22 +34,20 @@ double Idle(const MonitorSummary& m) {
 }
 
 Rows GpuRows(const MonitorSummary& m) {
-  Rows rows;
-  for (const MonitoredUse& use : m.gpus) {
-    rows.push_back({{"gpu", use.label},
-                    {"name", use.name},
-                    {"samples", static_cast<double>(use.samples)},
-                    {"utilization", use.utilization},
-                    {"below", use.below},
-                    {"power", use.power},
-                    {"clock", use.clock},
-                    {"by_power", use.by_power},
-                    {"by_heat", use.at_work ? std::max(use.by_heat, use.by_hardware) : -1},
-                    {"sm_active", use.sm_active},
-                    {"memory", use.memory_peak},
-                    {"at_work", use.at_work ? 1.0 : 0.0}});
-  }
-  return rows;
+  return RowsOf(m.gpus, [](const MonitoredUse& use) {
+    return Row{{"gpu", use.label},
+               {"name", use.name},
+               {"samples", static_cast<double>(use.samples)},
+               {"utilization", use.utilization},
+               {"below", use.below},
+               {"power", use.power},
+               {"clock", use.clock},
+               {"by_power", use.by_power},
+               {"by_heat", use.at_work ? std::max(use.by_heat, use.by_hardware) : -1},
+               {"sm_active", use.sm_active},
+               {"memory", use.memory_peak},
+               {"at_work", use.at_work ? 1.0 : 0.0}};
+  });
 }
 
 // Means over the GPUs at work, of the time of the job.

@@ -9,16 +9,16 @@ namespace advise::facts {
 namespace {
 
 Rows FunctionRows(const Mpi& m) {
-  Rows rows;
-  for (std::size_t i = 0; i < std::min<std::size_t>(m.functions.size(), 10); ++i) {
-    const MpiFunction& function = m.functions[i];
-    rows.push_back({{"name", function.name},
-                    {"count", static_cast<double>(function.count)},
-                    {"time", function.time_ns},
-                    {"bytes", function.bytes},
-                    {"idle", function.idle_ns}});
-  }
-  return rows;
+  return RowsOf(
+      m.functions,
+      [](const MpiFunction& function) {
+        return Row{{"name", function.name},
+                   {"count", static_cast<double>(function.count)},
+                   {"time", function.time_ns},
+                   {"bytes", function.bytes},
+                   {"idle", function.idle_ns}};
+      },
+      10);
 }
 
 // By a name that only MPI has, or because an MPI launcher started it. Frameworks are started by

@@ -11,6 +11,8 @@ namespace advise::facts {
 namespace {
 
 constexpr const char* kNotRecorded = "framework operators were not recorded";
+constexpr const char* kNoSizes =
+    "sizes of operators' tensors were not recorded (record_shapes=True)";
 
 double Steps(const Analysis& a) {
   return a.run.steps.known() ? static_cast<double>(a.run.steps.steady_count()) : 1;
@@ -215,8 +217,7 @@ void DeclareOperatorLosses(Catalog* catalog) {
              "Summed host time of the stack traces that the anomaly mode of autograd keeps.",
              &ValueChecks::stack_traces_ns);
   auto& dense = catalog->Of(&Analysis::dense_gradients);
-  dense.Needs([](const Analysis& a) { return a.dense_gradients.recorded; },
-              "sizes of operators' tensors were not recorded (record_shapes=True)", "shapes");
+  dense.Needs([](const Analysis& a) { return a.dense_gradients.recorded; }, kNoSizes, "shapes");
   dense.AddLoss(
       "embedding.dense", kOfCalls,
       {"backward passes that make a dense gradient of a table of which few rows were looked up",
@@ -233,8 +234,6 @@ void DeclareOperatorLosses(Catalog* catalog) {
 
 // What operators do for a second time, or could look up, by their sizes.
 void DeclareSizedLosses(Catalog* catalog) {
-  constexpr const char* kNoSizes =
-      "sizes of operators' tensors were not recorded (record_shapes=True)";
   auto& one_hot = catalog->Of(&Analysis::one_hot);
   one_hot.Needs([](const Analysis& a) { return a.one_hot.recorded; }, kNoSizes, "shapes");
   one_hot.AddLoss(
@@ -279,9 +278,7 @@ void DeclareForwardPasses(Catalog* catalog) {
   again.Add("activations.recomputed.bytes", "bytes",
             "What the operators that run again read, per step: an estimate of what keeping their "
             "activations takes.",
-            UnlessNegative(&RecomputedForward::bytes,
-                           "sizes of operators' tensors were not recorded (record_shapes=True)",
-                           "shapes"));
+            UnlessNegative(&RecomputedForward::bytes, kNoSizes, "shapes"));
   auto& forward = catalog->Of(&Analysis::forward_only);
   forward.Needs(Recorded, kNotRecorded, "operators");
   forward.AddLoss("forward_only", kCount | kPerStep | kLost,

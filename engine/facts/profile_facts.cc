@@ -8,15 +8,15 @@ constexpr const char* kNoPage = "no memory summary of PyTorch was given, or it d
 
 Rows RowsOfTotals(const TotalsOf& totals) {
   constexpr std::size_t kMost = 100;
-  Rows rows;
-  for (const ProfileRow& row : totals.rows) {
-    if (rows.size() == kMost) break;
-    rows.push_back({{"name", row.name},
-                    {"time", row.total},
-                    {"share", ShareOf(row.total, totals.total)},
-                    {"count", row.count}});
-  }
-  return rows;
+  return RowsOf(
+      totals.rows,
+      [&](const ProfileRow& row) {
+        return Row{{"name", row.name},
+                   {"time", row.total},
+                   {"share", ShareOf(row.total, totals.total)},
+                   {"count", row.count}};
+      },
+      kMost);
 }
 
 // The facts of one subject: ".time", ".count", ".rows".

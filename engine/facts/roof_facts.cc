@@ -15,17 +15,17 @@ constexpr const char* kNoRoof =
     "neither sizes of operators nor counters of kernels were recorded, or the GPU is not known";
 
 Rows UnmeasuredRows(const KernelEfficiency& efficiency, const Analysis& a) {
-  Rows rows;
-  for (const UnmeasuredKernel& kernel : efficiency.unmeasured) {
-    if (rows.size() == kMostRoofRows) break;
-    rows.push_back({{"name", kernel.name},
-                    {"short_name", ShortKernelName(kernel.name, a.run.knowledge)},
-                    {"class", kernel.kernel_class},
-                    {"count", static_cast<double>(kernel.count)},
-                    {"time", kernel.time_ns},
-                    {"share", kernel.share}});
-  }
-  return rows;
+  return RowsOf(
+      efficiency.unmeasured,
+      [&](const UnmeasuredKernel& kernel) {
+        return Row{{"name", kernel.name},
+                   {"short_name", ShortKernelName(kernel.name, a.run.knowledge)},
+                   {"class", kernel.kernel_class},
+                   {"count", static_cast<double>(kernel.count)},
+                   {"time", kernel.time_ns},
+                   {"share", kernel.share}};
+      },
+      kMostRoofRows);
 }
 
 // Where the calls come from tells more than the end of a long name.
@@ -99,15 +99,15 @@ double UnknownShare(const Analysis& a) {
 }
 
 Rows UnknownRows(const Analysis& a) {
-  Rows rows;
-  for (const KernelTotal& kernel : UnknownKernels(a.basis())) {
-    if (rows.size() == kMostRoofRows) break;
-    rows.push_back({{"name", kernel.name},
-                    {"count", static_cast<double>(kernel.count)},
-                    {"time", static_cast<double>(kernel.total_ns)},
-                    {"share", kernel.share}});
-  }
-  return rows;
+  return RowsOf(
+      UnknownKernels(a.basis()),
+      [](const KernelTotal& kernel) {
+        return Row{{"name", kernel.name},
+                   {"count", static_cast<double>(kernel.count)},
+                   {"time", static_cast<double>(kernel.total_ns)},
+                   {"share", kernel.share}};
+      },
+      kMostRoofRows);
 }
 
 void DeclareBelow(Catalog* catalog, const std::string& group, RoofGroup which, const char* what) {

@@ -22,12 +22,6 @@ bool SupportsVerdict(const Cluster& c) {
                      [](const RankSummary& rank) { return rank.supports_verdict; });
 }
 
-double OpsInWindow(const Analysis& a) {
-  double ops = 0;
-  for (const Nanos start : a.run.trace.ops.start) ops += a.basis().InWindow(start) ? 1 : 0;
-  return ops;
-}
-
 void DeclareWindow(Catalog* catalog) {
   auto& all = catalog->OfAll();
   all.Add("window.time", "ns", "Length of the analyzed window.",
@@ -58,7 +52,8 @@ void DeclareRun(Catalog* catalog) {
   run.Add("run.cpu_cores", "count", "Logical CPUs of the host.",
           IfPositive([](const Run& r) { return r.trace.cpu_cores; },
                      "the report does not say how many CPUs the host has", ""));
-  catalog->OfAll().Add("run.ops", "count", "GPU operations in the window.", OpsInWindow);
+  catalog->OfAll().Add("run.ops", "count", "GPU operations in the window.",
+                       [](const Analysis& a) { return a.run.OpsInWindow().size(); });
 }
 
 // Sums of a time over the devices at work, as a mean over them.

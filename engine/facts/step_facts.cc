@@ -22,15 +22,15 @@ auto OfCommonSteps(Get get) {
 }
 
 Rows OutlierRows(const StepStats& stats) {
-  Rows rows;
-  for (std::size_t i = 0; i < std::min<std::size_t>(stats.outliers.size(), 20); ++i) {
-    const OutlierRow& o = stats.outliers[i];
-    rows.push_back({{"index", static_cast<double>(o.index)},
-                    {"time", o.time_ns},
-                    {"median", o.median_ns},
-                    {"what", o.what}});
-  }
-  return rows;
+  return RowsOf(
+      stats.outliers,
+      [](const OutlierRow& o) {
+        return Row{{"index", static_cast<double>(o.index)},
+                   {"time", o.time_ns},
+                   {"median", o.median_ns},
+                   {"what", o.what}};
+      },
+      20);
 }
 
 void DeclareSteps(Catalog* catalog) {
@@ -143,15 +143,13 @@ void DeclarePasses(Catalog* catalog) {
 double Units(const Work& work) { return std::max(1.0, static_cast<double>(work.steps.size())); }
 
 Rows PhaseRows(const Work& work) {
-  Rows rows;
-  for (const PhaseWork& phase : work.phases) {
-    rows.push_back({{"phase", std::string(PhaseName(phase.phase))},
-                    {"count", static_cast<double>(phase.count)},
-                    {"host", phase.host_ns / Units(work)},
-                    {"gpu", phase.gpu_ns / Units(work)},
-                    {"idle", phase.idle_ns / Units(work)}});
-  }
-  return rows;
+  return RowsOf(work.phases, [&](const PhaseWork& phase) {
+    return Row{{"phase", std::string(PhaseName(phase.phase))},
+               {"count", static_cast<double>(phase.count)},
+               {"host", phase.host_ns / Units(work)},
+               {"gpu", phase.gpu_ns / Units(work)},
+               {"idle", phase.idle_ns / Units(work)}};
+  });
 }
 
 std::string MostIdlePhase(const Work& work) {

@@ -16,16 +16,10 @@ auto& OfStrategy(Catalog* catalog) {
 }
 
 Rows PatternRows(const Strategy& s) {
-  Rows rows;
-  for (const PatternRow& row : s.rows) {
-    rows.push_back({{"kind", row.kind},
-                    {"phase", row.phase},
-                    {"ranks", row.group},
-                    {"per_step", row.per_step},
-                    {"bytes", row.bytes},
-                    {"exposed", row.exposed_ns}});
-  }
-  return rows;
+  return RowsOf(s.rows, [](const PatternRow& row) {
+    return Row{{"kind", row.kind},         {"phase", row.phase}, {"ranks", row.group},
+               {"per_step", row.per_step}, {"bytes", row.bytes}, {"exposed", row.exposed_ns}};
+  });
 }
 
 // The largest of any rank; -1 when none knows it.

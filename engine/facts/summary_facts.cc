@@ -6,19 +6,17 @@ namespace {
 
 auto RowsOfSummary(std::vector<SummaryRow> Summaries::*summary, const std::string& unit) {
   return [summary, unit](const Summaries& summaries) {
-    Rows rows;
-    for (const SummaryRow& row : summaries.*summary) {
-      rows.push_back({{"name", row.name},
-                      {"count", static_cast<double>(row.count)},
-                      {"total_" + unit, row.total},
-                      {"share", row.share},
-                      {"mean_" + unit, row.mean},
-                      {"median_" + unit, row.median},
-                      {"min_" + unit, row.min},
-                      {"max_" + unit, row.max},
-                      {"stddev_" + unit, row.stddev}});
-    }
-    return rows;
+    return RowsOf(summaries.*summary, [&](const SummaryRow& row) {
+      return Row{{"name", row.name},
+                 {"count", static_cast<double>(row.count)},
+                 {"total_" + unit, row.total},
+                 {"share", row.share},
+                 {"mean_" + unit, row.mean},
+                 {"median_" + unit, row.median},
+                 {"min_" + unit, row.min},
+                 {"max_" + unit, row.max},
+                 {"stddev_" + unit, row.stddev}};
+    });
   };
 }
 

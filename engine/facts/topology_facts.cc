@@ -15,11 +15,9 @@ std::string SwitchNames(const Paths& p) {
 }
 
 Rows PairRows(const std::vector<LinkPair>& pairs) {
-  Rows rows;
-  for (const LinkPair& pair : pairs) {
-    rows.push_back({{"a", pair.a}, {"b", pair.b}, {"path", pair.label}, {"of", pair.kind}});
-  }
-  return rows;
+  return RowsOf(pairs, [&](const LinkPair& pair) {
+    return Row{{"a", pair.a}, {"b", pair.b}, {"path", pair.label}, {"of", pair.kind}};
+  });
 }
 
 void AddPorts(const std::vector<NetworkPort>& ports, const char* what, Rows* rows) {
@@ -33,11 +31,9 @@ void AddPorts(const std::vector<NetworkPort>& ports, const char* what, Rows* row
 }
 
 Rows NicRows(const Paths& p) {
-  Rows rows;
-  for (const NicDistance& nic : p.nic_distance) {
-    rows.push_back({{"gpu", nic.gpu}, {"nic", nic.nic}, {"path", nic.path}});
-  }
-  return rows;
+  return RowsOf(p.nic_distance, [](const NicDistance& nic) {
+    return Row{{"gpu", nic.gpu}, {"nic", nic.nic}, {"path", nic.path}};
+  });
 }
 
 double FarNics(const Paths& p) {
@@ -54,22 +50,18 @@ Rows PortRows(const Paths& p) {
 }
 
 Rows CallRows(const NcclLog& log) {
-  Rows rows;
-  for (const NcclLog::Calls& call : log.calls) {
-    rows.push_back({{"operation", call.operation},
-                    {"count", static_cast<double>(call.count)},
-                    {"bytes", call.bytes}});
-  }
-  return rows;
+  return RowsOf(log.calls, [](const NcclLog::Calls& call) {
+    return Row{{"operation", call.operation},
+               {"count", static_cast<double>(call.count)},
+               {"bytes", call.bytes}};
+  });
 }
 
 Rows SwitchRows(const Paths& p) {
-  Rows rows;
-  for (const PathSwitch& one : p.switches) {
-    rows.push_back(
-        {{"name", one.name}, {"value", one.value}, {"path", one.path}, {"source", one.source}});
-  }
-  return rows;
+  return RowsOf(p.switches, [](const PathSwitch& one) {
+    return Row{
+        {"name", one.name}, {"value", one.value}, {"path", one.path}, {"source", one.source}};
+  });
 }
 
 void DeclareTopology(Catalog* catalog) {

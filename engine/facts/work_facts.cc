@@ -33,35 +33,35 @@ Rows StepRows(const Work& work) {
 }
 
 Rows KernelRows(const Work& work) {
-  Rows kernels;
-  for (std::size_t i = 0; i < std::min(work.kernels.size(), kMostKernels); ++i) {
-    const KernelWork& k = work.kernels[i];
-    kernels.push_back({{"name", k.name},
-                       {"class", k.kernel_class},
-                       {"blocks", k.blocks},
-                       {"threads", k.threads},
-                       {"count", static_cast<double>(k.count)},
-                       {"time", k.time_ns}});
-  }
-  return kernels;
+  return RowsOf(
+      work.kernels,
+      [](const KernelWork& k) {
+        return Row{{"name", k.name},
+                   {"class", k.kernel_class},
+                   {"blocks", k.blocks},
+                   {"threads", k.threads},
+                   {"count", static_cast<double>(k.count)},
+                   {"time", k.time_ns}};
+      },
+      kMostKernels);
 }
 
 Rows OriginRows(const Origins& origins) {
-  Rows rows;
-  for (std::size_t i = 0; i < std::min(origins.rows.size(), kMostOrigins); ++i) {
-    const OriginRow& row = origins.rows[i];
-    rows.push_back({{"name", row.kernel},
-                    {"class", row.kernel_class},
-                    {"blocks", row.blocks},
-                    {"threads", row.threads},
-                    {"op", row.op},
-                    {"sizes", row.sizes},
-                    {"range", row.range},
-                    {"place", row.place},
-                    {"count", static_cast<double>(row.count)},
-                    {"time", row.time_ns}});
-  }
-  return rows;
+  return RowsOf(
+      origins.rows,
+      [](const OriginRow& row) {
+        return Row{{"name", row.kernel},
+                   {"class", row.kernel_class},
+                   {"blocks", row.blocks},
+                   {"threads", row.threads},
+                   {"op", row.op},
+                   {"sizes", row.sizes},
+                   {"range", row.range},
+                   {"place", row.place},
+                   {"count", static_cast<double>(row.count)},
+                   {"time", row.time_ns}};
+      },
+      kMostOrigins);
 }
 
 std::string TopClass(const Work& work) {
@@ -74,14 +74,14 @@ std::string TopClass(const Work& work) {
 }
 
 Rows UploadRows(const Work& work) {
-  Rows rows;
-  for (std::size_t i = 0; i < std::min(work.uploads.size(), kMostUploads); ++i) {
-    const UploadWork& upload = work.uploads[i];
-    rows.push_back({{"bytes", upload.bytes},
-                    {"count", static_cast<double>(upload.count)},
-                    {"per_step", ShareOf(static_cast<double>(upload.count), Steps(work))}});
-  }
-  return rows;
+  return RowsOf(
+      work.uploads,
+      [&](const UploadWork& upload) {
+        return Row{{"bytes", upload.bytes},
+                   {"count", static_cast<double>(upload.count)},
+                   {"per_step", ShareOf(static_cast<double>(upload.count), Steps(work))}};
+      },
+      kMostUploads);
 }
 
 void DeclareWork(Catalog* catalog) {

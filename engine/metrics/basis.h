@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/replay/remedy.h"
 #include "engine/timeline/idle.h"
 #include "engine/timeline/run.h"
 
@@ -46,6 +47,16 @@ class Finder {
   double Number(std::string_view name) const { return run_.knowledge.Number(name); }
   Nanos Time(std::string_view name) const { return static_cast<Nanos>(Number(name)); }
   Nanos Length(std::uint32_t op) const { return trace_.ops.Length(op); }
+  // Devices that did work, at least one: sums over devices become means by it.
+  double Devices() const {
+    return static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+  }
+  bool IsLaunchedIn(const HostTime& when, std::uint32_t op) const {  // its call is in them
+    const std::uint32_t call = trace_.ops.call[op];
+    if (call == kNone) return false;
+    const auto at = when.find(trace_.calls.thread[call]);
+    return at != when.end() && at->second.Contains(trace_.calls.start[call]);
+  }
 
   const Basis& basis_;
   const Run& run_;

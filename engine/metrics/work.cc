@@ -134,8 +134,6 @@ class WorkFinder : Finder {
       if (process != kNone && !IsIn(process, processes)) processes.push_back(process);
     }
     const auto per_process = static_cast<double>(std::max<std::size_t>(1, processes.size()));
-    const auto per_device =
-        static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
     for (int p = 1; p <= static_cast<int>(Phase::kDataLoading); ++p) {
       const auto phase = static_cast<Phase>(p);
       if (!phases_.known(phase)) continue;
@@ -157,10 +155,10 @@ class WorkFinder : Finder {
       gpu[static_cast<std::size_t>(phases_.OfOp(run_, op))] += Length(op);
     }
     for (std::size_t p = 0; p < gpu.size(); ++p) {
-      if (gpu[p] > 0) rows[static_cast<Phase>(p)].gpu_ns = static_cast<double>(gpu[p]) / per_device;
+      if (gpu[p] > 0) rows[static_cast<Phase>(p)].gpu_ns = static_cast<double>(gpu[p]) / Devices();
     }
     for (const GapPiece piece : basis_.idle.pieces) {
-      rows[piece.phase].idle_ns += static_cast<double>(piece.Length()) / per_device;
+      rows[piece.phase].idle_ns += static_cast<double>(piece.Length()) / Devices();
     }
     for (auto& [phase, row] : rows) {
       row.phase = phase;

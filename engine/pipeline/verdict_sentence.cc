@@ -75,7 +75,7 @@ std::string StragglerSentence(const Report& report, const Cluster& ranks) {
   const double waited = report.ranks.waited * static_cast<double>(others + 1) /
                         static_cast<double>(std::max<std::size_t>(1, others));
   // "Rank 2, which waits longer for data": behind a colon, "it" could be either rank.
-  const std::string& cause = ranks.lateness.straggler.cause;
+  const std::string& cause = ranks.lateness.straggler.cause.words;
   return fmt::format("{} {} of the time for rank {}{}",
                      others == 1 ? "the other rank waits" : fmt::format("{} ranks wait", others),
                      Percent(waited), first.where.ranks.front(),

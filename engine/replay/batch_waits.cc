@@ -89,8 +89,7 @@ class BatchFinder {
     for (const std::uint32_t thread : threads) {
       if (thread == kNone) continue;
       std::map<std::uint32_t, Nanos> last;
-      for (std::uint32_t i = run_.os_of_thread[thread].first; i < run_.os_of_thread[thread].last;
-           ++i) {
+      for (const std::uint32_t i : run_.os_of_thread[thread]) {
         if (!run_.InWindow(os.end[i]) || !IsWait(run_.names.Os(os.name[i]))) continue;
         const std::uint32_t next = NextCall(run_, thread, os.end[i] - 1);
         if (next == kNone || next == run_.calls_of_thread[thread].first ||
@@ -114,7 +113,7 @@ class BatchFinder {
       if (batches_.contains(thread)) continue;
       std::vector<Interval> waits;
       const RowRange rows = run_.ranges_of_thread[thread];
-      for (std::uint32_t i = rows.first; i < rows.last; ++i) {
+      for (const std::uint32_t i : rows) {
         if (run_.InWindow(ranges.end[i]) && IsOfWorkers(ranges.name[i]))
           waits.push_back({ranges.start[i], ranges.end[i]});
       }

@@ -16,7 +16,7 @@ bool NeverRests(const Run& run, std::uint32_t thread) {
   bool early = false;
   bool late = false;
   Nanos waited = 0;
-  for (std::uint32_t i = run.os_of_thread[thread].first; i < run.os_of_thread[thread].last; ++i) {
+  for (const std::uint32_t i : run.os_of_thread[thread]) {
     if (os.end[i] <= run.window.start || os.start[i] >= run.window.end) continue;
     early = early || os.start[i] < run.window.start + quarter;
     late = late || os.end[i] > run.window.end - quarter;

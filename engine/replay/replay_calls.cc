@@ -21,8 +21,7 @@ namespace {
 std::vector<IntervalSet> BackPressure(const Run& run) {
   std::vector<IntervalSet> held(run.trace.threads.size());
   for (const std::uint32_t t : run.launching_threads) {
-    for (std::uint32_t i = run.overheads_of_thread[t].first; i < run.overheads_of_thread[t].last;
-         ++i) {
+    for (const std::uint32_t i : run.overheads_of_thread[t]) {
       if (ActivityOfOverhead(run.trace.strings[run.trace.overheads.name[i]]) != Activity::kLaunch)
         continue;
       held[t].Append(run.trace.overheads.start[i], run.trace.overheads.end[i]);
@@ -36,7 +35,7 @@ std::vector<IntervalSet> WaitsOfThreads(const Run& run) {
   std::vector<IntervalSet> waits(run.trace.threads.size());
   for (const std::uint32_t t : run.launching_threads) {
     std::vector<Interval> intervals;
-    for (std::uint32_t i = run.os_of_thread[t].first; i < run.os_of_thread[t].last; ++i) {
+    for (const std::uint32_t i : run.os_of_thread[t]) {
       const OsClass os = run.names.Os(run.trace.os_calls.name[i]);
       if (os == OsClass::kWait || os == OsClass::kLock || os == OsClass::kNetwork) {
         intervals.push_back({run.trace.os_calls.start[i], run.trace.os_calls.end[i]});
@@ -83,7 +82,7 @@ void Replay::AddCalls(const Run& run) {
     std::uint32_t previous = kNone;
     Nanos covered = std::numeric_limits<Nanos>::min();
     std::uint32_t outer = kNone;
-    for (std::uint32_t c = run.calls_of_thread[t].first; c < run.calls_of_thread[t].last; ++c) {
+    for (const std::uint32_t c : run.calls_of_thread[t]) {
       if (calls.end[c] <= from_ || calls.start[c] >= to_) continue;
       call_index_.resize(c + 1, kNone);
       if (calls.start[c] < covered) {  // nested in a call that stands for it

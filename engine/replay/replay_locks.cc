@@ -30,7 +30,7 @@ void AddLocks(const Run& run, std::uint32_t thread, Nanos since, Nanos until, st
 std::map<StringId, std::vector<Nanos>> EndsOf(const Run& run, std::uint32_t thread) {
   const OsCallTable& os = run.trace.os_calls;
   std::map<StringId, std::vector<Nanos>> ends;
-  for (std::uint32_t i = run.os_of_thread[thread].first; i < run.os_of_thread[thread].last; ++i)
+  for (const std::uint32_t i : run.os_of_thread[thread])
     if (!IsWait(run.names.Os(os.name[i]))) ends[os.name[i]].push_back(os.end[i]);
   for (auto& [name, times] : ends) std::sort(times.begin(), times.end());
   return ends;
@@ -40,7 +40,7 @@ std::map<StringId, std::vector<Nanos>> EndsOf(const Run& run, std::uint32_t thre
 std::vector<Nanos> EndsOfRests(const Run& run, std::uint32_t thread) {
   const OsCallTable& os = run.trace.os_calls;
   std::vector<Nanos> ends;
-  for (std::uint32_t i = run.os_of_thread[thread].first; i < run.os_of_thread[thread].last; ++i)
+  for (const std::uint32_t i : run.os_of_thread[thread])
     if (run.names.Os(os.name[i]) == OsClass::kWait) ends.push_back(os.end[i]);
   std::sort(ends.begin(), ends.end());
   return ends;

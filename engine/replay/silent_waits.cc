@@ -56,7 +56,7 @@ class ProcessWaits {
     const RowRange rows = run_.calls_of_thread[thread];
     Nanos ended = 0;
     std::uint32_t before = kNone;
-    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+    for (const std::uint32_t c : rows) {
       if (before != kNone && calls.start[c] - ended >= shortest) {
         const Nanos since =
             HandedOver(hand_overs.AwaitedAt(thread, calls.start[c] - 1), {ended, calls.start[c]});

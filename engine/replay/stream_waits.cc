@@ -124,7 +124,7 @@ class WaitsByOrder {
     std::uint32_t last = kNone;      // op of the last launch
     std::uint32_t recorded = kNone;  // op behind which an event was recorded since then
     std::uint32_t awaited = kNone;   // of the last wait whose stream is not known yet
-    for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+    for (const std::uint32_t c : calls) {
       const CallClass call_class = run_.ClassOfCall(c);
       const std::uint32_t op = run_.first_op_of_call[c];
       if (op != kNone && ops_.stream[op] != kNone) {
@@ -206,7 +206,7 @@ std::vector<std::uint32_t> SentOn(const Run& run) {
   for (const std::uint32_t thread : run.launching_threads) {
     const RowRange calls = run.calls_of_thread[thread];
     std::uint32_t before = kNone;
-    for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+    for (const std::uint32_t c : calls) {
       const std::uint32_t op = run.first_op_of_call[c];
       if (op == kNone) continue;
       const bool both = before != kNone && ops.kind[op] == OpKind::kCopy &&

@@ -65,8 +65,7 @@ void Awaited::FindCodeLoaders() {
   for (std::uint32_t t = 0; t < run_.trace.threads.size(); ++t) {
     if (std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
       continue;
-    const RowRange rows = run_.calls_of_thread[t];
-    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+    for (const std::uint32_t c : run_.calls_of_thread[t]) {
       if (!run_.InWindow(run_.trace.calls.start[c]) || !IsCodeLoading(run_.ClassOfCall(c)))
         continue;
       code_loaders_.push_back(t);
@@ -105,7 +104,7 @@ void Awaited::FindLoading() {
     const std::uint32_t process = trace.threads[t].process;
     if (launches || process == kNone) continue;
     Interval before;  // the last read, if no recorded wait came since
-    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+    for (const std::uint32_t i : run_.os_of_thread[t]) {
       const OsClass os = run_.names.Os(trace.os_calls.name[i]);
       const bool receives = os == OsClass::kNetwork && role != Role::kCommunication;
       const Interval call{trace.os_calls.start[i], trace.os_calls.end[i]};
@@ -130,7 +129,7 @@ void Awaited::FindLoading() {
       const IntervalSet works = rests.AtWork(std::max(rests.last, run_.window.end));
       at_work.insert(at_work.end(), works.intervals().begin(), works.intervals().end());
     }
-    for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last; ++i) {
+    for (const std::uint32_t i : run_.ranges_of_thread[t]) {
       if (run_.names.RangePhase(trace.ranges.name[i]) == Phase::kDataLoading) {
         loading[process].push_back({trace.ranges.start[i], trace.ranges.end[i]});
       }
@@ -185,8 +184,7 @@ void Awaited::FindHandOvers() {
     std::size_t pauses = 0;
     std::size_t handed = 0;
     Nanos since = run_.window.start;
-    for (std::uint32_t c = run_.calls_of_thread[thread].first;
-         c < run_.calls_of_thread[thread].last; ++c) {
+    for (const std::uint32_t c : run_.calls_of_thread[thread]) {
       const Nanos until = calls.start[c];
       if (run_.InWindow(until) && until - since >= silent_least_ &&
           MostlyLoading(process, since, until)) {
@@ -219,7 +217,7 @@ void Awaited::FindWaitsBeforeUploads() {
     Nanos time = 0;
     Nanos all = 0;
     std::uint32_t next = run_.calls_of_thread[t].first;
-    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+    for (const std::uint32_t i : run_.os_of_thread[t]) {
       const Interval wait{trace.os_calls.start[i], trace.os_calls.end[i]};
       if (run_.names.Os(trace.os_calls.name[i]) != OsClass::kWait) continue;
       if (wait.Length() < silent_least_ || !run_.InWindow(wait.start)) continue;

@@ -14,9 +14,9 @@ class StepRanges {
     const RangeTable& ranges = run.trace.ranges;
     const RowRange rows = run.ranges_of_thread[thread];
     std::unordered_map<StringId, std::size_t> count;
-    for (std::uint32_t r = rows.first; r < rows.last; ++r) ++count[ranges.name[r]];
+    for (const std::uint32_t r : rows) ++count[ranges.name[r]];
     const std::size_t often = std::max(least, run.steps.all.size() / 2);
-    for (std::uint32_t r = rows.first; r < rows.last; ++r) {
+    for (const std::uint32_t r : rows) {
       if (count[ranges.name[r]] < often && !run.names.IsStepRange(ranges.name[r])) continue;
       const Nanos reached = ends_.empty() ? 0 : ends_.back();
       starts_.push_back(ranges.start[r]);
@@ -71,7 +71,7 @@ void Awaited::FindRequests() {
         std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
       continue;
     Interval waited;
-    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+    for (const std::uint32_t i : run_.os_of_thread[t]) {
       const OsClass what = run_.names.Os(os.name[i]);
       if (what == OsClass::kWait) waited = {os.start[i], os.end[i]};
       // Right behind the wait: what arrived ended it.
@@ -95,7 +95,7 @@ void Awaited::FindSilentRequests() {
     std::size_t answered = 0;
     const RowRange rows = run_.calls_of_thread[thread];
     Nanos since = run_.window.start;
-    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+    for (const std::uint32_t c : rows) {
       const Nanos until = calls.start[c];
       if (run_.InWindow(until) && until - since >= silent_least_ &&
           EndsBehind(requests_[process], since, until))
@@ -133,7 +133,7 @@ void Awaited::FindInput() {
     MessagesOfSteps messages(run_.steps.all);
     const IntervalSet calls = RemoteCalls(t, least);
     const RowRange rows = run_.os_of_thread[t];
-    for (std::uint32_t i = rows.first; i < rows.last; ++i) {
+    for (const std::uint32_t i : rows) {
       const Interval wait{os.start[i], os.end[i]};
       if (!calls.empty() && calls.OverlapWith(wait.start, wait.end) == wait.Length()) continue;
       if (run_.names.Os(os.name[i]) == OsClass::kNetwork) messages.Add(wait);

@@ -52,7 +52,7 @@ class Shown {
   Shown(const Run& run, std::uint32_t thread, Nanos pause)
       : run_(run), thread_(thread), pause_(pause), os_(run.os_of_thread[thread]) {
     std::vector<Interval> files;
-    for (std::uint32_t i = os_.first; i < os_.last; ++i) {
+    for (const std::uint32_t i : os_) {
       const OsClass os = run.names.Os(run.trace.os_calls.name[i]);
       const Interval when{run.trace.os_calls.start[i], run.trace.os_calls.end[i]};
       if (os == OsClass::kFileIo || os == OsClass::kFileWrite) files.push_back(when);
@@ -133,13 +133,13 @@ class Shown {
     Nanos time = 0;
     const CallTable& calls = run_.trace.calls;
     const RowRange rows = run_.calls_of_thread[thread_];
-    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+    for (const std::uint32_t c : rows) {
       if (rests && !RestsAfter(c)) continue;
       if (!kinds.contains(KindOfCall(run_, c))) continue;
       const Nanos next = c + 1 < rows.last ? calls.start[c + 1] - calls.end[c] : longest;
       if (2 * next >= longest) time += std::min(next, longest);
     }
-    for (std::uint32_t i = os_.first; i < os_.last; ++i) {
+    for (const std::uint32_t i : os_) {
       if (kinds.contains({true, run_.trace.os_calls.name[i], kNone}) && EndsRun(i)) time += longest;
     }
     return time;

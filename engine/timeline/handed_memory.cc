@@ -13,7 +13,7 @@ std::vector<Interval> HandedTo(const Run& run, RowRange rows, double behind_shar
   Interval waited;
   Nanos received = -1;  // start of the call; -1: nothing since the last wait
   bool mapped = false;
-  for (std::uint32_t i = rows.first; i < rows.last; ++i) {
+  for (const std::uint32_t i : rows) {
     switch (run.names.Os(os.name[i])) {
       case OsClass::kWait:
         waited = {os.start[i], os.end[i]};

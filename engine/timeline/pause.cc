@@ -145,8 +145,7 @@ std::vector<LoadPause> LoadPauses(const Run& run) {
   std::vector<LoadPause> pauses;
   std::vector<Nanos> long_pauses;
   for (const std::uint32_t thread : run.launching_threads) {
-    const RowRange rows = run.calls_of_thread[thread];
-    for (std::uint32_t c = rows.first; c < rows.last; ++c) {
+    for (const std::uint32_t c : run.calls_of_thread[thread]) {
       const bool may_be_library = run.ClassOfCall(c) == CallClass::kLibraryData;
       if (!may_be_library && run.ClassOfCall(c) != CallClass::kModuleData) continue;
       if (long_pauses.empty()) long_pauses = LongPauses(run);

@@ -50,8 +50,7 @@ void Phases::LabelCalls(const Run& run) {
       if (intervals.empty()) continue;
       cursors.push_back({static_cast<Phase>(phase), intervals.begin(), intervals.end()});
     }
-    for (std::uint32_t call = run.calls_of_thread[thread].first;
-         call < run.calls_of_thread[thread].last; ++call) {
+    for (const std::uint32_t call : run.calls_of_thread[thread]) {
       const Nanos time = run.trace.calls.start[call];
       for (Cursor& cursor : cursors) {
         while (cursor.at != cursor.end && cursor.at->end <= time) ++cursor.at;

@@ -26,7 +26,7 @@ std::vector<Piece> PiecesOf(const Run& run, std::uint32_t process,
   for (std::uint32_t t = 0; t < rows.size(); ++t) {
     if (run.trace.threads[t].process != process || rows[t].empty()) continue;
     Nanos inside_until = operators.start[rows[t].first];
-    for (std::uint32_t row = rows[t].first; row < rows[t].last; ++row) {
+    for (const std::uint32_t row : rows[t]) {
       if (operators.start[row] < inside_until) continue;
       const bool backward = is_backward[operators.name[row]] != 0;
       if (!backward && operators.payload[row] < 0) continue;

@@ -11,7 +11,7 @@ Rests RestsOf(const Run& run, std::uint32_t thread) {
   if (rows.empty()) return rests;
   rests.first = os.start[rows.first];
   std::vector<Interval> waits;
-  for (std::uint32_t i = rows.first; i < rows.last; ++i) {
+  for (const std::uint32_t i : rows) {
     rests.last = std::max(rests.last, os.end[i]);
     if (IsWait(run.names.Os(os.name[i]))) waits.push_back({os.start[i], os.end[i]});
   }

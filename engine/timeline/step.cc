@@ -37,8 +37,7 @@ std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps) {
   std::vector<std::uint8_t> cold(steps.all.size(), 0);
   for (const std::uint32_t thread : run.launching_threads) {
     bool pending = false;
-    for (std::uint32_t call = run.calls_of_thread[thread].first;
-         call < run.calls_of_thread[thread].last; ++call) {
+    for (const std::uint32_t call : run.calls_of_thread[thread]) {
       const CallClass call_class = run.ClassOfCall(call);
       pending = pending || IsCodeLoading(call_class) || IsAllocation(call_class);
       const std::uint32_t op = run.first_op_of_call[call];
@@ -172,7 +171,7 @@ std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& op
   for (const std::uint32_t thread : run.launching_threads) {
     if (only != kNone && thread != only) continue;
     const RowRange calls = run.calls_of_thread[thread];
-    for (std::uint32_t call = calls.first; call < calls.last; ++call) {
+    for (const std::uint32_t call : calls) {
       const std::uint32_t op = run.first_op_of_call[call];
       const bool copy = op != kNone && trace.ops.kind[op] == OpKind::kCopy;
       const CopyDirection direction = copy ? trace.DirectionOfCopy(op) : CopyDirection::kUnknown;

@@ -44,7 +44,7 @@ bool StartsCold(const Run& run) {
   return std::any_of(run.launching_threads.begin(), run.launching_threads.end(),
                      [&](std::uint32_t thread) {
                        const RowRange calls = run.calls_of_thread[thread];
-                       for (std::uint32_t c = calls.first; c < calls.last; ++c) {
+                       for (const std::uint32_t c : calls) {
                          if (run.trace.calls.start[c] >= until) break;
                          const CallClass call_class = run.ClassOfCall(c);
                          if (IsCodeLoading(call_class) || IsAllocation(call_class)) return true;

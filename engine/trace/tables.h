@@ -377,6 +377,7 @@ struct RowRange {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   bool empty() const { return first == last; }
+  std::size_t size() const { return last - first; }
 
   // for (const std::uint32_t row : rows)
   struct Iterator {

@@ -1,7 +1,6 @@
 // The fix list of a run of several reports: what findings of single ranks and of all of them
 // together save, and that no time is saved twice.
 #include "engine/advice/rank_cuts.h"
-#include "engine/cluster/late_cause.h"
 #include "tests/advice/two_ranks.h"
 
 namespace advise {
@@ -350,7 +349,7 @@ TEST_CASE("faster kernels do not explain a GPU that runs them more slowly than o
   };
   CHECK(!late().explained_by.empty());
   cluster.lateness.straggler.rank = 1;
-  cluster.lateness.straggler.cause = kSlowGpu;
+  cluster.lateness.straggler.cause.kind = LateCause::Kind::kSlowGpu;
   CHECK(late().explained_by.empty());
   CHECK(late().saving_share == Approx(0.12).margin(0.01));
   CHECK(late().alone_share == Approx(0.3).margin(0.01));  // by itself

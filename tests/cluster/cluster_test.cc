@@ -66,7 +66,7 @@ TEST_CASE("work that is given to other ranks does not vanish") {
   std::vector<RankSummary> ranks = story.Tell();
   ranks[1].kernels_count = 14;
   const LateRank late = Cluster(ranks, ShippedKnowledge()).lateness.straggler;
-  CHECK(late.cause == "it has more work on the GPU");
+  CHECK(late.cause.words == "it has more work on the GPU");
   CHECK(late.loss.gain == 10 * 3'000'000);
 }
 
@@ -145,18 +145,20 @@ TEST_CASE("why a rank is late: slower kernels, more work, or data") {
   story.extra_compute = {{}, Each(10, 3'000'000)};
   std::vector<RankSummary> slower = story.Tell();
   slower[1].kernels = {{"matmul", 10, 110'000'000, 11'000'000}};
-  CHECK(Cluster(slower, ShippedKnowledge()).lateness.straggler.cause.find("the same kernels") == 0);
+  CHECK(
+      Cluster(slower, ShippedKnowledge()).lateness.straggler.cause.words.find("the same kernels") ==
+      0);
 
   std::vector<RankSummary> more = story.Tell();
   more[1].kernels_count = 14;
-  CHECK(Cluster(more, ShippedKnowledge()).lateness.straggler.cause ==
+  CHECK(Cluster(more, ShippedKnowledge()).lateness.straggler.cause.words ==
         "it has more work on the GPU");
 
   JobStory loading;
   loading.extra_loading = {{}, {}, Each(10, 2'000'000), {}};
   const Cluster waits(loading.Tell(), ShippedKnowledge());
   CHECK(waits.lateness.straggler.rank == 2);
-  CHECK(waits.lateness.straggler.cause == "it waits longer for data");
+  CHECK(waits.lateness.straggler.cause.words == "it waits longer for data");
 }
 
 TEST_CASE("a transfer that is hidden on one rank and laid bare on another is waiting") {
@@ -209,7 +211,7 @@ TEST_CASE("what a rank did before its capture makes the others wait") {
   const LateRank& late = cluster.lateness.straggler;
   REQUIRE(late.rank == 2);
   CHECK(late.loss.gain == 5'000'000);
-  CHECK(late.cause == "it began later, with work that was not captured");
+  CHECK(late.cause.words == "it began later, with work that was not captured");
 }
 
 TEST_CASE("a variable that switches a path off takes the time of the collectives on it") {

@@ -26,7 +26,7 @@ std::vector<RankSummary> Copying() {
 TEST_CASE("a rank that copies while the others do so beside their wait for it is no slower") {
   std::vector<RankSummary> ranks = Copying();
   const LateRank alone = Cluster(ranks, ShippedKnowledge()).lateness.straggler;
-  CHECK(alone.cause == "it copies longer");
+  CHECK(alone.cause.words == "it copies longer");
   CHECK(alone.loss.gain == 10 * 3'000'000);
   // One other rank copies 2 ms of it.
   for (RankStep& step : ranks[2].steps) step.time.copying_beside_comm = 2'000'000;
@@ -37,7 +37,9 @@ TEST_CASE("a rank that copies while the others do so beside their wait for it is
 
 TEST_CASE("a rank that copies as much over a slower link is told so") {
   std::vector<RankSummary> ranks = Copying();
-  const auto cause = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause; };
+  const auto cause = [&] {
+    return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause.words;
+  };
   for (RankSummary& rank : ranks) rank.copied_bytes = 240e6, rank.copied_time = 10'000'000;
   CHECK(cause() == "it copies longer");  // at the rate of the others: its copies wait
   ranks[1].copied_time = 40'000'000;
@@ -50,7 +52,9 @@ TEST_CASE("a rank that writes files does not wait for data") {
   JobStory story;
   story.extra_loading = {Each(10, 3'000'000), {}, {}, {}};
   std::vector<RankSummary> ranks = story.Tell();
-  const auto cause = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause; };
+  const auto cause = [&] {
+    return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause.words;
+  };
   CHECK(cause() == "it waits longer for data");
   for (RankStep& step : ranks[0].steps)
     std::swap(step.time.causes[static_cast<std::size_t>(IdleCause::kDataLoading)],
@@ -67,10 +71,10 @@ TEST_CASE("kernels in larger grids are more work, and no slower GPU") {
   ranks[1].kernels = {{"matmul", 10, 10 * 11'000'000, 11'000'000}};
   for (RankSummary& rank : ranks) rank.blocks = 10 * 4096;
   const auto slow = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.straggler; };
-  CHECK(slow().cause.starts_with("the same kernels run more slowly there"));
+  CHECK(slow().cause.words.starts_with("the same kernels run more slowly there"));
   CHECK(slow().loss.gain == 10 * 3'000'000);
   ranks[1].blocks = 10 * 5632;
-  CHECK(slow().cause == "it has more work on the GPU");
+  CHECK(slow().cause.words == "it has more work on the GPU");
   CHECK(slow().loss.gain < 10 * 2'400'000);  // the others take some of it
 }
 
@@ -189,7 +193,7 @@ TEST_CASE("a rank that computes far longer in a few steps does something else th
     story.extra_compute = {extra, {}, {}, {}};
     std::vector<RankSummary> ranks = story.Tell();
     ranks[0].kernels_count *= 2;
-    return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause;
+    return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause.words;
   };
   std::vector<Nanos> at_times(12, 0);
   at_times[4] = at_times[10] = 20'000'000;

@@ -93,8 +93,7 @@ Summaries Summarize(const Run& run) {
   result.kernels = Tabulate(
       texts + 1,
       [&](auto add) {
-        for (std::uint32_t op = 0; op < ops.size(); ++op) {
-          if (!run.InWindow(ops.start[op])) continue;
+        for (const std::uint32_t op : run.OpsInWindow()) {
           if (ops.kind[op] == OpKind::kKernel) {
             add(trace.shapes[ops.detail[op]].name, ops.end[op] - ops.start[op]);
           } else if (ops.kind[op] == OpKind::kGraph) {
@@ -112,8 +111,7 @@ Summaries Summarize(const Run& run) {
     return Tabulate(
         kMemsets + 1,
         [&, bytes](auto add) {
-          for (std::uint32_t op = 0; op < ops.size(); ++op) {
-            if (!run.InWindow(ops.start[op])) continue;
+          for (const std::uint32_t op : run.OpsInWindow()) {
             const Nanos length = ops.end[op] - ops.start[op];
             const std::uint32_t detail = ops.detail[op];
             if (ops.kind[op] == OpKind::kCopy) {

@@ -64,7 +64,7 @@ class FamilyFinder : Finder {
       const StringId name = trace_.shapes[shape].name;
       for (const std::size_t f :
            membership.Of(name, trace_.strings[name], run_.names.Kernel(shape).name)) {
-        builders[f].Count(trace_.ops.start[op], 0, Length(op));
+        builders[f].CountOp(op);
         builders[f].RemoveOp(op);
         halved[f]->scaled_ops.emplace_back(op, 0.5F);
       }
@@ -95,13 +95,13 @@ class FamilyFinder : Finder {
           if (kind == FamilyKind::kCall) builders[f].remedy().unblocked_calls.push_back(i);
         }
       };
-      for (std::uint32_t i = rows[thread].first; i < rows[thread].last; ++i) {
+      for (const std::uint32_t i : rows[thread]) {
         if (basis_.InLoop(table.start[i]))
           add(table, i, membership.Of(table.name[i], trace_.strings[table.name[i]]));
       }
       if (kind != FamilyKind::kRange) continue;
       const OperatorTable& operators = trace_.operators;
-      for (std::uint32_t i = operators_[thread].first; i < operators_[thread].last; ++i) {
+      for (const std::uint32_t i : operators_[thread]) {
         if (!basis_.InLoop(operators.start[i])) continue;
         const StringId name = operators.name[i];
         const Members& of = membership.Of(name, trace_.strings[name]);
@@ -115,9 +115,7 @@ class FamilyFinder : Finder {
         losses.push_back(builders[f].Build());
         continue;
       }
-      std::map<std::uint32_t, IntervalSet> when;
-      for (auto& [thread, intervals] : inside[f])
-        when[thread] = IntervalSet::Of(std::move(intervals));
+      HostTime when = Joined(std::move(inside[f]));
       builders[f].AddIdleInside(when);
       for (auto& [thread, set] : when) {
         builders[f].remedy().host_cuts.push_back({thread, std::move(set)});
@@ -141,8 +139,7 @@ class FamilyFinder : Finder {
     for (const auto& [thread, unused] : (*inside)[begins]) {
       Nanos begun = 0;
       enum { kNothing, kCapturing, kCaptured } state = kNothing;
-      for (std::uint32_t call = run_.calls_of_thread[thread].first;
-           call < run_.calls_of_thread[thread].last; ++call) {
+      for (const std::uint32_t call : run_.calls_of_thread[thread]) {
         const StringId name = trace_.calls.name[call];
         const Members& of = membership.Of(name, trace_.strings[name]);
         const auto is = [&](std::size_t family) {

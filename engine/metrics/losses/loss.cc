@@ -40,10 +40,21 @@ double PerStep(const Run& run, const std::vector<Nanos>& whens) {
   return counter.PerStep();
 }
 
+HostTime Joined(std::map<std::uint32_t, std::vector<Interval>> spans_of_thread) {
+  HostTime joined;
+  for (auto& [thread, spans] : spans_of_thread) joined[thread] = IntervalSet::Of(std::move(spans));
+  return joined;
+}
+
 void LossBuilder::Count(Nanos when, double bytes, Nanos time_ns) {
   ++loss_.count;
   counter_.Count(when);
   AddToCounted(bytes, time_ns);
+}
+
+void LossBuilder::CountOp(std::uint32_t op, double bytes) {
+  const OpTable& ops = basis_.run.trace.ops;
+  Count(ops.start[op], bytes, ops.Length(op));
 }
 
 void LossBuilder::AddToCounted(double bytes, Nanos time_ns) {
@@ -80,7 +91,7 @@ void LossBuilder::RemoveCallOf(std::uint32_t op) {
   if (call != kNone) remedy().vanished_calls.push_back(call);
 }
 
-void LossBuilder::AddIdleInside(const std::map<std::uint32_t, IntervalSet>& spans_of_thread) {
+void LossBuilder::AddIdleInside(const HostTime& spans_of_thread) {
   if (spans_of_thread.empty()) return;
   for (const GapPiece piece : basis_.idle.pieces) {
     const auto at = spans_of_thread.find(basis_.idle.ThreadOf(piece));
@@ -89,7 +100,7 @@ void LossBuilder::AddIdleInside(const std::map<std::uint32_t, IntervalSet>& span
   }
 }
 
-void LossBuilder::RemoveFromHost(const std::map<std::uint32_t, IntervalSet>& spans_of_thread) {
+void LossBuilder::RemoveFromHost(const HostTime& spans_of_thread) {
   for (const auto& [thread, spans] : spans_of_thread) {
     for (const std::uint32_t c : basis_.run.calls_of_thread[thread]) {
       if (!spans.Contains(basis_.run.trace.calls.start[c])) continue;

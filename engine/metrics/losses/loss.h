@@ -42,6 +42,9 @@ class StepCounter {
 // The same for times that are at hand: how many fall into a step.
 double PerStep(const Run& run, const std::vector<Nanos>& whens);
 
+// The spans of each thread, joined.
+HostTime Joined(std::map<std::uint32_t, std::vector<Interval>> spans_of_thread);
+
 // Collects the times and spans of one Loss.
 class LossBuilder {
  public:
@@ -49,8 +52,11 @@ class LossBuilder {
       : basis_(basis), counter_(basis.run), spans_(basis.run.trace.devices.size()) {}
 
   void Count(Nanos when, double bytes, Nanos time_ns);
+  void CountOp(std::uint32_t op, double bytes = 0);
   void AddToCounted(double bytes, Nanos time_ns);  // more of what was counted already
   void AddSpan(std::uint32_t device, Nanos start, Nanos end) { spans_[device].Add(start, end); }
+  void AddPiece(const GapPiece& piece) { AddSpan(piece.device, piece.start, piece.end); }
+  void CountPiece(const GapPiece& piece) { Count(piece.start, 0, piece.Length()), AddPiece(piece); }
   void AddSpans(std::uint32_t device, const IntervalSet& spans);
   void AddOp(std::uint32_t op);  // the op's whole time, within the window
   void AddExposed(
@@ -69,10 +75,10 @@ class LossBuilder {
   // allocation and compile time; and the exposed part of uploads that it made late.
   void AddBlamed(const std::vector<std::uint8_t>& calls);
   // Idle time for which a thread is responsible while it is inside these spans of its own.
-  void AddIdleInside(const std::map<std::uint32_t, IntervalSet>& spans_of_thread);
+  void AddIdleInside(const HostTime& spans_of_thread);
   // What threads do in these spans is gone: their code, their calls and waits, and the idle time
   // for which they are responsible meanwhile. O(calls of the threads + idle pieces).
-  void RemoveFromHost(const std::map<std::uint32_t, IntervalSet>& spans_of_thread);
+  void RemoveFromHost(const HostTime& spans_of_thread);
   // The fix takes this from what the thread does; nothing of no thread (kNone).
   void CutHost(std::uint32_t thread, Nanos start, Nanos end) {
     if (thread != kNone) host_cuts_[thread].Add(start, end);

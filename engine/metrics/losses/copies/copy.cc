@@ -89,8 +89,7 @@ class CopyFinder : Finder {
     const auto latency = Time("idle.launch_latency");
     for (const std::uint32_t thread : run_.launching_threads) {
       std::uint32_t last_copy = kNone;
-      for (std::uint32_t c = run_.calls_of_thread[thread].first;
-           c < run_.calls_of_thread[thread].last; ++c) {
+      for (const std::uint32_t c : run_.calls_of_thread[thread]) {
         const CallClass call_class = run_.ClassOfCall(c);
         const std::uint32_t op = run_.first_op_of_call[c];
         if (op != kNone) {
@@ -174,7 +173,7 @@ class CopyFinder : Finder {
       // Such a copy is made once: memory pinned for it wins nothing.
       if (basis_.BeforeSteps(trace_.ops.start[op])) continue;
       const std::uint32_t call = trace_.ops.call[op];
-      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      loss.CountOp(op, Bytes(op));
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the
       // gap that the copy ends, not those between the kernels that the call waited for.
       const std::uint32_t device = trace_.ops.device[op];
@@ -224,16 +223,15 @@ class CopyFinder : Finder {
       for (std::size_t i = 0; i < train.size(); ++i) {
         const std::uint32_t op = train[i];
         sizes.push_back(Bytes(op));
-        loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+        loss.CountOp(op, Bytes(op));
         loss.AddExposed(op);
         if (trace_.ops.call[op] != kNone) Release(trace_.ops.call[op], &blamed, &loss);
         if (i == 0) continue;
         // The gap between two copies of the train, and the copy itself beyond its share of the
         // link.
         const std::uint32_t device = trace_.ops.device[op];
-        const IntervalSet gap =
-            basis_.times[device].idle.Clip(trace_.ops.end[train[i - 1]], trace_.ops.start[op]);
-        loss.AddSpans(device, gap);
+        loss.AddSpans(device, basis_.times[device].idle.Clip(trace_.ops.end[train[i - 1]],
+                                                             trace_.ops.start[op]));
         loss.ScaleOp(op, std::min(ToLinkRate(op), left));
         loss.RemoveCallOf(op);
       }
@@ -252,7 +250,7 @@ class CopyFinder : Finder {
         continue;
       if (link_ <= 0 || Length(op) <= 0) continue;
       if (Bytes(op) / static_cast<double>(Length(op)) * kNanosPerSecond >= enough * link_) continue;
-      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      loss.CountOp(op, Bytes(op));
       loss.AddExposed(op);
       loss.ScaleOp(op, ToLinkRate(op));
     }
@@ -273,7 +271,7 @@ class CopyFinder : Finder {
       const bool on_stream = computes[stream] != 0;
       if (!(IsPinned(op) || (on_stream && MayBePinned(op)))) continue;
       LossBuilder& loss = on_stream ? serial : separate;
-      loss.Count(trace_.ops.start[op], Bytes(op), Length(op));
+      loss.CountOp(op, Bytes(op));
       loss.AddExposed(op);
       if (on_stream) {
         loss.remedy().detached_ops.push_back(op);

@@ -34,7 +34,7 @@ class MigrationFinder : Finder {
     if (cause == MigrationCause::kSpeculative) {
       loss_.AddToCounted(bytes, Length(op));
     } else {
-      loss_.Count(trace_.ops.start[op], bytes, Length(op));
+      loss_.CountOp(op, bytes);
     }
     loss_.RemoveOp(op);
     when_[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});

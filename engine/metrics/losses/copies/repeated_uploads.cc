@@ -51,7 +51,6 @@ class UploadFinder : Finder {
     if (link_ <= 0) return length;
     return std::min(length, static_cast<double>(Bytes(op)) / link_ * kNanosPerSecond);
   }
-  double Devices() const { return static_cast<double>(run_.active_devices.size()); }
 
   UploadLooks Looks() const {
     if (!AreMany() && !AreHeavy() && !AreStoppedFor()) return UploadLooks::kBatch;
@@ -282,7 +281,7 @@ class UploadFinder : Finder {
     double bytes = 0;
     for (const std::uint32_t op : ops) {
       bytes += static_cast<double>(Bytes(op));
-      loss->Count(trace_.ops.start[op], static_cast<double>(Bytes(op)), Length(op));
+      loss->CountOp(op, static_cast<double>(Bytes(op)));
       loss->RemoveExposed(op);
       if (trace_.copies.source[trace_.ops.detail[op]] == MemoryKind::kPageable) {
         pageable += static_cast<double>(Bytes(op));
@@ -318,9 +317,8 @@ class UploadFinder : Finder {
         const Nanos from = std::max(ready, trace_.ops.start[other]);
         if (trace_.ops.stream[other] != stream && trace_.ops.end[other] <= trace_.ops.start[op] &&
             from < trace_.ops.end[other]) {
-          const IntervalSet bare =
-              basis_.times[device].copy_exposed.Clip(from, trace_.ops.end[other]);
-          loss->AddSpans(device, bare);
+          loss->AddSpans(device,
+                         basis_.times[device].copy_exposed.Clip(from, trace_.ops.end[other]));
         }
       }
       const bool upload = trace_.ops.kind[op] == OpKind::kCopy && IsUpload(op);

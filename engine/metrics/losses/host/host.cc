@@ -37,8 +37,7 @@ class HostFinder : Finder {
     const Nanos middle = run_.window.start + run_.window.Length() / 2;
     double late = 0;
     for (const std::uint32_t thread : run_.launching_threads) {
-      for (std::uint32_t c = run_.calls_of_thread[thread].first;
-           c < run_.calls_of_thread[thread].last; ++c) {
+      for (const std::uint32_t c : run_.calls_of_thread[thread]) {
         if (!IsAllocation(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
         const Nanos length = trace_.calls.end[c] - trace_.calls.start[c];
         loss.Count(trace_.calls.start[c], 0, length);
@@ -67,7 +66,7 @@ class HostFinder : Finder {
   template <typename Keep>
   void AddPieces(Keep keep, LossBuilder* loss) {
     for (const GapPiece piece : basis_.idle.pieces) {
-      if (keep(piece)) loss->AddSpan(piece.device, piece.start, piece.end);
+      if (keep(piece)) loss->AddPiece(piece);
     }
   }
 
@@ -78,11 +77,10 @@ class HostFinder : Finder {
       if (piece.cause != IdleCause::kJitOrModuleLoad || !basis_.InLoop(piece.start)) continue;
       // The pause before a load is part of the same compilation.
       if (piece.activity != Activity::kCode) loss.Count(piece.start, 0, piece.Length());
-      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.AddPiece(piece);
     }
     for (const std::uint32_t thread : run_.launching_threads) {
-      for (std::uint32_t c = run_.calls_of_thread[thread].first;
-           c < run_.calls_of_thread[thread].last; ++c) {
+      for (const std::uint32_t c : run_.calls_of_thread[thread]) {
         const CallClass call_class = run_.ClassOfCall(c);
         const Nanos start = trace_.calls.start[c];
         if (!IsCodeLoading(call_class) || !basis_.InLoop(start)) continue;
@@ -106,8 +104,7 @@ class HostFinder : Finder {
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
-      loss.Count(piece.start, 0, piece.Length());
-      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.CountPiece(piece);
       loss.CutHost(thread, piece.start, piece.end);
       if (basis_.InLoop(piece.start)) like.Add(thread, piece.start);
     }
@@ -146,8 +143,7 @@ class HostFinder : Finder {
         total += static_cast<double>(i.Length());
       }
     }
-    result_.preempted_ns =
-        total / static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    result_.preempted_ns = total / Devices();
     result_.preempted = loss.Build();
   }
 
@@ -246,8 +242,7 @@ class HostFinder : Finder {
       const IntervalSet inside = IntervalSet::Of(cuts);
       for (const GapPiece piece : basis_.idle.pieces) {
         if (basis_.idle.ThreadOf(piece) != thread) continue;
-        const IntervalSet part = inside.Clip(piece.start, piece.end);
-        loss->AddSpans(piece.device, part);
+        loss->AddSpans(piece.device, inside.Clip(piece.start, piece.end));
       }
       loss->remedy().host_cuts.push_back({thread, inside});
     }
@@ -356,7 +351,7 @@ class HostFinder : Finder {
     double moves = 0;
     for (const std::uint32_t thread : run_.launching_threads) {
       int last = -1;
-      for (std::uint32_t i = rows[thread].first; i < rows[thread].last; ++i) {
+      for (const std::uint32_t i : rows[thread]) {
         if (trace_.sched.on[i] == 0 || !basis_.InWindow(trace_.sched.time[i])) continue;
         if (last >= 0 && last != trace_.sched.cpu[i]) moves += 1;
         last = trace_.sched.cpu[i];

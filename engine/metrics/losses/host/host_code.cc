@@ -42,8 +42,7 @@ class HostCodeFinder : Finder {
       const bool long_pause = thread != kNone && piece.Length() <= long_gap &&
                               PauseAround(run_, thread, piece.start).Length() > long_pauses[thread];
       if (piece.Length() <= long_gap && !long_pause) continue;
-      loss.Count(piece.start, 0, piece.Length());
-      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.CountPiece(piece);
       if (thread == kNone) continue;
       loss.CutHost(thread, piece.start, piece.end);
       functions.Add(thread, piece.start, piece.end);

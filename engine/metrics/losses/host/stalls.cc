@@ -22,7 +22,7 @@ void AddIdle(const Basis& basis, Keep keep, LossBuilder* loss) {
     // Pieces of one gap are one event.
     if (piece.gap != last_gap) loss->Count(piece.start, 0, 0);
     last_gap = piece.gap;
-    loss->AddSpan(piece.device, piece.start, piece.end);
+    loss->AddPiece(piece);
     loss->CutHost(basis.idle.ThreadOf(piece), piece.start, piece.end);
   }
 }
@@ -243,7 +243,7 @@ Loss Blocked(const Basis& basis, const Idle& beside_copies) {
       const std::uint32_t thread = part->ThreadOf(piece);
       if (events.insert({thread, NextCall(run, thread, piece.start)}).second)
         loss.Count(piece.start, 0, 0);
-      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.AddPiece(piece);
       loss.CutHost(thread, piece.start, piece.end);
     }
   }

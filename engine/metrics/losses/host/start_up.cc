@@ -56,8 +56,7 @@ StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& k
     const bool code = piece.cause == IdleCause::kJitOrModuleLoad;
     const bool allocates = piece.cause == IdleCause::kAllocation && !support.recycles;
     if (!code && !allocates) continue;
-    loss.Count(piece.start, 0, piece.Length());
-    loss.AddSpan(piece.device, piece.start, piece.end);
+    loss.CountPiece(piece);
     (code ? result.code_ns : result.allocation_ns) += static_cast<double>(piece.Length());
   }
   for (const std::uint32_t d : run.active_devices) {

@@ -17,11 +17,7 @@ class InputFinder : Finder {
  public:
   InputFinder(const Basis& basis, const std::vector<IntervalSet>& beside_comm)
       : Finder(basis), beside_comm_(beside_comm), loaders_(FindLoaders(basis.run)) {
-    result_.loader = loaders_.loader;
-    result_.workers = loaders_.workers;
-    result_.background = loaders_.background;
-    result_.workers_busy = loaders_.workers_busy;
-    result_.needs_ns = loaders_.needs_ns;
+    static_cast<WhoLoads&>(result_) = loaders_;
   }
 
   Input Find() {
@@ -61,8 +57,6 @@ class InputFinder : Finder {
     LossBuilder loss(basis_);
     const double part = Number("input.gap_share");
     const auto& pieces = basis_.idle.pieces;
-    const double devices =
-        static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
     double file = 0;
     std::map<std::uint32_t, std::vector<Interval>> own;  // who loads or waits: when by itself
     for (std::size_t i = 0; i < pieces.size();) {
@@ -88,7 +82,7 @@ class InputFinder : Finder {
           if (!(IsLoading(piece) || with_it) ||
               (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
             continue;
-          loss.AddSpan(piece.device, piece.start, piece.end);
+          loss.AddPiece(piece);
           const std::uint32_t thread = basis_.idle.ThreadOf(piece);
           load.thread = thread;
           load.end = piece.end;
@@ -104,14 +98,14 @@ class InputFinder : Finder {
           if (!for_others) by_itself.push_back({piece.start, piece.end});
         }
         loss.Count(load.start, 0, load.lost);
-        result_.own_ns += static_cast<double>(load.own) / devices;
-        result_.waiting_ns += static_cast<double>(load.waiting) / devices;
+        result_.own_ns += static_cast<double>(load.own) / Devices();
+        result_.waiting_ns += static_cast<double>(load.waiting) / Devices();
         file += static_cast<double>(load.file);
         loads_.push_back(load);
       }
       i = last;
     }
-    LateLoads(devices, &own, &file, &loss);
+    LateLoads(&own, &file, &loss);
     if (IsForFirstBatch()) {
       loads_.clear();
       result_.own_ns = result_.waiting_ns = 0;
@@ -128,12 +122,12 @@ class InputFinder : Finder {
     }
     result_.loads = static_cast<std::int64_t>(loads_.size());
     result_.load_median_ns = Median(lengths);
-    FileShare(file, result_.own_ns * devices, result_.waiting_ns * devices);
+    FileShare(file, result_.own_ns * Devices(), result_.waiting_ns * Devices());
   }
 
   // The thread loads by itself while the GPU has work, and comes late to what follows: the GPU then
   // does nothing but the upload, which would have run beside the kernels before.
-  void LateLoads(double devices, std::map<std::uint32_t, std::vector<Interval>>* own, double* file,
+  void LateLoads(std::map<std::uint32_t, std::vector<Interval>>* own, double* file,
                  LossBuilder* loss) {
     if (result_.workers > 0 || result_.loader == "workers") return;
     const auto all = ForEachLateLoad(basis_, [&](const Delay& delay) {
@@ -141,7 +135,7 @@ class InputFinder : Finder {
       const bool again = !loads_.empty() && loads_.back().thread == delay.thread &&
                          loads_.back().end == delay.piece.end;
       loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
-      result_.own_ns += static_cast<double>(lost) / devices;
+      result_.own_ns += static_cast<double>(lost) / Devices();
       if (delay.piece.activity == Activity::kFileIo) *file += static_cast<double>(lost);
       if (again) {
         loads_.back().lost += lost;
@@ -211,8 +205,7 @@ class InputFinder : Finder {
         trace_.cpu_cores > 0 ? std::clamp<double>(trace_.cpu_cores - 1, 1, most) : most;
     for (auto& [thread, intervals] : own) {
       // The whole of each loading range, also what lies beside a busy GPU, moves with it.
-      for (std::uint32_t i = run_.ranges_of_thread[thread].first;
-           i < run_.ranges_of_thread[thread].last; ++i) {
+      for (const std::uint32_t i : run_.ranges_of_thread[thread]) {
         if (run_.names.RangePhase(trace_.ranges.name[i]) != Phase::kDataLoading) continue;
         intervals.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
       }
@@ -266,15 +259,13 @@ class InputFinder : Finder {
     std::set<std::uint32_t> threads;
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kMemoryMap) continue;
-      loss.Count(piece.start, 0, piece.Length());
-      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.CountPiece(piece);
       threads.insert(basis_.idle.ThreadOf(piece));
     }
     // Also those beside the GPU's work: without them the host gets ahead.
     for (const std::uint32_t thread : threads) {
       if (thread == kNone) continue;
-      for (std::uint32_t row = run_.os_of_thread[thread].first;
-           row < run_.os_of_thread[thread].last; ++row) {
+      for (const std::uint32_t row : run_.os_of_thread[thread]) {
         const Nanos start = trace_.os_calls.start[row];
         if (run_.names.Os(trace_.os_calls.name[row]) == OsClass::kMemoryMap &&
             basis_.InWindow(start))

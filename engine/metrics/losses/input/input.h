@@ -6,19 +6,15 @@
 #include <vector>
 
 #include "engine/metrics/losses/input/loader_batches.h"
+#include "engine/metrics/losses/input/loaders.h"
 #include "engine/metrics/losses/loss.h"
 
 namespace advise {
 
-struct Input {
-  Loss loss;              // all of it
-  double own_ns = 0;      // the launching thread loads by itself (average over devices)
-  double waiting_ns = 0;  // it waits for a loader
-  std::size_t workers = 0;
-  // All that was loaded in the window takes its loaders, side by side, so long; 0 where that is not
-  // known: they were not seen to rest.
-  Nanos needs_ns = 0;
-  double workers_busy = -1;   // share of the time that they were seen; -1 never
+struct Input : WhoLoads {
+  Loss loss;                  // all of it
+  double own_ns = 0;          // the launching thread loads by itself (average over devices)
+  double waiting_ns = 0;      // it waits for a loader
   double steps_affected = 0;  // beside idle time or communication
   // Of the steps after the first one affected. Batches that were ready when the capture began hold
   // nobody up.
@@ -32,8 +28,6 @@ struct Input {
   double file_share = 0;
   Loss map;  // mapping and unmapping memory
   double on_demand = 0;
-  std::string loader;       // "own": a loader without workers; "workers": one with; "" not known
-  bool background = false;  // somebody beside the launching thread loads
 };
 
 // `beside_comm`: of LoadingBesideCommunication.

@@ -49,8 +49,7 @@ class LoaderFinder {
     bool workers = false;
     for (const std::uint32_t t : run_.launching_threads) {
       std::vector<Interval> waits;
-      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
-           ++i) {
+      for (const std::uint32_t i : run_.ranges_of_thread[t]) {
         const LoaderName name = LoaderNameOf(trace_.ranges.name[i]);
         own = own || name == LoaderName::kInProcess;
         if (name != LoaderName::kOfWorkers) continue;
@@ -86,8 +85,7 @@ class LoaderFinder {
       const bool recorded = !run_.os_of_thread[t].empty() || !run_.ranges_of_thread[t].empty();
       if (worker && (recorded || !SameProcessHasLaunches(t))) result_.worker_threads.push_back(t);
       OsCallsOfLoader(t, worker || feeds, &busy);
-      for (std::uint32_t i = run_.ranges_of_thread[t].first; i < run_.ranges_of_thread[t].last;
-           ++i) {
+      for (const std::uint32_t i : run_.ranges_of_thread[t]) {
         if (run_.names.RangePhase(trace_.ranges.name[i]) == Phase::kDataLoading) {
           busy.push_back({trace_.ranges.start[i], trace_.ranges.end[i]});
         }
@@ -125,7 +123,7 @@ class LoaderFinder {
   // wait, another one while it reads.
   void OsCallsOfLoader(std::uint32_t t, bool worker, std::vector<Interval>* busy) {
     const std::size_t read_before = result_.reads.size();
-    for (std::uint32_t i = run_.os_of_thread[t].first; i < run_.os_of_thread[t].last; ++i) {
+    for (const std::uint32_t i : run_.os_of_thread[t]) {
       if (run_.names.Os(trace_.os_calls.name[i]) != OsClass::kFileIo) continue;
       result_.reads.push_back({trace_.os_calls.start[i], trace_.os_calls.end[i]});
       if (!worker) busy->push_back(result_.reads.back());

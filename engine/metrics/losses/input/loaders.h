@@ -10,7 +10,8 @@
 
 namespace advise {
 
-struct Loaders {
+// Who loads, in short.
+struct WhoLoads {
   std::string loader;        // "own": a loader without workers; "workers": one with; "" not known
   std::size_t workers = 0;   // processes, or threads of one process
   bool background = false;   // somebody beside the launching thread loads
@@ -18,6 +19,9 @@ struct Loaders {
   // All that was loaded in the window takes its loaders, side by side, so long; 0 where that is not
   // known: they were not seen to rest.
   Nanos needs_ns = 0;
+};
+
+struct Loaders : WhoLoads {
   std::vector<std::uint32_t> worker_threads;
   IntervalSet busy;             // when any of them is at work
   std::vector<Interval> reads;  // of files

@@ -73,7 +73,7 @@ class KernelFinder : Finder {
     return run_.names.Shapes([&](const KernelClass& c) { return c.Has(trait); });
   }
   void Count(std::uint32_t op, LossBuilder* loss) const {
-    loss->Count(trace_.ops.start[op], 0, trace_.ops.end[op] - trace_.ops.start[op]);
+    loss->CountOp(op);
     loss->AddOp(op);
   }
 

@@ -62,8 +62,7 @@ class TuningFinder : Finder {
     loss_.Count(start, 0, end - start);
     runs_ += static_cast<double>(run.ops.size() / 2);
     const std::uint32_t device = trace_.ops.device[first];
-    const IntervalSet gaps = basis_.times[device].idle.Clip(start, end);
-    loss_.AddSpans(device, gaps);
+    loss_.AddSpans(device, basis_.times[device].idle.Clip(start, end));
     for (const std::uint32_t op : run.ops) {
       loss_.RemoveOp(op);
       loss_.RemoveCallOf(op);

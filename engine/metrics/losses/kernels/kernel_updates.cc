@@ -30,7 +30,7 @@ class CostFinder : Finder {
         last = kNone;
         continue;
       }
-      loss_.Count(trace_.ops.start[op], 0, Length(op));
+      loss_.CountOp(op);
       loss_.AddOp(op);
       if (last != kNone) {
         AddGap(basis_.times[trace_.ops.device[op]].idle, trace_.ops.device[op],

@@ -76,8 +76,7 @@ void MergeSeries(const Basis& basis, LossBuilder* gaps) {
   const CallTable& calls = run.trace.calls;
   for (std::uint32_t thread = 0; thread < run.calls_of_thread.size(); ++thread) {
     std::uint32_t last = kNone;  // the graph launch that the next one would follow
-    for (std::uint32_t c = run.calls_of_thread[thread].first; c < run.calls_of_thread[thread].last;
-         ++c) {
+    for (const std::uint32_t c : run.calls_of_thread[thread]) {
       const CallClass call = run.ClassOfCall(c);
       if (!Works(call)) continue;
       const std::uint32_t step = run.steps.At(calls.start[c]);
@@ -145,7 +144,7 @@ Graphs FindGraphs(const Basis& basis) {
     // Between the nodes of one launch: no other launch would close it.
     if (reach[row_of[call]].start < gap.start) continue;
     if (piece.start == gap.start) gaps.Count(piece.start, 0, piece.Length());
-    gaps.AddSpan(piece.device, piece.start, piece.end);
+    gaps.AddPiece(piece);
   }
   graphs.launches = static_cast<std::int64_t>(whens.size());
   std::sort(whens.begin(), whens.end());

@@ -107,8 +107,7 @@ class TrainFinder : Finder {
     loss->Count(trace_.ops.start[first], 0, end - trace_.ops.start[first]);
     piece_kernels_ += static_cast<double>(train.ops.size());
     const std::uint32_t device = trace_.ops.device[first];
-    const IntervalSet gaps = basis_.times[device].idle.Clip(trace_.ops.end[first], end);
-    loss->AddSpans(device, gaps);
+    loss->AddSpans(device, basis_.times[device].idle.Clip(trace_.ops.end[first], end));
     for (std::size_t i = 1; i < train.ops.size(); ++i) {
       const std::uint32_t op = train.ops[i];
       loss->AddOp(op);
@@ -123,9 +122,8 @@ class TrainFinder : Finder {
       loss->Count(trace_.ops.start[first], 0, 0);
       // Only the gaps: one launch for all of them does not make the work itself less.
       const std::uint32_t device = trace_.ops.device[first];
-      const IntervalSet gaps =
-          basis_.times[device].idle.Clip(trace_.ops.end[first], trace_.ops.end[train->ops.back()]);
-      loss->AddSpans(device, gaps);
+      loss->AddSpans(device, basis_.times[device].idle.Clip(trace_.ops.end[first],
+                                                            trace_.ops.end[train->ops.back()]));
       for (std::size_t i = 0; i < train->ops.size(); ++i) {
         const std::uint32_t op = train->ops[i];
         whens->Count(trace_.ops.start[op]);

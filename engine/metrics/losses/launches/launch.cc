@@ -61,12 +61,11 @@ class LaunchFinder : Finder {
         result_.tiny_ns += static_cast<double>(length);
       }
     }
-    const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
     result_.tiny_share =
         lengths.empty() ? 0 : static_cast<double>(tiny) / static_cast<double>(lengths.size());
     result_.kernel_median_ns = static_cast<double>(Median(std::move(lengths)));
-    result_.kernels_per_step = counter.PerStep() / devices;
-    result_.tiny_ns /= devices;
+    result_.kernels_per_step = counter.PerStep() / Devices();
+    result_.tiny_ns /= Devices();
   }
 
   // Calls `visit(op, call, until)` for each launched op of the window in time order; `until` is
@@ -151,15 +150,15 @@ class LaunchFinder : Finder {
       const std::uint32_t launch = trace_.ops.call[gap.op];
       if (launch == kNone || !IsLate(launch, gap.start)) continue;
       if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
-        bound.AddSpan(piece.device, piece.start, piece.end);
-        graph.AddSpan(piece.device, piece.start, piece.end);
+        bound.AddPiece(piece);
+        graph.AddPiece(piece);
         if (piece.start == gap.start) {
           lengths.push_back(static_cast<float>(gap.Length()));
           bound.Count(piece.start, 0, gap.Length());
           graph.Count(piece.start, 0, gap.Length());
         }
       } else if (piece.cause == IdleCause::kHostCompute) {
-        framework.AddSpan(piece.device, piece.start, piece.end);
+        framework.AddPiece(piece);
         if (piece.start == gap.start) framework.Count(piece.start, 0, gap.Length());
       }
     }
@@ -171,8 +170,7 @@ class LaunchFinder : Finder {
       const RowRange rows = run_.calls_of_thread[thread];
       Nanos previous = rows.empty() ? 0 : trace_.calls.start[rows.first];
       std::vector<std::uint32_t> help;  // since the last launch
-      for (std::uint32_t c = run_.calls_of_thread[thread].first;
-           c < run_.calls_of_thread[thread].last; ++c) {
+      for (const std::uint32_t c : run_.calls_of_thread[thread]) {
         const Nanos between = trace_.calls.start[c] - previous;
         previous = std::max(previous, trace_.calls.end[c]);
         if (!basis_.InWindow(trace_.calls.start[c]) || between > long_gap_ns_) continue;
@@ -264,8 +262,7 @@ class LaunchFinder : Finder {
       std::size_t all = 0;
       for (const std::uint32_t thread : run_.launching_threads) {
         IntervalSet beyond;
-        for (std::uint32_t c = run_.calls_of_thread[thread].first;
-             c < run_.calls_of_thread[thread].last; ++c) {
+        for (const std::uint32_t c : run_.calls_of_thread[thread]) {
           if (!QueuesWork(c) || !basis_.InWindow(trace_.calls.start[c])) continue;
           // What makes launches slow makes every call slow that puts work into a queue.
           beyond.Append(trace_.calls.start[c] + static_cast<Nanos>(usual), trace_.calls.end[c]);
@@ -279,7 +276,7 @@ class LaunchFinder : Finder {
       result_.slow_contended =
           all == 0 ? 0 : static_cast<double>(contended) / static_cast<double>(all);
       for (const GapPiece piece : basis_.idle.pieces) {
-        if (piece.cause == IdleCause::kLaunch) loss.AddSpan(piece.device, piece.start, piece.end);
+        if (piece.cause == IdleCause::kLaunch) loss.AddPiece(piece);
       }
     }
     result_.slow = loss.Build();
@@ -384,8 +381,7 @@ class LaunchFinder : Finder {
       const bool host = piece.cause == IdleCause::kLaunch ||
                         piece.cause == IdleCause::kHostCompute ||
                         piece.cause == IdleCause::kHostSync || piece.cause == IdleCause::kHostWait;
-      if (thread != kNone && waiting[thread] > 0 && host)
-        loss.AddSpan(piece.device, piece.start, piece.end);
+      if (thread != kNone && waiting[thread] > 0 && host) loss.AddPiece(piece);
     }
     const Room room(run_);
     std::vector<std::uint32_t> previous(trace_.threads.size(), kNone);  // the kernel before

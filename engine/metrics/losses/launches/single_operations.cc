@@ -116,8 +116,7 @@ class SingleOperationFinder : Finder {
       if (basis_.idle.ThreadOf(piece) != thread || piece.cause == IdleCause::kDataLoading ||
           piece.phase >= Phase::kEvaluation)
         continue;
-      const IntervalSet part = series.Clip(piece.start, piece.end);
-      loss->AddSpans(piece.device, part);
+      loss->AddSpans(piece.device, series.Clip(piece.start, piece.end));
     }
     for (const Interval& i : series.intervals()) {
       loss->CutHost(thread, i.start, i.end);

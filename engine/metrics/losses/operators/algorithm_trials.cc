@@ -221,19 +221,16 @@ class TrialFinder : Finder {
 
   // The trials, on the host and on the GPU.
   void Gone() {
-    for (std::uint32_t op = 0; op < trace_.ops.size() && !when_.empty(); ++op) {
-      const std::uint32_t call = trace_.ops.call[op];
-      if (call == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
-      const auto at = when_.find(trace_.calls.thread[call]);
-      if (at == when_.end() || !at->second.Contains(trace_.calls.start[call])) continue;
-      loss_.RemoveOp(op);
+    if (when_.empty()) return;  // as in most runs
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      if (IsLaunchedIn(when_, op)) loss_.RemoveOp(op);
     }
     loss_.RemoveFromHost(when_);
   }
 
   LossBuilder loss_;
   OperatorFamilies convolutions_;
-  std::map<std::uint32_t, IntervalSet> when_;  // by thread: what is gone without a search
+  HostTime when_;  // by thread: what is gone without a search
   double trials_ = 0;
   Nanos last_ = std::numeric_limits<Nanos>::min();  // the end of the last search
   AlgorithmTrials result_;

@@ -108,7 +108,7 @@ class DenseFinder : Finder {
       const double left = left_ * static_cast<double>(end - start);
       spans[table_.thread[row]].push_back({start + static_cast<Nanos>(left), end});
     }
-    for (auto& [thread, list] : spans) when_[thread] = IntervalSet::Of(std::move(list));
+    when_ = Joined(std::move(spans));
     loss_.RemoveFromHost(when_);
   }
 
@@ -117,9 +117,8 @@ class DenseFinder : Finder {
     for (const std::uint32_t op : basis_.OpsInWindow()) {
       const std::uint32_t call = trace_.ops.call[op];
       if (call == kNone) continue;
-      const auto at = when_.find(trace_.calls.thread[call]);
       double gone = 0;
-      if (at != when_.end() && at->second.Contains(trace_.calls.start[call])) {
+      if (IsLaunchedIn(when_, op)) {
         gone = 1;
       } else if (of_call_[call] != kNone) {
         gone = OverTables(of_call_[call]);
@@ -156,7 +155,7 @@ class DenseFinder : Finder {
   std::set<Size> sizes_;                 // of the tables
   std::vector<std::uint32_t> backward_;  // rows of operators
   double elements_ = 0;                  // of a table
-  std::map<std::uint32_t, IntervalSet> when_;
+  HostTime when_;
   DenseGradients result_;
 };
 

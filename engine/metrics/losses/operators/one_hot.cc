@@ -201,9 +201,7 @@ class OneHotFinder : Finder {
         LookUp(op, *found);
       }
     }
-    std::map<std::uint32_t, IntervalSet> when;
-    for (auto& [thread, spans] : spans_) when[thread] = IntervalSet::Of(std::move(spans));
-    loss_.RemoveFromHost(when);
+    loss_.RemoveFromHost(Joined(std::move(spans_)));
   }
 
   // Instead of a product: each row that is looked up is read and written.

@@ -102,7 +102,7 @@ class ForwardFinder : Finder {
                              ? std::max<double>(1, static_cast<double>(run_.steps.steady_count()))
                              : 1;
     if (sized_.recorded()) result_.bytes = bytes / steps;
-    std::map<std::uint32_t, IntervalSet> when;
+    HostTime when;
     for (const auto& [thread, all] : stretches_) {
       std::vector<Interval> spans;
       for (const Stretch& stretch : all) {

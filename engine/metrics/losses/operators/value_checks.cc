@@ -28,9 +28,7 @@ class CheckFinder : Finder {
         for (const std::uint32_t thread : run_.launching_threads) StackTraces(thread, rows[thread]);
       }
     }
-    std::map<std::uint32_t, IntervalSet> when;
-    for (auto& [thread, spans] : spans_) when[thread] = IntervalSet::Of(std::move(spans));
-    Gone(when);
+    Gone(Joined(std::move(spans_)));
     result_.reads = reads_.PerStep();
     result_.loss = loss_.Build();
     return std::move(result_);
@@ -108,10 +106,10 @@ class CheckFinder : Finder {
     }
   }
 
-  void Gone(const std::map<std::uint32_t, IntervalSet>& when) {
+  void Gone(const HostTime& when) {
     std::vector<std::int8_t> by_name(trace_.strings.size(), -1);
     for (const std::uint32_t op : basis_.OpsInWindow()) {
-      const bool operators = InSpans(when, trace_.ops.call[op]);
+      const bool operators = IsLaunchedIn(when, op);
       if (!operators && !(trace_.ops.kind[op] == OpKind::kKernel && IsByName(op, &by_name)))
         continue;
       const Nanos length = Length(op);
@@ -124,12 +122,6 @@ class CheckFinder : Finder {
       loss_.ScaleOp(op, 0);
     }
     loss_.RemoveFromHost(when);
-  }
-
-  bool InSpans(const std::map<std::uint32_t, IntervalSet>& when, std::uint32_t call) const {
-    if (call == kNone) return false;
-    const auto at = when.find(trace_.calls.thread[call]);
-    return at != when.end() && at->second.Contains(trace_.calls.start[call]);
   }
 
   bool IsByName(std::uint32_t op, std::vector<std::int8_t>* known) const {

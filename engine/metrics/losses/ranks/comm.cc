@@ -35,10 +35,6 @@ class CommFinder : Finder {
     return basis_.times[trace_.ops.device[op]].comm_exposed.OverlapWith(trace_.ops.start[op],
                                                                         trace_.ops.end[op]);
   }
-  double Devices() const {
-    return static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
-  }
-
   void Totals() {
     std::map<std::string, CollectiveRow> kinds;
     const std::vector<std::uint32_t> rows = RowsOfCollectives(trace_);
@@ -132,7 +128,7 @@ class CommFinder : Finder {
         for (const std::uint32_t op : train) {
           // Weights that the optimizer updated are sent when they are there: no switch hides that.
           if (&loss == &apart && phases_.OfOp(run_, op) == Phase::kOptimizer) continue;
-          loss.Count(trace_.ops.start[op], 0, Length(op));
+          loss.CountOp(op);
           loss.AddExposed(op);
           loss.remedy().detached_ops.push_back(op);
         }
@@ -248,7 +244,7 @@ class CommFinder : Finder {
     const auto factor = static_cast<float>(1 / Number("comm.bucket"));
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::uint32_t op = row[i];
-      loss->Count(trace_.ops.start[op], 0, Length(op));
+      loss->CountOp(op);
       loss->AddExposed(op);
       loss->ScaleOp(op, factor);
       if (i == 0) continue;

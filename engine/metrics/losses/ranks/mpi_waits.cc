@@ -265,9 +265,7 @@ class MpiFinder : Finder {
       const auto [last, first] = before.try_emplace(device, op);
       const bool piece = !first && IsNextPiece(last->second, op);
       if (piece) {
-        const IntervalSet pause =
-            basis_.times[device].idle.Clip(ops.end[last->second], ops.start[op]);
-        loss.AddSpans(device, pause);
+        loss.AddSpans(device, basis_.times[device].idle.Clip(ops.end[last->second], ops.start[op]));
       }
       last->second = op;
       if (ops.call[op] == kNone) continue;

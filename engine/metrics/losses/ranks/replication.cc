@@ -38,7 +38,7 @@ Replication FindReplication(const Basis& basis) {
     if (kind == "broadcast") broadcasts.push_back(trace.ops.start[op]);
     if (kind == "reduce") reduces.push_back(trace.ops.start[op]);
     if (!peer && kind != "broadcast" && kind != "reduce") continue;
-    loss.Count(trace.ops.start[op], 0, trace.ops.end[op] - trace.ops.start[op]);
+    loss.CountOp(op);
     loss.RemoveExposed(op);
   }
   const auto each = static_cast<double>(std::max<std::size_t>(1, result.devices));

@@ -99,8 +99,7 @@ class ServingFinder : Finder {
   struct Part {
     explicit Part(const Basis& basis) : loss(basis) {}
     void Add(const GapPiece& piece, std::uint32_t thread) {
-      loss.Count(piece.start, 0, piece.Length());
-      loss.AddSpan(piece.device, piece.start, piece.end);
+      loss.CountPiece(piece);
       loss.CutHost(thread, piece.start, piece.end);
     }
     Loss Build() { return loss.Build(); }

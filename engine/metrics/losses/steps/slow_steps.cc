@@ -143,8 +143,7 @@ class SlowStepFinder : Finder {
       idle -= part;
       if (IsUsual(piece)) continue;
       for (const std::uint32_t d : run_.active_devices) {
-        const IntervalSet idles = basis_.times[d].idle.Clip(piece.end - part, piece.end);
-        loss->AddSpans(d, idles);
+        loss->AddSpans(d, basis_.times[d].idle.Clip(piece.end - part, piece.end));
       }
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       (*what)[FilledBy(piece)] += static_cast<double>(part);

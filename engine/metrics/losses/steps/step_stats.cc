@@ -97,11 +97,10 @@ class StepFinder : Finder {
 
   void Phased() {
     const auto steps = static_cast<double>(run_.steps.steady_count());
-    const auto devices = static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
     for (const std::uint32_t op : basis_.OpsInWindow()) {
       if (run_.IsComm(op)) continue;
       const Phase phase = phases_.OfOp(run_, op);
-      const auto length = static_cast<double>(Length(op)) / steps / devices;
+      const auto length = static_cast<double>(Length(op)) / steps / Devices();
       if (phase == Phase::kForward) result_.forward_gpu_ns += length;
       if (phase == Phase::kBackward) result_.backward_gpu_ns += length;
     }

@@ -156,7 +156,7 @@ class SyncFinder : Finder {
       sizes.push_back(bytes);
       tiny.push_back(op);
       (trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ? up : down) = true;
-      loss.Count(trace_.ops.start[op], bytes, Length(op));
+      loss.CountOp(op, bytes);
       loss.AddExposed(op);
       std::vector<std::uint32_t> calls = {call};
       if (sync != sync_of_copy.end()) calls.push_back(sync->second);
@@ -369,8 +369,7 @@ class SyncFinder : Finder {
 
   void BusyWait() {
     for (const std::uint32_t thread : run_.launching_threads) {
-      for (std::uint32_t c = run_.calls_of_thread[thread].first;
-           c < run_.calls_of_thread[thread].last; ++c) {
+      for (const std::uint32_t c : run_.calls_of_thread[thread]) {
         if (!IsSync(run_.ClassOfCall(c)) || !basis_.InWindow(trace_.calls.start[c])) continue;
         Nanos least = CallLength(c);
         for (const std::uint32_t d : run_.active_devices) {
@@ -381,8 +380,7 @@ class SyncFinder : Finder {
         result_.busy_wait_ns += static_cast<double>(least);
       }
     }
-    result_.busy_wait_ns /=
-        static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));
+    result_.busy_wait_ns /= Devices();
   }
 
   // Synchronizing calls and blocking copies that the host makes inside a phase of the loop.
