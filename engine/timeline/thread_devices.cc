@@ -9,8 +9,7 @@ namespace advise {
 ThreadDevices::ThreadDevices(const Run& run) : of_thread_(run.trace.threads.size()) {
   for (const std::uint32_t thread : run.launching_threads) {
     std::vector<std::uint32_t>& devices = of_thread_[thread];
-    for (std::uint32_t c = run.calls_of_thread[thread].first; c < run.calls_of_thread[thread].last;
-         ++c) {
+    for (const std::uint32_t c : run.calls_of_thread[thread]) {
       const std::uint32_t op = run.first_op_of_call[c];
       if (op != kNone && !IsIn(run.trace.ops.device[op], devices))
         devices.push_back(run.trace.ops.device[op]);
