@@ -20,9 +20,9 @@ class UploadFinder : Finder {
         copies_(copies),
         in_series_(in_series),
         sync_of_copy_(sync_of_copy),
+        steps_(run_.steps),
         link_(link_bytes_per_s),
         losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })) {
-    steps_ = run_.steps;
     if (!steps_.known()) steps_.all = run_.steps.offloaded;
   }
 
