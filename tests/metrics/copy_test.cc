@@ -212,6 +212,26 @@ TEST_CASE("host code that faults on page after page waits for them") {
   CHECK(lost(fault + 100_us) == 9 * fault);  // the rest is its own
 }
 
+TEST_CASE("host code stands still while its pages move back") {
+  // The host reads two results in turn, and launches again.
+  const auto cut = [](MigrationCause cause, bool in_call) {
+    TraceBuilder story;
+    story.Launch("make", {0_us, 5_us}, {10_us, 100_us});
+    story.MigrateToHost(2_MiB, {120_us, 320_us}, cause)
+        .MigrateToHost(2_MiB, {320_us, 520_us}, cause);
+    if (in_call) story.Sync({110_us, 540_us});
+    story.Launch("use", {550_us, 555_us}, {560_us, 700_us});
+    const Analysed run(story);
+    Nanos total = 0;
+    for (const auto& [thread, when] : run->copies.migration.remedy->host_cuts)
+      total += when.Total();
+    return total;
+  };
+  CHECK(cut(MigrationCause::kFault, false) == 400_us);
+  CHECK(cut(MigrationCause::kFault, true) == 0);  // another thread touches them
+  CHECK(cut(MigrationCause::kEviction, false) == 0);
+}
+
 TEST_CASE("a round trip across the border of two steps that a rhythm gave is still one") {
   // Each millisecond: kernels, a download, 300 us of work on the host (the longest wait, so the
   // border of the steps), the upload.

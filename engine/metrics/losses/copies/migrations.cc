@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/copies/migrations.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ class MigrationFinder : Finder {
     }
     if (loss_.count() > 0) Kernels();
     HostFaults();
+    HostWaits();
     return loss_.Build();
   }
 
@@ -41,6 +43,7 @@ class MigrationFinder : Finder {
     if (trace_.copies.direction[copy] == CopyDirection::kMigrationToHost) {
       back_starts_.push_back(trace_.ops.start[op]);
       back_ends_.push_back(trace_.ops.end[op]);
+      if (cause == MigrationCause::kFault) faulted_back_.push_back(op);
     }
   }
 
@@ -57,6 +60,53 @@ class MigrationFinder : Finder {
       const Nanos end = std::min(piece.end, piece.start + most);
       loss_.AddSpan(piece.device, piece.start, end);
       loss_.CutHost(basis_.idle.ThreadOf(piece), piece.start, end);
+    }
+  }
+
+  // The launches of one device, in time order.
+  struct Launch {
+    Nanos start;
+    std::uint32_t thread;
+    bool operator<(const Launch& other) const { return start < other.start; }
+  };
+
+  std::vector<std::vector<Launch>> Launches() const {
+    std::vector<std::vector<Launch>> result(trace_.devices.size());
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call == kNone) continue;
+      result[trace_.ops.device[op]].push_back(
+          {trace_.calls.start[call], trace_.calls.thread[call]});
+    }
+    for (auto& launches : result) std::sort(launches.begin(), launches.end());
+    return result;
+  }
+
+  const IntervalSet& CallsOf(std::uint32_t thread) {
+    const auto [at, is_new] = calls_.try_emplace(thread);
+    if (is_new) {
+      std::vector<Interval> spans;
+      const RowRange rows = basis_.run.calls_of_thread[thread];
+      for (std::uint32_t call = rows.first; call < rows.last; ++call)
+        spans.push_back({trace_.calls.start[call], trace_.calls.end[call]});
+      at->second = IntervalSet::Of(std::move(spans));
+    }
+    return at->second;
+  }
+
+  // Host code stands still while a page that it touched moves back. That is the code of the thread
+  // that launches next, where it is in no call meanwhile.
+  void HostWaits() {
+    if (faulted_back_.empty()) return;
+    const std::vector<std::vector<Launch>> all = Launches();
+    for (const std::uint32_t op : faulted_back_) {
+      const Interval moves{trace_.ops.start[op], trace_.ops.end[op]};
+      const auto& launches = all[trace_.ops.device[op]];
+      const auto next =
+          std::lower_bound(launches.begin(), launches.end(), Launch{moves.start, kNone});
+      if (next == launches.end() || next->start < moves.end) continue;
+      if (!CallsOf(next->thread).Clip(moves.start, moves.end).empty()) continue;
+      loss_.CutHost(next->thread, moves.start, moves.end);
     }
   }
 
@@ -79,6 +129,8 @@ class MigrationFinder : Finder {
   LossBuilder loss_;
   std::vector<std::vector<Interval>> when_;     // by device
   std::vector<Nanos> back_starts_, back_ends_;  // of migrations to the host
+  std::vector<std::uint32_t> faulted_back_;     // those that the host's page faults caused
+  std::map<std::uint32_t, IntervalSet> calls_;  // by thread
 };
 
 }  // namespace
