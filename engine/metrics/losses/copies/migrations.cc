@@ -86,8 +86,7 @@ class MigrationFinder : Finder {
     const auto [at, is_new] = calls_.try_emplace(thread);
     if (is_new) {
       std::vector<Interval> spans;
-      const RowRange rows = basis_.run.calls_of_thread[thread];
-      for (std::uint32_t call = rows.first; call < rows.last; ++call)
+      for (const std::uint32_t call : run_.calls_of_thread[thread])
         spans.push_back({trace_.calls.start[call], trace_.calls.end[call]});
       at->second = IntervalSet::Of(std::move(spans));
     }
@@ -105,7 +104,7 @@ class MigrationFinder : Finder {
       const auto next =
           std::lower_bound(launches.begin(), launches.end(), Launch{moves.start, kNone});
       if (next == launches.end() || next->start < moves.end) continue;
-      if (!CallsOf(next->thread).Clip(moves.start, moves.end).empty()) continue;
+      if (CallsOf(next->thread).OverlapWith(moves.start, moves.end) > 0) continue;
       loss_.CutHost(next->thread, moves.start, moves.end);
     }
   }
