@@ -168,10 +168,14 @@ std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& op
                                  opened.begin()) -
         1] = 1;
   };
+  const auto polls = static_cast<std::size_t>(run.knowledge.Number("step.poll_queries"));
   for (const std::uint32_t thread : run.launching_threads) {
     if (only != kNone && thread != only) continue;
     const RowRange calls = run.calls_of_thread[thread];
+    std::size_t asked = 0;  // in a row
     for (const std::uint32_t call : calls) {
+      asked = run.ClassOfCall(call) == CallClass::kQuery ? asked + 1 : 0;
+      if (asked == polls && !data_only) meets(trace.calls.start[call]);
       const std::uint32_t op = run.first_op_of_call[call];
       const bool copy = op != kNone && trace.ops.kind[op] == OpKind::kCopy;
       const CopyDirection direction = copy ? trace.DirectionOfCopy(op) : CopyDirection::kUnknown;

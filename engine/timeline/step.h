@@ -29,9 +29,10 @@ Steps StepsFromOtherRanges(const Run& run);
 Steps StepsFromUpdates(const Run& run);
 
 // By iteration but the last, 1 where the host takes part: it sends the GPU data, and, unless
-// `data_only`, takes some, waits for it, or exchanges messages with other ranks. `opened`: when the
-// host began each iteration, in order. `only`: what other threads do does not count; kNone: all
-// launching threads count. O((calls + messages) log iterations).
+// `data_only`, takes some, waits for it (also by asking again and again whether work is done), or
+// exchanges messages with other ranks. `opened`: when the host began each iteration, in order.
+// `only`: what other threads do does not count; kNone: all launching threads count. O((calls +
+// messages) log iterations).
 std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& opened,
                                     bool data_only, std::uint32_t only = kNone);
 

@@ -195,6 +195,24 @@ TEST_CASE("stages of one kernel between two waits of the host are one iteration"
   CHECK(run->step_stats.stall_every == 0);  // no "every 4th iteration takes longer"
 }
 
+TEST_CASE("a host that asks again until the stages are done waits for them") {
+  const auto median = [](int queries) {
+    TraceBuilder story;
+    Repeat(40, 2_ms, [&](int, Nanos at) {
+      for (int k = 0; k < 4; ++k) {
+        story.Launch("wave_update", {at + k * 5_us, at + k * 5_us + 4_us},
+                     {at + 10_us + k * 400_us, at + 409_us + k * 400_us});
+      }
+      for (int q = 0; q < queries; ++q)
+        story.Call("cudaEventQuery", {at + 30_us + q * 50_us, at + 31_us + q * 50_us});
+    });
+    const Analysed run(story, kAuto);
+    return run->run.steps.all.empty() ? 0 : run->run.steps.Median();
+  };
+  CHECK(median(32) == 2_ms);
+  CHECK(median(3) == 400_us);  // an allocator asks for the blocks that it lent
+}
+
 TEST_CASE("stages are counted by the visits of the thread that launches them") {
   TraceBuilder story = Staged(40, 4);
   // Another thread drives another GPU, and waits for it while this one still launches its stages.
