@@ -121,6 +121,18 @@ TEST_CASE("waiting for workers is waiting, and workers are counted") {
   CHECK(run->input.background);
 }
 
+TEST_CASE("what the host computes before it waits for workers is no loading") {
+  TraceBuilder story = Starved([](TraceBuilder* s, int, Nanos at) {
+    s->OsCall("poll", {at + 750_us, at + 988_us});
+  });
+  story.Process("worker").Thread("pt_data_worker");
+  Repeat(10, 1_ms, [&](int, Nanos at) { story.OsCall("read", {at + 100_us, at + 980_us}); });
+  const Analysed run(story, kAuto);
+  CHECK(run->input.waiting_ns > 9 * 220_us);
+  CHECK(run->input.loss.lost->Total() < 10 * 240_us);
+  CHECK(run->input.own_ns == 0);
+}
+
 // Each reads for 80 of 1,000 us, and waits for 200.
 TEST_CASE("processes of the same program that read files and launch nothing are workers") {
   const auto input = [](const char* program, const char* second_call) {

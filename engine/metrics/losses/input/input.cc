@@ -51,6 +51,43 @@ class InputFinder : Finder {
            (piece.cause == IdleCause::kFileIo && piece.activity != Activity::kFileWrite);
   }
 
+  bool Feeds(std::uint32_t thread) const { return thread != kNone && run_.loads[thread] != 0; }
+
+  // The thread waits for what somebody else loads.
+  bool IsForOthers(const GapPiece& piece, std::uint32_t thread) const {
+    return Waits(piece) || Feeds(thread) ||
+           (piece.activity == Activity::kFileIo && result_.workers > 0) ||
+           WaitsForWorkers(piece, thread);
+  }
+
+  // What the loading in a gap consists of.
+  struct InGap {
+    std::size_t last = 0;  // behind its last piece
+    Nanos loading = 0;
+    bool named = false;   // a range says when it loads
+    bool itself = false;  // the thread that launches loads
+  };
+  InGap LoadingFrom(std::size_t first) const {
+    const auto& pieces = basis_.idle.pieces;
+    InGap gap{.last = first};
+    for (; gap.last < pieces.size() && pieces[gap.last].gap == pieces[first].gap; ++gap.last) {
+      const GapPiece piece = pieces[gap.last];
+      gap.named = gap.named || piece.phase == Phase::kDataLoading;
+      if (!IsLoading(piece)) continue;
+      gap.loading += piece.Length();
+      gap.itself = gap.itself || !IsForOthers(piece, basis_.idle.ThreadOf(piece));
+    }
+    return gap;
+  }
+
+  // Code between reads decodes what was read, unless a range says what is loading. Who waits for
+  // what others load computes something else.
+  static bool GoesWith(const GapPiece& piece, const InGap& gap, bool feeds) {
+    if (gap.named) return false;
+    return piece.cause == IdleCause::kHostWait ||
+           (piece.cause == IdleCause::kHostCompute && (gap.itself || feeds));
+  }
+
   // One load a gap of the loop: what is read before it is no batch. A gap is of this kind when
   // loading, or reading files, fills a fair part of it.
   void Loads() {
@@ -59,51 +96,39 @@ class InputFinder : Finder {
     const auto& pieces = basis_.idle.pieces;
     double file = 0;
     std::map<std::uint32_t, std::vector<Interval>> own;  // who loads or waits: when by itself
-    for (std::size_t i = 0; i < pieces.size();) {
-      std::size_t last = i;
-      Nanos loading = 0;
-      bool named = false;  // a range says when it loads
-      while (last < pieces.size() && pieces[last].gap == pieces[i].gap) {
-        if (IsLoading(pieces[last])) loading += pieces[last].Length();
-        named = named || pieces[last].phase == Phase::kDataLoading;
-        ++last;
-      }
+    for (std::size_t i = 0, next = 0; i < pieces.size(); i = next) {
+      const InGap all = LoadingFrom(i);
+      next = all.last;
       const Gap gap = basis_.idle.gaps[pieces[i].gap];
-      if (loading > 0 && basis_.InLoop(gap.start) &&
-          static_cast<double>(loading) >= part * static_cast<double>(gap.Length())) {
-        Load load;
-        load.device = gap.device;
-        load.start = pieces[i].start;
-        for (std::size_t k = i; k < last; ++k) {
-          const GapPiece piece = pieces[k];
-          // Code between reads decodes what was read, unless a range says what is loading.
-          const bool with_it = !named && (piece.cause == IdleCause::kHostCompute ||
-                                          piece.cause == IdleCause::kHostWait);
-          if (!(IsLoading(piece) || with_it) ||
-              (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
-            continue;
-          loss.AddPiece(piece);
-          const std::uint32_t thread = basis_.idle.ThreadOf(piece);
-          load.thread = thread;
-          load.end = piece.end;
-          load.lost += piece.Length();
-          const bool for_others = Waits(piece) || (thread != kNone && run_.loads[thread] != 0) ||
-                                  (piece.activity == Activity::kFileIo && result_.workers > 0) ||
-                                  WaitsForWorkers(piece, thread);
-          (for_others ? load.waiting : load.own) += piece.Length();
-          if (piece.activity == Activity::kFileIo && result_.workers == 0)
-            load.file += piece.Length();
-          if (thread == kNone) continue;
-          std::vector<Interval>& by_itself = own[thread];  // empty where it only waits
-          if (!for_others) by_itself.push_back({piece.start, piece.end});
-        }
-        loss.Count(load.start, 0, load.lost);
-        result_.own_ns += static_cast<double>(load.own) / Devices();
-        result_.waiting_ns += static_cast<double>(load.waiting) / Devices();
-        file += static_cast<double>(load.file);
-        loads_.push_back(load);
+      if (all.loading == 0 || !basis_.InLoop(gap.start) ||
+          static_cast<double>(all.loading) < part * static_cast<double>(gap.Length()))
+        continue;
+      Load load;
+      load.device = gap.device;
+      load.start = pieces[i].start;
+      for (std::size_t k = i; k < next; ++k) {
+        const GapPiece piece = pieces[k];
+        const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+        if (!(IsLoading(piece) || GoesWith(piece, all, Feeds(thread))) ||
+            (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
+          continue;
+        loss.AddPiece(piece);
+        load.thread = thread;
+        load.end = piece.end;
+        load.lost += piece.Length();
+        const bool for_others = IsForOthers(piece, thread);
+        (for_others ? load.waiting : load.own) += piece.Length();
+        if (piece.activity == Activity::kFileIo && result_.workers == 0)
+          load.file += piece.Length();
+        if (thread == kNone) continue;
+        std::vector<Interval>& by_itself = own[thread];  // empty where it only waits
+        if (!for_others) by_itself.push_back({piece.start, piece.end});
       }
-      i = last;
+      loss.Count(load.start, 0, load.lost);
+      result_.own_ns += static_cast<double>(load.own) / Devices();
+      result_.waiting_ns += static_cast<double>(load.waiting) / Devices();
+      file += static_cast<double>(load.file);
+      loads_.push_back(load);
     }
     LateLoads(&own, &file, &loss);
     if (IsForFirstBatch()) {
