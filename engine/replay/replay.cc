@@ -242,6 +242,12 @@ Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, N
     if (apart < recorded[k] - recorded[last])
       arrival_[k] = std::max(arrival_[k], recorded[k] - (since - ready));
   }
+  // Where it had rested since then, it goes on as much sooner as the thread does.
+  const std::uint32_t resumed = graph_.resumed_at_[k];
+  if (resumed != kNone && (is_first || graph_.calls_[resumed].start > recorded[before->second])) {
+    const Nanos sooner = graph_.calls_[resumed].start - call_start_[resumed];
+    arrival_[k] = std::min(arrival_[k], recorded[k] - sooner);
+  }
   before->second = k;
   const Nanos code = std::max<Nanos>(
       call.start - recorded[k] - changes_.CutWithin(call.thread, recorded[k], call.start), 0);

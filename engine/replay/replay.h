@@ -128,6 +128,7 @@ class Replay {
   void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
   void AwaitAnswers(const Run& run);
+  void FindRests(const Run& run);
   void AwaitLocks(const Run& run);
   void LinkOps();
   void GroupCollectives(const Run& run);
@@ -144,6 +145,9 @@ class Replay {
   RowIndex op_index_;                 // trace op -> ops_
   std::vector<Nanos> arrivals_;       // recorded end of each wait for a batch
   std::vector<Nanos> awaited_since_;  // and its beginning
+  // By arrival: the thread's last call before its loaders went on from a rest; kNone where they did
+  // not rest since the window's start.
+  std::vector<std::uint32_t> resumed_at_;
   // By arrival: when it comes in the time that its thread's loader works. Times of one thread only
   // compare.
   std::vector<Nanos> paced_;

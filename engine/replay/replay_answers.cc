@@ -3,6 +3,7 @@
 #include <map>
 
 #include "engine/replay/replay.h"
+#include "engine/timeline/awaited.h"
 #include "engine/timeline/blocking_calls.h"
 
 namespace advise {
@@ -127,6 +128,26 @@ void Replay::PaceArrivals(const Run& run) {
       if (steps > 1) rested += std::max<Nanos>(0, recorded - steps * pace);
       paced_[list[i]] = arrivals_[list[i]] - rested;
     }
+  }
+}
+
+// After which call the loaders went on, of a batch that they began after a rest.
+void Replay::FindRests(const Run& run) {
+  resumed_at_.assign(arrivals_.size(), kNone);
+  if (arrivals_.empty()) return;
+  const Awaited awaited(run);
+  std::map<std::uint32_t, std::vector<Nanos>> by_thread;
+  for (const HostCall& call : calls_) {
+    if (call.arrival == kNone) continue;
+    const auto [at, is_new] = by_thread.try_emplace(call.thread);
+    if (is_new) at->second = awaited.LoadersWentOn(call.thread);
+    const std::vector<Nanos>& went_on = at->second;
+    const auto next = std::lower_bound(went_on.begin(), went_on.end(), arrivals_[call.arrival]);
+    if (next == went_on.begin() || *std::prev(next) <= from_) continue;
+    std::uint32_t before = call.previous;
+    while (before != kNone && calls_[before].start > *std::prev(next))
+      before = calls_[before].previous;
+    resumed_at_[call.arrival] = before;
   }
 }
 

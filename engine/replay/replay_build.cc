@@ -31,6 +31,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   AwaitOps(run, queues);
   AwaitAnswers(run);
   PaceArrivals(run);
+  FindRests(run);
   AwaitLocks(run);
   LinkOps();
   GroupCollectives(run);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "engine/base/median.h"
 #include "engine/timeline/handed_memory.h"
 #include "engine/timeline/rests.h"
 
@@ -257,6 +258,22 @@ bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
   }
   if (static_cast<double>(before_uploads_[thread].OverlapWith(start, end)) >= enough) return true;
   return static_cast<double>(loading_[process].OverlapWith(start, end)) >= enough;
+}
+
+std::vector<Nanos> Awaited::LoadersWentOn(std::uint32_t thread) const {
+  const std::uint32_t process = run_.trace.threads[thread].process;
+  if (process == kNone) return {};
+  const IntervalList& all = (workers_recorded_ ? workers_at_work_ : loading_[process]).intervals();
+  std::vector<Nanos> pauses;
+  for (std::size_t i = 1; i < all.size(); ++i) pauses.push_back(all[i].start - all[i - 1].end);
+  if (pauses.empty()) return {};
+  const double rest =
+      run_.knowledge.Number("replay.loader_rest") * static_cast<double>(Median(pauses));
+  std::vector<Nanos> went_on;
+  for (std::size_t i = 0; i < pauses.size(); ++i) {
+    if (static_cast<double>(pauses[i]) > rest) went_on.push_back(all[i + 1].start);
+  }
+  return went_on;
 }
 
 bool Awaited::IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const {

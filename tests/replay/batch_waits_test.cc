@@ -102,5 +102,37 @@ TEST_CASE("batches that are ready leave what the host computes before it asks fo
   CHECK(std::abs(run->replay().Gain(ready) - waited) < run.Window() / 50);
 }
 
+// Steps of 10 ms whose batches a reader has ready, one received each 5 ms. In the third step the
+// host computes for 200 ms; the reader fills its queue meanwhile and rests. Near the end the host
+// waits for it.
+TEST_CASE("a loader that rests because its queue is full goes on as soon as the host does") {
+  TraceBuilder story;
+  std::vector<Interval> loads;
+  Nanos at = 0;
+  Nanos stalled = 0;
+  for (int step = 0; step < 20; ++step) {
+    const Nanos begin = at;
+    if (step == 3) stalled = at, at += 200_ms;
+    if (step == 17) {
+      story.OsCall("poll", {at + 5_us, at + 4_ms});
+      at += 4_ms + 10_us;
+    }
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 9900_us});
+    story.Sync({at + 6_us, at + 9905_us}, "cudaStreamSynchronize");
+    at += 10_ms;
+    story.Range("step " + std::to_string(step), {begin, at - 1_us});
+  }
+  story.Thread("reader");
+  for (Nanos load = 1_ms; load < at; load += 5_ms) {
+    const bool full = load > stalled + 20_ms && load < stalled + 200_ms;
+    if (!full) story.OsCall("recv", {load, load + 1_ms});
+  }
+  const Analysed run(story, kAuto);
+  REQUIRE(std::abs(run->replay().BaselineNs() - run.Window()) < 1_ms);
+  Remedy quick;
+  quick.host_cuts.push_back({0, IntervalSet::Of({{stalled, stalled + 199_ms}})});
+  CHECK(run->replay().Gain(quick) > 190_ms);
+}
+
 }  // namespace
 }  // namespace advise
