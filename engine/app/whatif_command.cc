@@ -6,27 +6,66 @@
 #include <filesystem>
 #include <optional>
 
-#include "engine/advice/whatif.h"
 #include "engine/app/command.h"
 #include "engine/app/command_answers.h"
 #include "engine/app/options.h"
 #include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/inputs.h"
-#include "engine/pipeline/parts.h"
 #include "engine/pipeline/session.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/json_value.h"
 #include "engine/report/layout.h"
 #include "engine/report/plan_text.h"
+#include "engine/store/facts_file.h"
 
 namespace fs = std::filesystem;
 
 namespace advise {
 namespace {
 
+// What some fixes would win together: where the plan that holds them alone ends. Not the sum of
+// what each wins by itself: fixes share time, and the next bound stops them.
+struct WhatIf {
+  Nanos window_ns = 0;
+  Nanos gain_ns = 0;       // of all fixes together
+  std::string next_bound;  // what limits the run then
+  int steps = 0;           // in the window, 0 unknown
+  struct Part {
+    std::string rule;
+    std::string title;
+    Nanos alone_ns = 0;     // gain of this fix by itself
+    bool replayed = false;  // else a part of the time it claims
+  };
+  std::vector<Part> parts;  // as the fixes were named
+};
+
+// Of a report whose findings are those of these rules alone.
+WhatIf WhatIfOf(const Report& report, const std::vector<std::string>& fixes) {
+  WhatIf result;
+  result.window_ns = report.window.end_ns - report.window.start_ns;
+  result.steps = report.step_count;
+  const auto window = static_cast<double>(result.window_ns);
+  if (!report.plan.empty()) {
+    result.gain_ns =
+        result.window_ns - std::llround(report.plan.back().after_seconds * kNanosPerSecond);
+    result.next_bound = report.plan.back().next_bound;
+  }
+  for (const std::string& fix : fixes) {
+    const Finding* finding = FindingOf(report, fix);
+    WhatIf::Part part{fix, "", 0, false};
+    if (finding != nullptr) {
+      part.title = finding->Title();
+      part.alone_ns = std::llround(finding->alone_share * window);
+      part.replayed = !finding->changes.empty();
+    }
+    result.parts.push_back(std::move(part));
+  }
+  return result;
+}
+
 double PerStep(const WhatIf& result, Nanos ns) {
-  return static_cast<double>(ns) / static_cast<double>(std::max<std::size_t>(1, result.steps));
+  return static_cast<double>(ns) / static_cast<double>(std::max(1, result.steps));
 }
 
 double Share(const WhatIf& result, Nanos ns) {
@@ -195,9 +234,9 @@ std::string NotFired(const Report& report, const std::vector<std::string>& fixes
 
 std::string Fired(const Report& report) {
   std::string list;
-  for (const Finding& finding : report.findings) {
-    if (finding.rule == nullptr || finding.severity == Severity::kInfo) continue;
-    list += (list.empty() ? "" : ", ") + finding.rule->id;
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.outcome != Outcome::kFired || verdict.rule->kind == RuleKind::kInfo) continue;
+    list += (list.empty() ? "" : ", ") + verdict.rule->id;
   }
   return list.empty() ? "this report has no finding to fix" : "findings: " + list;
 }
@@ -271,28 +310,18 @@ Answer WhatIfAnswer(RunOptions run, const std::vector<std::string>& fixes) {
     if (!rule) return fail(Complain(rule.error(), kWrongUsage));
   }
   const auto files = ExpandReports(run.diagnose.reports);
-  if (files && !AreOneTrace(*files)) {
-    return fail(Complain({"one report is replayed at a time", "",
-                          "name the report of one rank, and the report itself, not its facts file"},
+  if (files && std::any_of(files->begin(), files->end(), IsFactsFileAt)) {
+    return fail(Complain({"a facts file holds no run to replay", "",
+                          "name the reports themselves, not their facts files"},
                          kWrongUsage));
   }
-  run.diagnose.ranks_apart = false;  // one replay spans all ranks of the report
-  WhatIf result;
-  std::string problem;
-  run.diagnose.inspect = [&](const Analysis& analysis, Report* report) {
-    std::vector<const Verdict*> fixed;
-    for (const Verdict& verdict : report->verdicts) {
-      const bool named = IsIn(verdict.rule->id, fixes);
-      if (named && verdict.outcome == Outcome::kFired) fixed.push_back(&verdict);
-    }
-    problem = NotFired(*report, fixes);
-    if (problem.empty()) result = ReplayFixes(fixed, analysis);
-  };
+  run.diagnose.fixes = fixes;
   const auto diagnosis = RunDiagnosis(run);
   if (!diagnosis) return fail(diagnosis.error());
-  if (!problem.empty()) {
-    return fail(Complain({problem, "--fix", Fired((*diagnosis)->report)}, kWrongUsage));
-  }
+  const Report& report = (*diagnosis)->report;
+  const std::string problem = NotFired(report, fixes);
+  if (!problem.empty()) return fail(Complain({problem, "--fix", Fired(report)}, kWrongUsage));
+  const WhatIf result = WhatIfOf(report, fixes);
   return run.output.format == "json" ? Json(result)
                                      : Text(result, run.output.Width(), run.output.Color());
 }

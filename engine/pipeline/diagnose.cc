@@ -54,7 +54,8 @@ Judgment JudgeRank(const Session& session, const DiagnoseOptions& options,
                              DayOf(analysis.run.trace.utc_origin_ns));
   Say(options, "ranking");
   if (replay.valid()) replay.get();
-  judged.findings = Rank(judged.verdicts, analysis, knowledge, &judged.claim_results);
+  judged.findings =
+      Rank(ToRank(judged.verdicts, options), analysis, knowledge, &judged.claim_results);
   // What is left of an export without its kernels: nothing shows what they did.
   if (analysis.kind.kind == KindOfRun::kNoGpu && !analysis.run.active_devices.empty())
     std::erase_if(judged.findings,

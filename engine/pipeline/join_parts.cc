@@ -219,8 +219,8 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
   joined.verdicts =
       RunRules(session, options, Asked::kAboutRanks, *joined.facts, DayOfRanks(cluster.ranks));
   if (options.progress) options.progress("ranking");
-  joined.findings =
-      RankRun(joined.verdicts, TakeFindings(cluster, parts), cluster, *session.knowledge);
+  joined.findings = RankRun(ToRank(joined.verdicts, options), TakeFindings(cluster, parts), cluster,
+                            *session.knowledge);
   for (Finding& finding : joined.findings) {
     for (Evidence& item : finding.evidence) AddChecks(*parts, cluster, &item);
   }
