@@ -86,6 +86,9 @@ TEST_CASE("facts files stand in for the reports, and say the same") {
                                         "/rank_2.sqlite kept/rank_3.facts");
   CHECK(mixed["findings"] == from_reports["findings"]);
   CHECK_THAT(RunAdvise(folder, "why rank/straggler kept/").out, Contains("rank.late.share"));
+  const Ran what = RunAdvise(folder, "whatif kept/ --fix rank/straggler");
+  CHECK(what.status == 2);
+  CHECK_THAT(what.err, Contains("a facts file holds no run to replay"));
   CHECK_THAT(RunAdvise(folder, "why transfer/pageable-copy kept/rank_1.facts").out,
              Contains("transfer/pageable-copy"));
 }

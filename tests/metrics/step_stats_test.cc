@@ -159,7 +159,7 @@ TEST_CASE("copies that usual steps do not make could run beside the kernels") {
 }
 
 TEST_CASE("warm-up: how much longer the first steps take, and what they do") {
-  const auto cause = [](const char* call) {
+  const auto cause = [](const char* call, bool in_os = false) {
     TraceBuilder story;
     Nanos at = 0;
     for (int n = 0; n < 30; ++n) {
@@ -167,7 +167,8 @@ TEST_CASE("warm-up: how much longer the first steps take, and what they do") {
       story.Range("step", {at, begin + 10_ms - 1_us});
       if (n == 0) {
         story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 20_us});
-        story.Call(call, {at + 30_us, begin - 30_us});
+        const Interval when{at + 30_us, begin - 30_us};
+        in_os ? story.OsCall(call, when) : story.Call(call, when);
       }
       story.Launch("work", {begin, begin + 5_us}, {begin + 10_us, begin + 9_ms});
       at = begin + 10_ms;
@@ -180,6 +181,8 @@ TEST_CASE("warm-up: how much longer the first steps take, and what they do") {
   CHECK(cause("cuModuleLoadData") == "loading and compiling GPU code");
   CHECK(cause("cudaMalloc") == "allocating memory");
   CHECK(cause("cudaGetDevice") == "first-time work on the host");
+  CHECK(cause("poll", true) == "waits of the host, such as that for the first batch");
+  CHECK(cause("read", true) == "first-time work on the host");
 }
 
 }  // namespace

@@ -87,12 +87,27 @@ class StepFinder : Finder {
       if (IsCodeLoading(call_class)) compiling += length;
       if (IsAllocation(call_class)) allocating += length;
     }
-    const double excess = result_.warmup_excess_ns;
-    const double least = Number("step.warmup_share") * excess;
+    const double least = Number("step.warmup_share") * result_.warmup_excess_ns;
     result_.warmup_cause = compiling >= allocating && compiling > least
                                ? "loading and compiling GPU code"
                            : allocating > least ? "allocating memory"
-                                                : "first-time work on the host";
+                           : BlockedIn({Steps().front().start, end}) > least
+                               ? "waits of the host, such as that for the first batch"
+                               : "first-time work on the host";
+  }
+
+  // How long launching threads were blocked in the operating system.
+  double BlockedIn(const Interval& when) const {
+    const OsCallTable& os = trace_.os_calls;
+    Nanos blocked = 0;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (const std::uint32_t i : run_.os_of_thread[thread]) {
+        if (!IsWait(run_.names.Os(os.name[i]))) continue;
+        blocked +=
+            std::max<Nanos>(0, std::min(os.end[i], when.end) - std::max(os.start[i], when.start));
+      }
+    }
+    return static_cast<double>(blocked);
   }
 
   void Phased() {
