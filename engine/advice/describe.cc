@@ -255,6 +255,13 @@ double PriorOf(const RuleInfo& rule, const Knowledge& knowledge) {
   return found == numbers.end() ? 0 : found->second.value;
 }
 
+double ToldShare(const Verdict& verdict) {
+  const auto found = verdict.evidence.find("share");
+  if (verdict.rule->kind != RuleKind::kInfo || found == verdict.evidence.end()) return 0;
+  const auto* const share = std::get_if<double>(&found->second);
+  return share == nullptr ? 0 : *share;
+}
+
 void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge) {
   const auto prior = [&](const Finding& finding) { return PriorOf(*finding.rule, knowledge); };
   std::stable_sort(findings->begin(), findings->end(), [&](const Finding& a, const Finding& b) {
@@ -267,7 +274,10 @@ void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge) {
     // Without a price, what endangers more comes first; and what someone could change comes before
     // what is only told.
     if (!a_info && a.severity != b.severity) return a.severity > b.severity;
+    // What changes no program comes behind what is said of the program.
+    if (a_info && (prior(a) < 0) != (prior(b) < 0)) return prior(b) < 0;
     if (a_info && a.rule->kind != b.rule->kind) return a.rule->kind < b.rule->kind;
+    if (a_info && a.touched_share != b.touched_share) return a.touched_share > b.touched_share;
     if (prior(a) != prior(b)) return prior(a) > prior(b);
     if (!a_info && a.rule->priority != b.rule->priority) return a.rule->priority > b.rule->priority;
     if (a.confidence != b.confidence) return a.confidence > b.confidence;

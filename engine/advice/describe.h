@@ -28,13 +28,17 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
 // The smallest share of the time that a text names; nothing where it names none.
 std::optional<double> ShareNamed(const std::string& text);
 
+// The share that the words of a rule of kind info name; 0 where they name none.
+double ToldShare(const Verdict& verdict);
+
 // Fills Finding::falls_short from the shares that the finding touches and saves.
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding);
 
 // Findings in the order to work on them, numbered from 1; info last.
 void OrderFindings(std::vector<Finding>* findings, const Knowledge& knowledge);
 
-// How common causes of the rule's area are, to break ties (K-C9); 0 where nothing is known.
+// How common causes of the rule's area are, to break ties (K-C9); 0 where nothing is known, less
+// where a fix changes no program.
 double PriorOf(const RuleInfo& rule, const Knowledge& knowledge);
 
 }  // namespace advise

@@ -253,6 +253,7 @@ class JobFixes : public FixList {
                               static_cast<double>(window()) /
                               static_cast<double>(cluster_.ranks.size());
     }
+    if (candidate.rule->kind == RuleKind::kInfo) finding.touched_share = ToldShare(verdict);
     finding.confidence = ConfidenceOf(candidate);
     finding.confidence_from = verdict.saving.confidence_from;
     finding.basis = verdict.saving.basis;

@@ -248,6 +248,7 @@ class TraceFixes : public FixList {
     Finding finding;
     finding.touched_share = static_cast<double>(ClaimOf(candidate).claimed) /
                             static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
+    if (candidate.rule->kind == RuleKind::kInfo) finding.touched_share = ToldShare(verdict);
     finding.comm_share = ShareIn(verdict, &DeviceTime::comm_exposed);
     finding.comm_faster = MakesCommFaster(ClaimOf(candidate).remedy);
     finding.comm_fewer = CommFewer(ClaimOf(candidate).remedy);

@@ -131,7 +131,7 @@ struct RunSign {
 // An error number of NVIDIA's driver (kb/xids.toml).
 struct XidMeaning {
   int code = 0;
-  std::string kind;  // "memory", "board", "link", "driver", "program"
+  std::string kind;  // "memory", "board", "link", "driver", "program", "notice"
   std::string says;  // a clause
 };
 

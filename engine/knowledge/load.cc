@@ -297,7 +297,8 @@ void KnowledgeLoader::ReadXids(TomlReader& reader, const TomlNode& root) {
     reader.OnlyFields(entry, {"code", "kind", "says", "source"});
     XidMeaning xid;
     xid.code = static_cast<int>(reader.Number(entry, "code"));
-    xid.kind = reader.Choice(entry, "kind", {"memory", "board", "link", "driver", "program"});
+    xid.kind =
+        reader.Choice(entry, "kind", {"memory", "board", "link", "driver", "program", "notice"});
     xid.says = reader.Text(entry, "says");
     reader.Text(entry, "source");
     if (knowledge_.FindXid(xid.code) != nullptr)

@@ -6,9 +6,8 @@ return {
   title     = "Shorten the warm-up, or exclude it from what you time",
   status    = "stable",
   since     = "0.1",
-  kind      = "root",
+  kind      = "info",
   effort    = "code",
-  priority  = 20,
   knowledge = { "K-C7", "K-A2", "K-O5" },
 
   needs      = { "steps.count", "steps.median", "steps.warmup.count", "steps.warmup.excess" },

@@ -50,6 +50,22 @@ TEST_CASE("of what has no price, what can be changed comes before what is only t
   CHECK(findings[2].rule->id == "a/told");
 }
 
+TEST_CASE(
+    "of what is only told, the larger part of the time comes first, notes on the capture last") {
+  const Analysed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "capture/note", .kind = RuleKind::kSymptom});
+  verdicts.Add({.id = "a/setting", .kind = RuleKind::kInfo});
+  verdicts.Add({.id = "b/small", .kind = RuleKind::kInfo}).evidence["share"] = 0.1;
+  verdicts.Add({.id = "c/large", .kind = RuleKind::kInfo}).evidence["share"] = 0.3;
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 4);
+  CHECK(findings[0].rule->id == "c/large");
+  CHECK(findings[1].rule->id == "b/small");
+  CHECK(findings[2].rule->id == "a/setting");
+  CHECK(findings[3].rule->id == "capture/note");
+}
+
 TEST_CASE("of what has no price, the larger danger comes first, then the more specific rule") {
   RuleInfo low, medium, specific;
   low.id = "monitor/a";

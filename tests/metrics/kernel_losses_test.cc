@@ -72,6 +72,26 @@ TEST_CASE("products in FP32 get as much faster as tensor cores are, within what 
   CHECK(Changes(Analysed(BackToBack(kernels))->kernels.fp32) == "scales 0 to 1, scales 1 to 1");
 }
 
+TEST_CASE("copies of the key-value cache are no element-wise work that a compiler could fuse") {
+  const char* const write =
+      "void vllm::reshape_and_cache_kernel<__nv_bfloat16, __nv_bfloat16, "
+      "(vllm::Fp8KVCacheDataType)0>(int)";
+  const char* const gather = "void vllm::gather_cache<__nv_bfloat16>(int)";
+  const Analysed run(
+      BackToBack({{kElementwise, 10_us}, {write, 20_us}, {gather, 30_us}, {"work", 50_us}}));
+  CHECK(run->kernels.elementwise.count == 0);
+}
+
+TEST_CASE("parts of a convolution that multiply nothing get no faster by tensor cores") {
+  const char* const patches =
+      "void at::native::im2col_kernel<float>(long, float const*, long, long, long, float*)";
+  const char* const depthwise =
+      "void at::native::(anonymous namespace)::conv_depthwise2d_forward_kernel<3, float, int>(int)";
+  const Analysed run(BackToBack({{patches, 300_us}, {depthwise, 60_us}, {kMatrixFp32, 30_us}},
+                                "NVIDIA A100-SXM4-80GB"));
+  CHECK(Told(run->kernels.fp32) == "1 times, 0 bytes, 30000 ns in all, 30000 ns lost");
+}
+
 TEST_CASE("products on sizes that are not aligned take half of their time when they are") {
   const Analysed run(BackToBack({{kAlign1, 40_us}, {kMatrixBf16, 60_us}}));
   CHECK(Told(run->kernels.unaligned) == "1 times, 0 bytes, 40000 ns in all, 40000 ns lost");

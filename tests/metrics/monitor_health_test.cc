@@ -67,6 +67,12 @@ TEST_CASE("errors that the driver reports: the worst of boards, and those of pro
   CHECK(health.of_board.gpus == std::vector<std::string>{"0000:cb:00", "0000:cc:00", "1"});
   CHECK(health.of_program.code == 31);
   CHECK(health.of_program.gpus == std::vector<std::string>{"0"});
+  // What the driver tells beside an error is none: how to recover, or a test message.
+  const MonitorHealth told = HealthOf({Board("0", {{"xid", "code", {}, {106, 154}}})});
+  CHECK(told.xids_known);
+  CHECK(told.of_board.code == 0);
+  CHECK(told.of_board.gpus.empty());
+  CHECK(HealthOf({Board("0", {{"xid", "code", {}, {154, 149}}})}).of_board.kind == "link");
   // A number that nobody knows is no fault of a program.
   CHECK(HealthOf({Board("0", {{"xid", "code", {}, {999}}})}).of_board.code == 999);
   CHECK(HealthOf({Board("0", {{"xid", "code", {}, {0}}})}).xids_known);

@@ -35,6 +35,7 @@ double GenerationInUse(const MonitoredGpu& gpu, double busy) {
 void AddXid(const std::string& gpu, int code, const Knowledge& knowledge, MonitorHealth* health) {
   if (code <= 0) return;
   const XidMeaning* const known = knowledge.FindXid(code);
+  if (known != nullptr && known->kind == "notice") return;
   DriverErrors& errors =
       known != nullptr && known->kind == "program" ? health->of_program : health->of_board;
   if (!IsIn(gpu, errors.gpus)) errors.gpus.push_back(gpu);

@@ -16,7 +16,7 @@ class ElementwiseFinder : Finder {
         in_update_(in_update),
         light_(run_.names.Shapes([](const KernelClass& c) {
           const bool simple = c.name == "elementwise" || c.name == "copy" || c.name == "cast";
-          return simple && !c.Has("fused") && !c.Has("tiny-optimizer");
+          return simple && !c.Has("fused") && !c.Has("tiny-optimizer") && !c.Has("by-table");
         })),
         loss_(basis),
         runs_(run_),

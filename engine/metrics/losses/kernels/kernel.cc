@@ -315,7 +315,7 @@ class KernelFinder : Finder {
       result_.matrix_ns += Length(op);
       if (Class(op).tensor_core == 1) result_.tensor_ns += Length(op);
       if (Class(op).precision == "fp32" && Class(op).tensor_core != 1) {
-        if (Class(op).Has("vector")) continue;
+        if (Class(op).Has("vector") || Class(op).Has("no-product")) continue;
         Count(op, &fp32);
         names[trace_.strings[Shape(op).name]] += Length(op);
         fp32.ScaleOp(op, 1 / speedup);
