@@ -138,6 +138,22 @@ TEST_CASE("a softmax at the end of a network is no attention") {
   CHECK(run->kernels.attention.count == 0);
 }
 
+TEST_CASE("what works on few values between kernels on many is a run of its own") {
+  const Analysed run = Line()
+                           .Add(kElementwise, 40_us, {.blocks = 5000})
+                           .Add(kElementwise, 3_us, {.blocks = 4})
+                           .Add(kElementwise, 3_us, {.blocks = 4})
+                           .Add(kElementwise, 3_us, {.blocks = 4})
+                           .Add(kElementwise, 40_us, {.blocks = 5000})
+                           .Add(kMatrixBf16, 20_us)
+                           .Add(kElementwise, 40_us, {.blocks = 5000})
+                           .Add(kElementwise, 3_us, {.blocks = 4})
+                           .Run();
+  CHECK(run->kernels.elementwise.count == 5);
+  CHECK(run->kernels.elementwise_runs == 2);
+  CHECK(run->kernels.elementwise.lost->Total() == 89_us);
+}
+
 TEST_CASE("a kernel with fewer blocks than SMs that runs alone has a small grid") {
   const Analysed run = Line()
                            .Add("narrow", 100_us, {.blocks = 25, .threads = 512})

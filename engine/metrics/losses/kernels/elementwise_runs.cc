@@ -28,20 +28,21 @@ class ElementwiseFinder : Finder {
   ElementwiseRuns Find(const std::vector<std::uint32_t>& kernels) {
     // Damaged reports have kernels of no stream.
     const std::size_t streams = trace_.streams.size();
-    std::vector<std::vector<Kernel>> open(streams + 1);
+    std::vector<OpenRuns> open(streams + 1);
     for (const std::uint32_t op : kernels) {
-      std::vector<Kernel>& list = open[std::min<std::size_t>(trace_.ops.stream[op], streams)];
-      if (!IsFusable(op)) {
-        Close(&list);
-        continue;
-      }
+      OpenRuns& runs = open[std::min<std::size_t>(trace_.ops.stream[op], streams)];
+      if (!IsFusable(op) || (!runs.empty() && StepOf(runs.back().back().op) != StepOf(op)))
+        CloseAll(&runs);
+      if (!IsFusable(op)) continue;
       const Kernel kernel{op, ElementsOf(op)};
-      const int size = list.empty() ? 0 : Compare(list.back(), kernel);
-      const bool apart = !list.empty() && StepOf(list.back().op) != StepOf(op);
-      if (apart || size > 0) Close(&list);
-      if (apart || size >= 0) list.push_back(kernel);
+      while (!runs.empty() && Compare(runs.back().back(), kernel) > 0) {
+        Close(runs.back());
+        runs.pop_back();
+      }
+      if (runs.empty() || Compare(runs.back().back(), kernel) < 0) runs.emplace_back();
+      runs.back().push_back(kernel);
     }
-    for (std::vector<Kernel>& list : open) Close(&list);
+    for (OpenRuns& runs : open) CloseAll(&runs);
     return {loss_.Build(), runs_.PerStep()};
   }
 
@@ -50,6 +51,10 @@ class ElementwiseFinder : Finder {
     std::uint32_t op = 0;
     double elements = 0;  // 0 unknown
   };
+
+  // Runs that may go on, each on fewer elements than the one before: what works on statistics of
+  // rows, say, stands between two kernels that work on all elements, and is a run of its own.
+  using OpenRuns = std::vector<std::vector<Kernel>>;
 
   bool IsFusable(std::uint32_t op) const {
     return light_.Has(trace_.ops.detail[op]) && trace_.ops.in_graph[op] == 0 &&
@@ -99,22 +104,25 @@ class ElementwiseFinder : Finder {
     return 0;
   }
 
-  void Close(std::vector<Kernel>* list) {
-    if (list->size() >= 2) {
-      runs_.Count(trace_.ops.start[list->front().op]);
-      for (const Kernel& kernel : *list) {
-        const Nanos start = trace_.ops.start[kernel.op];
-        loss_.Count(start, 0, trace_.ops.end[kernel.op] - start);
-        loss_.AddOp(kernel.op);
-      }
-      for (std::size_t i = 1; i < list->size(); ++i) {
-        const std::uint32_t op = (*list)[i].op;
-        loss_.ScaleOp(op, residual_);
-        const std::uint32_t call = trace_.ops.call[op];
-        if (call != kNone) loss_.remedy().vanished_calls.push_back(call);
-      }
+  void CloseAll(OpenRuns* runs) {
+    for (const std::vector<Kernel>& run : *runs) Close(run);
+    runs->clear();
+  }
+
+  void Close(const std::vector<Kernel>& run) {
+    if (run.size() < 2) return;
+    runs_.Count(trace_.ops.start[run.front().op]);
+    for (const Kernel& kernel : run) {
+      const Nanos start = trace_.ops.start[kernel.op];
+      loss_.Count(start, 0, trace_.ops.end[kernel.op] - start);
+      loss_.AddOp(kernel.op);
     }
-    list->clear();
+    for (std::size_t i = 1; i < run.size(); ++i) {
+      const std::uint32_t op = run[i].op;
+      loss_.ScaleOp(op, residual_);
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call != kNone) loss_.remedy().vanished_calls.push_back(call);
+    }
   }
 
   const Phases& phases_;
