@@ -56,7 +56,7 @@ class EvidenceCollector {
   }
 
   std::string OpName(std::uint32_t op) const {
-    if (trace_.ops.kind[op] != OpKind::kKernel) return OpWord(op);
+    if (trace_.ops.kind[op] != OpKind::kKernel) return std::string(OpWord(op));
     const std::string& name = trace_.strings[trace_.shapes[trace_.ops.detail[op]].name];
     return KernelInWords(name);
   }
@@ -76,7 +76,7 @@ class EvidenceCollector {
     if (analysis_.times[device].idle.Contains(middle)) {
       LongestGap(device, middle, longest.Length());
     } else {
-      LongestOp(device, middle);
+      LongestOp(device, middle, longest.Length());
     }
   }
 
@@ -96,12 +96,10 @@ class EvidenceCollector {
     if (!any || next == kNone) return;
     Evidence item;
     const Nanos gap = trace_.ops.start[next] - until;
-    item.partly = 10 * explained < 9 * gap;
+    item.partly = IsPart(explained, gap);
     item.what = item.partly ? "a gap on the GPU" : "the longest gap on the GPU that this explains";
     if (!guide_.IsDatabase()) item.what += ", which ends with " + OpName(next);
-    if (item.partly)
-      item.what += fmt::format(" (this finding explains {} of it)",
-                               FormatQuantity(static_cast<double>(explained), "ns"));
+    item.what += PartOf(item, explained);
     item.start_ns = until;
     item.end_ns = trace_.ops.start[next];
     item.value = static_cast<double>(gap);
@@ -109,7 +107,9 @@ class EvidenceCollector {
     Add(std::move(item), guide_.GapBefore(trace_.ops.start[next], device));
   }
 
-  void LongestOp(std::uint32_t device, Nanos middle) {
+  // "Such" are ops of a kind that the fix changes. Others run in time that is lost for another
+  // reason: an upload that came late.
+  void LongestOp(std::uint32_t device, Nanos middle, Nanos explained) {
     const auto length = [&](std::uint32_t op) { return trace_.ops.end[op] - trace_.ops.start[op]; };
     std::uint32_t found = kNone;
     for (const std::uint32_t op : analysis_.run.ops_of_device[device]) {
@@ -117,14 +117,33 @@ class EvidenceCollector {
       if (runs && (found == kNone || length(op) > length(found))) found = op;
     }
     if (found == kNone) return;
-    if (guide_.IsDatabase() && evidence_.empty()) Total(found);
+    const bool changed = IsChanged(found);
+    if (changed && guide_.IsDatabase() && evidence_.empty()) Total(found);
     Evidence item;
-    item.what = std::string("the longest such ") + OpWord(found);
+    item.partly = !changed && IsPart(explained, length(found));
+    item.what = changed ? fmt::format("the longest such {}", OpWord(found))
+                        : fmt::format("a {} on the GPU{}", OpWord(found), PartOf(item, explained));
     item.start_ns = trace_.ops.start[found];
     item.end_ns = trace_.ops.end[found];
     item.value = static_cast<double>(length(found));
     item.unit = "ns";
     Add(std::move(item), guide_.OpAt(found));
+  }
+  bool IsChanged(std::uint32_t op) const {
+    const auto like_it = [&](std::uint32_t other) { return OpWord(other) == OpWord(op); };
+    const auto like = [&](const auto& one) { return like_it(one.first); };
+    return std::any_of(remedy_.scaled_ops.begin(), remedy_.scaled_ops.end(), like) ||
+           std::any_of(remedy_.lighter_ops.begin(), remedy_.lighter_ops.end(), like) ||
+           std::any_of(remedy_.detached_ops.begin(), remedy_.detached_ops.end(), like_it) ||
+           std::any_of(remedy_.freed_ops.begin(), remedy_.freed_ops.end(), like_it) ||
+           IsIn(trace_.ops.call[op], remedy_.unblocked_calls);
+  }
+
+  static bool IsPart(Nanos explained, Nanos whole) { return 10 * explained < 9 * whole; }
+  static std::string PartOf(const Evidence& item, Nanos explained) {
+    if (!item.partly) return "";
+    return fmt::format(" (this finding explains {} of it)",
+                       FormatQuantity(static_cast<double>(explained), "ns"));
   }
 
   // The counters of the first kernel that the rule names, where they stand in their own file.
@@ -154,7 +173,7 @@ class EvidenceCollector {
     }
   }
 
-  const char* OpWord(std::uint32_t op) const {
+  std::string_view OpWord(std::uint32_t op) const {
     switch (trace_.ops.kind[op]) {
       case OpKind::kKernel:
         return analysis_.run.IsComm(op) ? "communication kernel" : "kernel";
@@ -229,9 +248,11 @@ class EvidenceCollector {
         [&](std::uint32_t op) { return copies.bytes[trace_.ops.detail[op]]; });
     std::vector<std::string> names;
     for (const CopyDirection direction : directions) names.push_back(DirectionName(direction));
-    AddTotal(
-        fmt::format("bytes copied {} ({} memory)", fmt::join(names, " and "), MemoryName(memory)),
-        bytes, "bytes", std::move(look_up));
+    const bool migrated = std::all_of(directions.begin(), directions.end(), IsMigration);
+    AddTotal(migrated ? "bytes of managed memory that moved"
+                      : fmt::format("bytes copied {} ({} memory)", fmt::join(names, " and "),
+                                    MemoryName(memory)),
+             bytes, "bytes", std::move(look_up));
   }
 
   void KernelTotal(StringId name) {

@@ -15,6 +15,7 @@
 #include "engine/advice/fix_list.h"
 #include "engine/advice/unprofiled.h"
 #include "engine/base/text.h"
+#include "engine/trace/launched.h"
 
 namespace advise {
 namespace {
@@ -35,11 +36,6 @@ void AddIf(bool changed, const char* what, std::vector<std::string>* changes) {
   if (changed) changes->emplace_back(what);
 }
 
-double ShareWithoutCall(const OpTable& ops) {
-  const auto unknown = std::count(ops.call.begin(), ops.call.end(), kNone);
-  return ops.size() > 0 ? static_cast<double>(unknown) / static_cast<double>(ops.size()) : 0;
-}
-
 // Fixes take time on the devices of one trace.
 class TraceFixes : public FixList {
  public:
@@ -48,7 +44,7 @@ class TraceFixes : public FixList {
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
         without_profiler_(analysis),
-        unlinked_(ShareWithoutCall(analysis.run.trace.ops)),
+        unlinked_(CountLaunched(analysis.run.trace.ops).UnknownShare()),
         specific_(analysis.times.size()),
         taken_(analysis.times.size()),
         unreplayed_(analysis.times.size()) {

@@ -5,21 +5,10 @@
 
 #include "engine/base/launcher_variables.h"
 #include "engine/facts/of_ranks.h"
+#include "engine/trace/launched.h"
 
 namespace advise::facts {
 namespace {
-
-// Operations of streams without a launching call, as a share.
-double Unattributed(const Trace& trace) {
-  double unattributed = 0;
-  double launched = 0;
-  for (std::size_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.stream[op] == kNone) continue;
-    launched += 1;
-    if (trace.ops.call[op] == kNone) unattributed += 1;
-  }
-  return ShareOf(unattributed, launched);
-}
 
 double Overhead(const Analysis& a) {
   const Trace& trace = a.run.trace;
@@ -87,7 +76,8 @@ void DeclareCaptureFacts(Catalog* catalog) {
   trace.Add("capture.seconds", "num", "Length of the capture session in seconds.",
             [](const Trace& t) { return static_cast<double>(t.session_ns) / kNanosPerSecond; });
   trace.Add("capture.unattributed", "share",
-            "Share of the GPU operations whose launching call was not captured.", Unattributed);
+            "Share of the GPU operations whose launching call was not captured.",
+            [](const Trace& t) { return CountLaunched(t.ops).UnknownShare(); });
   auto& all = catalog->OfAll();
   all.Add("capture.launches", "count", "Launching calls of the whole capture.",
           [](const Analysis& a) { return LaunchingCalls(a.run); });

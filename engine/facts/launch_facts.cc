@@ -38,8 +38,9 @@ void DeclareCosts(Catalog* catalog) {
 
 void DeclareLosses(Catalog* catalog) {
   auto& launches = catalog->Of(&Analysis::launches);
-  launches.AddLoss("launch.bound", kChange,
-                   {"", "Short gaps between kernels, spread over the step, that launching causes.",
+  launches.AddLoss("launch.bound", kCount | kChange,
+                   {"short gaps between kernels that launching causes",
+                    "Short gaps between kernels, spread over the step, that launching causes.",
                     "Launches that come late cost the host nothing, nor does the code between."},
                    &Launches::bound);
   launches.AddLoss("launch.graph", kChange,

@@ -108,6 +108,13 @@ void DeclareSlowSteps(Catalog* catalog) {
   stall.Add("steps.stall.gpu_share", "share",
             "Share of the excess of periodic slow steps in which the GPU has more work.",
             &StepStats::stall_gpu_share);
+  stall.Add(
+      "steps.stall.work", "num",
+      "Kernels and graphs of a periodic slow step over those of a usual step; 0 when unknown.",
+      &StepStats::stall_work);
+  stall.Add("steps.stall.phase", "name",
+            "The phase that launches most of the work that only periodic slow steps have.",
+            UnlessEmpty(&StepStats::stall_work_phase, "no range names this work", "nvtx"));
   stall.Add("steps.stall.bytes", "bytes",
             "Bytes that each periodic slow step copies to the host and other steps do not.",
             &StepStats::stall_bytes);

@@ -40,6 +40,9 @@ void DeclareSyncFacts(Catalog* catalog) {
             &Syncs::item_code_ns);
   syncs.Add("sync.item.median_bytes", "bytes",
             "Median size of the tiny copies that the host waits for.", &Syncs::item_median_bytes);
+  syncs.Add("sync.item.most_bytes", "bytes",
+            "Size of the largest of the tiny copies that the host waits for.",
+            &Syncs::item_most_bytes);
   syncs.Add("sync.item.direction", "name",
             "Direction of the tiny copies that the host waits for: d2h, h2d or both.",
             &Syncs::item_direction);

@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/kernel_table.h"
 #include "engine/pipeline/measure_command.h"
+#include "engine/trace/launched.h"
 
 namespace advise {
 
@@ -116,14 +117,10 @@ bool RequestsMatter(const Analysis& analysis) {
 void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Trace& trace = analysis.run.trace;
   const auto skew = static_cast<Nanos>(analysis.run.knowledge.Number("idle.clock_skew"));
-  std::size_t launched = 0;
-  std::size_t unknown = 0;
+  const auto [launched, unknown] = CountLaunched(trace.ops);
   std::size_t early = 0;
   for (std::size_t op = 0; op < trace.ops.size(); ++op) {
-    if (trace.ops.stream[op] == kNone) continue;
-    ++launched;
     const std::uint32_t call = trace.ops.call[op];
-    unknown += call == kNone ? 1 : 0;
     early += call != kNone && trace.ops.start[op] < trace.calls.start[call] - skew ? 1 : 0;
   }
   if (early > 0) {

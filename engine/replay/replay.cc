@@ -103,7 +103,8 @@ class Replay::Pass {
   std::vector<std::optional<Nanos>> turns_later_;  // by turns of a lock: by how much they move
   std::vector<Nanos> reached_;  // per device: end of what has run so far, less what runs aside
   // Per device; of what runs aside, and of communication among that.
-  std::vector<Nanos> device_busy_, link_busy_, talk_busy_;
+  std::vector<Nanos> device_busy_;
+  std::vector<Nanos> link_busy_, talk_busy_;       // by device and way: links carry both at once
   std::vector<std::size_t> launches_;              // per stream: so far
   std::vector<std::vector<std::uint32_t>> begun_;  // per stream: the ops of these, in order
   std::vector<double> wide_busy_;
@@ -126,8 +127,8 @@ Replay::Pass::Pass(const Replay& graph, const Remedy& remedy)
       turns_later_(graph.turns_.size()),
       reached_(graph.device_count_, graph.from_),
       device_busy_(graph.device_count_, 0),
-      link_busy_(graph.device_count_, 0),
-      talk_busy_(graph.device_count_, 0),
+      link_busy_(2 * graph.device_count_, 0),
+      talk_busy_(2 * graph.device_count_, 0),
       launches_(graph.queue_depth_.size(), 0),
       begun_(graph.queue_depth_.size()),
       wide_busy_(graph.device_count_, 0),
@@ -354,8 +355,11 @@ void Replay::Pass::StartOp(std::uint32_t i) {
     }
   }
   if (changes_.detached[i] != 0) {
-    link_busy_[op.device] += DurationOf(i);
-    if (op.talks) talk_busy_[op.device] += DurationOf(i);
+    for (const std::uint32_t way : {2 * op.device, 2 * op.device + 1}) {
+      if (way % 2 == 0 ? !op.to_device : !op.from_device) continue;
+      link_busy_[way] += DurationOf(i);
+      if (op.talks) talk_busy_[way] += DurationOf(i);
+    }
     return;
   }
   device_busy_[op.device] += DurationOf(i);

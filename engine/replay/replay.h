@@ -107,12 +107,13 @@ class Replay {
     std::uint32_t event;     // op elsewhere that a recorded event made it wait for
     std::uint32_t group;     // collective, kNone
     std::uint32_t device;
-    std::uint32_t stream;  // kNone: not recorded
-    bool submitted;        // the first op of its call: takes one place of the stream's queue
-    bool early;            // launched before the window: ready whenever its turn comes
-    bool wide;             // a compute kernel that fills the device by itself
-    bool talks;            // communicates
-    Nanos latency;         // from the start of the call
+    std::uint32_t stream;         // kNone: not recorded
+    bool submitted;               // the first op of its call: takes one place of the stream's queue
+    bool early;                   // launched before the window: ready whenever its turn comes
+    bool wide;                    // a compute kernel that fills the device by itself
+    bool talks;                   // communicates
+    bool to_device, from_device;  // the ways of the link on which it goes beside kernels
+    Nanos latency;                // from the start of the call
     Nanos spacing;  // from the end of the previous op of its stream, when it was queued behind it
   };
   enum class Event : std::uint8_t { kGroupEnd, kCallEnd, kCallStart, kOpStart };

@@ -76,6 +76,11 @@ void Replay::AddOps(const Run& run) {
     op.early = op.call == kNone && table.call[row] != kNone;
     op.device = table.device[row];
     op.talks = run.IsComm(row);
+    const CopyDirection way = table.kind[row] == OpKind::kCopy
+                                  ? run.trace.copies.direction[table.detail[row]]
+                                  : CopyDirection::kUnknown;
+    op.to_device = way != CopyDirection::kDeviceToHost;
+    op.from_device = way != CopyDirection::kHostToDevice;
     const bool computes = table.kind[row] == OpKind::kKernel && !op.talks;
     op.wide = computes && !opens_next && !room.IsLeftBy(row);
     op.within = op.awaited = op.event = op.group = op.previous = kNone;

@@ -29,15 +29,23 @@ Ink InkOf(Severity severity) {
   return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
 }
 
-// A sentence up to where it goes on with what follows from it; whole where that says too little.
+// A sentence up to where it goes on with what follows from it, outside parentheses; whole where
+// that says too little.
 std::string FirstClause(const std::string& sentence) {
-  constexpr std::ptrdiff_t kFewestWords = 6;
-  std::size_t end = sentence.size();
-  for (const char* mark : {": ", "; ", ", so ", ", but ", ", while ", ", although ", ", such as "})
-    end = std::min(end, sentence.find(mark));
-  const std::ptrdiff_t words =
-      1 + std::count(sentence.begin(), sentence.begin() + static_cast<std::ptrdiff_t>(end), ' ');
-  return end == sentence.size() || words < kFewestWords ? sentence : sentence.substr(0, end) + ".";
+  static constexpr std::array<std::string_view, 7> kMarks = {
+      ": ", "; ", ", so ", ", but ", ", while ", ", although ", ", such as "};
+  constexpr std::size_t kFewestWords = 6;
+  std::size_t words = 1;
+  int depth = 0;
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    const std::string_view rest = std::string_view(sentence).substr(i);
+    if (depth == 0 && std::any_of(kMarks.begin(), kMarks.end(),
+                                  [&](std::string_view mark) { return rest.starts_with(mark); }))
+      return words < kFewestWords ? sentence : sentence.substr(0, i) + ".";
+    words += sentence[i] == ' ' ? 1 : 0;
+    depth += sentence[i] == '(' ? 1 : sentence[i] == ')' ? -1 : 0;
+  }
+  return sentence;
 }
 
 // The links of the fixes, each once, those of the first fix first.

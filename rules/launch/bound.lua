@@ -1,6 +1,9 @@
 -- The host cannot launch as fast as the GPU computes: short gaps lie between the kernels, behind launches that came when
 -- the GPU had nothing left to do. Gaps that waits, loading and copies make are not among them, and launches behind a
 -- full queue, which take long because they are held back, leave none.
+local slower = "Launching each kernel, with the code around it, takes longer on the host than the kernel takes on the GPU."
+local at_times = "Where the GPU has run out of work, it waits while the host prepares and launches the next kernel."
+
 return {
   id        = "launch/bound",
   title     = "Reduce launch work: the GPU waits for the host between kernels",
@@ -13,12 +16,12 @@ return {
   knowledge = { "K-A1", "K-B3", "K-A8" },
 
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median", "launch.kernel.median",
-                 "launch.bound.lost", "launch.bound.remedy" },
+                 "launch.bound.count", "launch.bound.lost", "launch.bound.remedy" },
   optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.kind", "startup.time", "phase.optimizer.lost" },
-  thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up", "mostly_optimizer" },
+  thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up", "mostly_optimizer", "mostly_empty" },
 
   symptom = "Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time. {empty:pct} of the launches find the GPU idle.",
-  cause   = "Launching each kernel, with the code around it, takes longer on the host than the kernel takes on the GPU.",
+  cause   = "{why:text}",
   fixes   = {
     { action  = "Update all weights with a few launches: use a fused optimizer", reason = "optimizer",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
@@ -69,14 +72,15 @@ graph.launch(stream)                      # each step]], language = "python", ["
     local lost = share(f.launch.bound.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
     -- The mean, not the median: where the host is late only now and then, most gaps are the usual microsecond.
-    local gap = share(f.launch.bound.lost.time, f.launch.bound.lost.count)
+    local gap = share(f.launch.bound.lost.time, f.launch.bound.count)
     local of_kernel = share(gap, f.launch.kernel.median)
     local of_call = share(gap, f.launch.call.median)
     if not at_least(of_kernel, t.min_gap_of_kernel) and not at_least(of_call, t.min_gap_of_call) then return nil end
     -- Gaps in the optimizer have a cheaper fix than the rest of the step.
     local of_optimizer = share(f.phase.optimizer.lost and f.phase.optimizer.lost.time or 0, f.launch.bound.lost.time)
     local reason = at_least(of_optimizer, t.mostly_optimizer) and "optimizer" or nil
-    return { share = lost, reason = reason, empty = f.launch.queue_empty, gap = gap, kernel = f.launch.kernel.median,
+    local why = at_least(gap, f.launch.kernel.median) and at_least(f.launch.queue_empty, t.mostly_empty) and slower or at_times
+    return { share = lost, why = why, reason = reason, empty = f.launch.queue_empty, gap = gap, kernel = f.launch.kernel.median,
              call = f.launch.call.median, launches = f.launch.count, kernels_per_step = f.launch.kernels_per_step }
   end,
 
@@ -87,53 +91,56 @@ graph.launch(stream)                      # each step]], language = "python", ["
     { name = "a few kernels show no loop",
       facts = { window = { supports_verdict = false, device_time = 1e9 }, run = { kind = "kernels" },
                 launch = { count = 20, queue_empty = 0.93, kernels_per_step = 20, call = { median = 5000 },
-                           kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 20 }, remedy = true } } },
+                           kernel = { median = 9000 }, bound = { count = 20, lost = 4.5e8, remedy = true } } },
       expect = "not_applicable" },
     { name = "a first pass loads code",
       edges = { ["startup.time"] = 5e7 },
       facts = { window = { supports_verdict = false, device_time = 1e9 }, run = { kind = "one-pass" }, startup = { time = 2e8 },
                 launch = { count = 500, queue_empty = 0.93, kernels_per_step = 500, call = { median = 5000 },
-                           kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 500 }, remedy = true } } },
+                           kernel = { median = 9000 }, bound = { count = 500, lost = 4.5e8, remedy = true } } },
       expect = "not_applicable" },
     { name = "one warm pass of small kernels",
-      edges = { ["launch.bound.lost"] = 1.52e5, ["launch.count"] = 50 },
+      edges = { ["launch.bound.lost"] = 1.52e5, ["launch.count"] = 50, ["launch.queue_empty"] = 0.5 },
       facts = { window = { supports_verdict = false, device_time = 7.6e6 }, run = { kind = "one-pass" }, startup = { time = 0 },
                 launch = { count = 154, queue_empty = 0.96, kernels_per_step = 154, call = { median = 4630 },
-                           kernel = { median = 8224 }, bound = { lost = { time = 4.4e6, count = 150 }, remedy = true } } },
-      expect = { launches = 154 }, saving = { claims = 4.4e6, confidence = 0.7 } },
+                           kernel = { median = 8224 }, bound = { count = 150, lost = 4.4e6, remedy = true } } },
+      expect = { launches = 154, gap = 4.4e6 / 150,
+                 why = "Launching each kernel, with the code around it, takes longer on the host than the kernel takes on the GPU." },
+      saving = { claims = 4.4e6, confidence = 0.7 } },
     { name = "gaps as long as the kernels",
       edges = { ["launch.bound.lost"] = 5.06e7 },
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.93, kernels_per_step = 1000, call = { median = 5000 },
-                           kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 56250 }, remedy = true } } },
-      expect = { share = 0.45, empty = 0.93, gap = 8000, kernel = 9000, call = 5000, launches = 50000, kernels_per_step = 1000 },
+                           kernel = { median = 9000 }, bound = { count = 56250, lost = 4.5e8, remedy = true } } },
+      expect = { share = 0.45, empty = 0.93, gap = 8000, kernel = 9000, call = 5000, launches = 50000, kernels_per_step = 1000,
+                 why = "Where the GPU has run out of work, it waits while the host prepares and launches the next kernel." },
       saving = { claims = 4.5e8, confidence = 0.7 } },
     { name = "most gaps are in the optimizer",
       edges = { ["phase.optimizer.lost"] = 2.25e8 },
       facts = { window = { device_time = 1e9 }, phase = { optimizer = { lost = 3e8 } },
                 launch = { count = 50000, queue_empty = 0.93, kernels_per_step = 1000, call = { median = 5000 },
-                           kernel = { median = 9000 }, bound = { lost = { time = 4.5e8, count = 56250 }, remedy = true } } },
+                           kernel = { median = 9000 }, bound = { count = 56250, lost = 4.5e8, remedy = true } } },
       expect = { share = 0.45, reason = "optimizer" }, saving = { claims = 4.5e8, confidence = 0.7 } },
     { name = "launches of a part of each step come late",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.2, kernels_per_step = 1000, call = { median = 5000 },
-                           kernel = { median = 9000 }, bound = { lost = { time = 1e8, count = 10000 }, remedy = true } } },
+                           kernel = { median = 9000 }, bound = { count = 10000, lost = 1e8, remedy = true } } },
       expect = { share = 0.1, empty = 0.2, gap = 10000 }, saving = { claims = 1e8, confidence = 0.7 } },
     { name = "near miss: tiny kernels behind a full queue",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.01, call = { median = 30000 },
-                           kernel = { median = 3000 }, bound = { lost = { time = 5e6, count = 500 }, remedy = true } } },
+                           kernel = { median = 3000 }, bound = { count = 500, lost = 5e6, remedy = true } } },
       expect = "silent" },
     { name = "near miss: the queue runs dry after waits, gaps are short otherwise",
       edges = { ["launch.bound.lost"] = 8.33e7 },
       facts = { window = { device_time = 1e9 },
                 launch = { count = 5000, queue_empty = 0.6, call = { median = 5000 },
-                           kernel = { median = 200000 }, bound = { lost = { time = 4e7, count = 33333 }, remedy = true } } },
+                           kernel = { median = 200000 }, bound = { count = 33333, lost = 4e7, remedy = true } } },
       expect = "silent" },
     { name = "near miss: an empty queue that costs little",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 500, queue_empty = 0.9, call = { median = 5000 },
-                           kernel = { median = 2000000 }, bound = { lost = 4e6, remedy = true } } },
+                           kernel = { median = 2000000 }, bound = { count = 450, lost = 4e6, remedy = true } } },
       expect = "silent" },
     { name = "nothing was launched", facts = { window = { device_time = 1e9 }, launch = { count = 0 } },
       expect = "not_applicable" },

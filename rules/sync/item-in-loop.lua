@@ -20,11 +20,11 @@ return {
   not_applicable = "the host waits for no tiny copies",
   evidence       = { "count", "per_step", "operator", "source", bytes = "median_bytes" },
   needs          = { "sync.item.direction" },
-  optional       = { "sync.item.code", "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "window.supports_verdict", "run.kind",
+  optional       = { "sync.item.most_bytes", "sync.item.code", "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "window.supports_verdict", "run.kind",
                      "startup.time" },
   thresholds     = { "min_share", "min_per_step", "per_token", "min_count_of_pass", "max_start_up", "much_code" },
 
-  symptom = "The host waits for a copy of {bytes:bytes} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "The host waits for a copy of {size:text} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host {until_when:text}.",
   fixes   = {
     { reason = "token", action = "Give generate() a static cache: it then compiles the decoding step, and less work waits behind each check for the end",
@@ -87,6 +87,8 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     e.way = "from or to the GPU"
     if direction == "device to host" then e.way = "from the GPU" end
     -- The next token starts from the last one, and the host must know it to stop. An engine reads it for all its requests.
+    local most = f.sync.item.most_bytes or e.bytes
+    e.size = (most == e.bytes and "" or "up to ") .. in_words(most, "bytes")
     local once = direction == "device to host" and at_most(e.per_step, t.per_token)
     if once and engines[f.run.framework or ""] then return nil end
     local token = once and f.run.decode
@@ -137,14 +139,14 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
       expect = { operator = "aten::item", op_text = "; most come from aten::item in train.py(62): step", ways = { { reason = "read" } } } },
     { name = "small tensors are moved to the host",
       facts = { window = { device_time = 1e9 },
-                sync = { item = { count = 200, per_step = 10, median_bytes = 64, direction = "device to host", lost = 1.2e8,
-                                  remedy = true, operator = "aten::to" } } },
-      expect = { ways = { { reason = "moved" }, { reason = "read" } } } },
+                sync = { item = { count = 200, per_step = 10, median_bytes = 64, most_bytes = 7832, direction = "device to host",
+                                  lost = 1.2e8, remedy = true, operator = "aten::to" } } },
+      expect = { size = "up to 7.83 kB", ways = { { reason = "moved" }, { reason = "read" } } } },
     { name = "ten .item() calls a step",
       facts = { window = { device_time = 1e9 },
                 sync = { item = { count = 200, per_step = 10, median_bytes = 4, direction = "device to host", lost = 1.2e8,
                                   remedy = true } } },
-      expect = { share = 0.12, count = 200, per_step = 10, bytes = 4, way = "from the GPU", op_text = "" },
+      expect = { share = 0.12, count = 200, per_step = 10, bytes = 4, size = "4 B", way = "from the GPU", op_text = "" },
       saving = { claims = 1.2e8, confidence = 0.85 } },
     { name = "the host works on what it reads",
       edges = { ["sync.item.code"] = 6e7 },

@@ -7,6 +7,8 @@
 namespace advise {
 namespace {
 
+using Catch::Matchers::Contains;
+
 TEST_CASE("severity follows the share that is saved") {
   const Analysed run(HalfIdleSteps(), kAuto);
   REQUIRE(run->support.verdict);
@@ -207,10 +209,10 @@ TEST_CASE("two savings that nobody can tell apart are one number") {
   finding.alone_share = 0.108;  // rounded, 1 % more
   finding.falls_short = true;
   CHECK_FALSE(finding.DiffersAlone());
-  CHECK_THAT(finding.Seen(), Catch::Matchers::Contains("would save 10 % of the time"));
+  CHECK_THAT(finding.Seen(), Contains("would save 10 % of the time"));
   finding.alone_share = 0.2;
   CHECK(finding.DiffersAlone());
-  CHECK_THAT(finding.Seen(), Catch::Matchers::Contains("would save 20 % of the time"));
+  CHECK_THAT(finding.Seen(), Contains("would save 20 % of the time"));
   finding.turn = 1;  // nothing stands above it
   CHECK_FALSE(finding.DiffersAlone());
 }
@@ -376,6 +378,50 @@ TEST_CASE("evidence names its table and can be checked with one statement") {
     CheckStatement(item.sql);
     CHECK(item.sql.find(item.table) != std::string::npos);
   }
+}
+
+TEST_CASE("what runs in lost time is called one of the things only if the fix changes it") {
+  TraceBuilder story = HalfIdleSteps();
+  for (int i = 0; i < 100; ++i) {
+    const Nanos at = i * 200_us;
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at + 111_us, at + 113_us},
+                    {at + 115_us, at + 189_us});
+  }
+  const Analysed run(story, kAuto);
+  const OpTable& ops = run.trace().ops;
+  std::uint32_t copy = 50;
+  while (ops.kind[copy] != OpKind::kCopy) ++copy;
+  const auto evidence = [&](const std::shared_ptr<Remedy>& remedy, Nanos from) {
+    Verdicts verdicts;
+    verdicts.Add({.claims = {{{from, ops.end[copy]}}}, .remedy = remedy});
+    const Finding finding = verdicts.Rank(run).at(0);
+    std::string all;
+    for (const Evidence& item : finding.evidence) all += item.what + "; ";
+    return all;
+  };
+  auto faster = std::make_shared<Remedy>();
+  faster->scaled_ops = {{copy, 0.5F}};
+  CHECK_THAT(evidence(faster, ops.start[copy]), Contains("the longest such copy"));
+  // The host launches the upload late: it is no copy that is to change.
+  auto earlier = std::make_shared<Remedy>();
+  earlier->host_cuts = {{0, IntervalSet::Of({{ops.start[copy] - 60_us, ops.start[copy] - 10_us}})}};
+  CHECK_THAT(evidence(earlier, ops.start[copy]), Contains("a copy on the GPU;"));
+  CHECK_THAT(evidence(earlier, ops.end[copy] - 10_us),
+             Contains("a copy on the GPU (this finding explains 10.0 µs of it)"));
+}
+
+TEST_CASE("what the driver migrates was launched by nobody, and lowers no confidence") {
+  TraceBuilder story = HalfIdleSteps();
+  for (int i = 0; i < 900; ++i) {
+    const Nanos at = i * 20_us;
+    story.MigrateToGpu(64_KiB, {at + 1_us, at + 2_us});
+  }
+  const Analysed run(story, kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.claims = {Percent(run, 0, 20)}, .confidence = 0.5});
+  const Finding finding = verdicts.Rank(run).at(0);
+  CHECK(finding.confidence == 0.5);
+  CHECK_THAT(finding.confidence_from, !Contains("launching calls"));
 }
 
 TEST_CASE("evidence of a report that is no database has no statement") {

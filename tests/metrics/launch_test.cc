@@ -26,6 +26,19 @@ TEST_CASE("short gaps that launching makes are lost to launching") {
   CHECK(run->launches.framework.lost->Total() == 0);
 }
 
+// The wait goes on for 10 us after the kernel has ended, and the launch comes 20 us later.
+TEST_CASE("a gap that begins with the end of a wait is one gap") {
+  TraceBuilder story;
+  for (int i = 0; i < 100; ++i) {
+    const Nanos call = i * 80_us;
+    story.Launch("work", {call, call + 5_us}, {call + 10_us, call + 50_us});
+    story.Call("cudaStreamSynchronize", {call + 5_us, call + 60_us});
+  }
+  const Analysed run(story);
+  CHECK(run->launches.bound.count == 99);
+  CHECK(run->launches.gap_median_ns == 40_us);
+}
+
 // As PyTorch does before a kernel: three questions to the driver right before the launch, behind
 // the code of the operator. A convolution's backward operator takes many times as long as a ReLU's.
 TEST_CASE("the code of slow operators is launching, however short the calls beside the launch") {

@@ -138,6 +138,41 @@ TEST_CASE("steps that wait for other ranks do not break the rhythm of the slow o
   CHECK(run->step_stats.stall.lost->Total() == Approx(5 * 20e6).epsilon(0.1));
 }
 
+// Each eighth step evaluates: ten batches more, one kernel each, that keep the GPU busy.
+TEST_CASE("an evaluation that keeps the GPU busy is more work, and no loss") {
+  for (const bool named : {true, false}) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int n = 0; n < 40; ++n) {
+      const int batches = n % 8 == 7 ? 10 : 0;
+      const Nanos train = at + 10_ms;
+      const Nanos end = train + batches * 3_ms;
+      story.Range("step", {at, end});
+      story.Launch("train", {at, at + 5_us}, {at + 10_us, at + 5_ms});
+      story.Launch("train", {at + 6_us, at + 11_us}, {at + 5_ms, train});
+      if (named && batches > 0) story.Range("evaluation", {at + 12_us, end - 1_us});
+      for (int b = 0; b < batches; ++b) {
+        const Nanos call = at + 20_us + b * 10_us;
+        story.Launch("infer", {call, call + 5_us}, {train + b * 3_ms, train + (b + 1) * 3_ms});
+      }
+      at = end;
+    }
+    const Analysed run(story, kAuto);
+    CHECK(run->step_stats.stall_every == 8);
+    CHECK(run->step_stats.stall_excess_ns == Approx(5 * 30e6).epsilon(0.05));
+    CHECK(run->step_stats.stall_gpu_share == Approx(1).epsilon(0.05));
+    CHECK(run->step_stats.stall.lost->Total() < 1_ms);
+    CHECK(run->step_stats.stall_work == Approx(6));  // 12 kernels over 2
+    CHECK(run->step_stats.stall_work_phase == (named ? "evaluation" : ""));
+  }
+}
+
+TEST_CASE("a pause at a regular distance is no more work") {
+  const Analysed run(Steps(40, [](int n) { return n % 8 == 7 ? 30_ms : Nanos{0}; }), kAuto);
+  CHECK(run->step_stats.stall_every == 8);
+  CHECK(run->step_stats.stall_work == Approx(1));
+}
+
 TEST_CASE("short pauses at a regular distance are a rhythm, though no step is unusually long") {
   const Analysed run(Steps(40, [](int n) { return n % 4 == 3 ? 1200_us : Nanos{0}; }), kAuto);
   REQUIRE(run->run.steps.outliers.empty());

@@ -22,6 +22,21 @@ TEST_CASE("a wait in a loop, with what the GPU idles behind it") {
   CHECK(run->syncs.busy_wait_ns == 4e3);
 }
 
+TEST_CASE("of small copies of several sizes, the median and the largest are known") {
+  TraceBuilder story;
+  for (int i = 0; i < 3; ++i) {
+    const Nanos at = i * 300_us;
+    story.Launch("a", {at, at + 5_us}, {at + 10_us, at + 100_us})
+        .CopyFromGpu(i == 1 ? 4000 : 8, MemoryKind::kPinned, {at + 6_us, at + 8_us},
+                     {at + 101_us, at + 103_us})
+        .Sync({at + 9_us, at + 105_us});
+  }
+  const Analysed run(story);
+  CHECK(run->syncs.item.count == 3);
+  CHECK(run->syncs.item_median_bytes == 8);
+  CHECK(run->syncs.item_most_bytes == 4000);
+}
+
 TEST_CASE("a read-back is one wait with its copy and the synchronization behind it") {
   TraceBuilder story;
   story.Launch("a", {0, 5_us}, {10_us, 100_us})

@@ -82,6 +82,26 @@ TEST_CASE("copies beside a host that is the limit win no more than one of them")
   CHECK(run->replay().Gain(remedy) <= 11_ms);
 }
 
+TEST_CASE("a link carries uploads and downloads at once") {
+  TraceBuilder story;  // an upload of 8 ms, 2 ms of work, a download of 7 ms, all queued far ahead
+  for (int i = 0; i < 10; ++i) {
+    const Nanos call = i * 30_us;
+    const Nanos at = 1_ms + i * 17_ms;
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {call, call + 5_us}, {at, at + 8_ms});
+    story.Launch("work", {call + 8_us, call + 11_us}, {at + 8_ms, at + 10_ms});
+    story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {call + 15_us, call + 20_us},
+                      {at + 10_ms, at + 17_ms});
+  }
+  const Analysed run(story);
+  Remedy remedy;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
+    if (run.trace().ops.kind[op] == OpKind::kCopy) remedy.detached_ops.push_back(op);
+  }
+  std::string bound;
+  CHECK(run->replay().Gain(remedy, &bound) == 10 * 9_ms);
+  CHECK(bound == "the link that the copies use");
+}
+
 TEST_CASE("what runs aside and is the limit then has its own name: copies, or communication") {
   for (const bool talk : {false, true}) {
     TraceBuilder story;  // 4 ms of kernels and 8 ms of transfers in turn, all queued far ahead

@@ -137,6 +137,19 @@ TEST_CASE("why a fix wins more than was seen is told before all of the cause") {
   CHECK_THAT(RenderText(sample->report, {}), !Contains("For 25 %") && !Contains("would save"));
 }
 
+TEST_CASE("a cause for which there is little room is cut outside parentheses") {
+  const auto sample = MakeSampleReport();
+  Finding& finding = sample->report.findings.front();
+  finding.cause =
+      "There are few rows to reduce (in batch norm: channels), and each of these rows is long, so";
+  for (int i = 0; i < 12; ++i) finding.cause += " few blocks work and most of the GPU has none and";
+  finding.cause += " that takes many lines.";
+  finding.fixes.front().snippet = "a\nb\nc\nd\ne\nf";
+  const std::string text = RenderText(sample->report, {});
+  CHECK_THAT(text, Contains("few rows to reduce (in batch norm:"));
+  CHECK_THAT(text, Contains("these rows is long."));
+}
+
 TEST_CASE("what a finding covers is named in one line, and told on request") {
   const auto sample = MakeSampleReport();
   Finding& finding = sample->report.findings.front();

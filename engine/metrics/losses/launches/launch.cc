@@ -141,6 +141,7 @@ class LaunchFinder : Finder {
     LossBuilder graph(basis_);
     LossBuilder framework(basis_);
     std::vector<float> lengths;
+    std::uint32_t counted = kNone;  // a gap is one, also where a wait in it is not counted
     for (const GapPiece piece : basis_.idle.pieces) {
       const Gap gap = basis_.idle.gaps[piece.gap];
       const bool launching =
@@ -152,7 +153,8 @@ class LaunchFinder : Finder {
       if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
         bound.AddPiece(piece);
         graph.AddPiece(piece);
-        if (piece.start == gap.start) {
+        if (piece.gap != counted) {
+          counted = piece.gap;
           lengths.push_back(static_cast<float>(gap.Length()));
           bound.Count(piece.start, 0, gap.Length());
           graph.Count(piece.start, 0, gap.Length());

@@ -7,6 +7,7 @@
 
 #include "engine/metrics/losses/steps/rhythm.h"
 #include "engine/metrics/losses/steps/step_copies.h"
+#include "engine/metrics/losses/steps/step_work.h"
 #include "engine/metrics/losses/steps/usual_pauses.h"
 
 namespace advise {
@@ -16,8 +17,9 @@ constexpr const char* kMoreWork = "more work on the GPU";
 
 class SlowStepFinder : Finder {
  public:
-  SlowStepFinder(const Basis& basis, StepStats* result)
+  SlowStepFinder(const Basis& basis, const Phases& phases, StepStats* result)
       : Finder(basis),
+        phases_(phases),
         median_(run_.steps.Median()),
         long_gap_(Time("launch.long_gap")),
         usual_pauses_(run_),
@@ -244,6 +246,9 @@ class SlowStepFinder : Finder {
     result_.stall_what = lost.mostly;
     result_.stall_bytes = ExtraDownloads(rhythm.steps);
     if (result_.stall_excess_ns > 0) result_.stall_gpu_share = lost.busy / result_.stall_excess_ns;
+    const StepWork work = WorkOf(basis_, phases_, rhythm.steps);
+    result_.stall_work = work.times;
+    if (work.phase != Phase::kUnnamed) result_.stall_work_phase = PhaseName(work.phase);
     Reach(result_.stall_excess_ns, &result_.stall);
   }
 
@@ -343,6 +348,7 @@ class SlowStepFinder : Finder {
     return name;
   }
 
+  const Phases& phases_;
   Nanos median_;
   Nanos long_gap_;
   UsualPauses usual_pauses_;
@@ -353,6 +359,8 @@ class SlowStepFinder : Finder {
 
 }  // namespace
 
-void FindSlowSteps(const Basis& basis, StepStats* stats) { SlowStepFinder(basis, stats).Find(); }
+void FindSlowSteps(const Basis& basis, const Phases& phases, StepStats* stats) {
+  SlowStepFinder(basis, phases, stats).Find();
+}
 
 }  // namespace advise

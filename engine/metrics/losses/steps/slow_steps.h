@@ -9,7 +9,7 @@ namespace advise {
 // Fills the fields of outliers and of stalls. Needs known steps. Slow are those that the run holds
 // for unusually long. Where these show no rhythm, steps count whose GPU idles longer than in usual
 // ones by `step.pause_share` of a step: many short pauses make no step unusually long.
-// O((steps + copies + gaps) log gaps).
-void FindSlowSteps(const Basis& basis, StepStats* stats);
+// O((steps + ops + gaps) log gaps).
+void FindSlowSteps(const Basis& basis, const Phases& phases, StepStats* stats);
 
 }  // namespace advise

@@ -21,7 +21,7 @@ class StepFinder : Finder {
     Jitter();
     Drift();
     Warmup();
-    FindSlowSteps(basis_, &result_);
+    FindSlowSteps(basis_, phases_, &result_);
     Phased();
     return std::move(result_);
   }

@@ -170,6 +170,7 @@ class SyncFinder : Finder {
     result_.item = loss.Build();
     result_.item_code_ns = LongCodeBehind(blamed).ns;
     result_.item_median_bytes = Median(sizes);
+    if (!sizes.empty()) result_.item_most_bytes = *std::max_element(sizes.begin(), sizes.end());
     result_.item_sized = CountSizedReads(basis_, tiny);
     result_.item_direction = up && down ? "both ways" : up ? "host to device" : "device to host";
 

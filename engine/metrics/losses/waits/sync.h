@@ -25,7 +25,7 @@ struct Syncs {
   std::string loop_name;
   std::string loop_directive;  // that holds most of these calls, where the report has directives
   double item_code_ns = 0;     // what of the idle time of `item` is long stretches of host code
-  double item_median_bytes = 0;
+  double item_median_bytes = 0, item_most_bytes = 0;
   std::string item_direction;
   std::int64_t item_sized = 0;  // of them, reads of the size of a result
   double default_share = 0;     // of the compute time
