@@ -24,6 +24,7 @@ inline std::uint32_t At(const RowIndex& index, std::uint32_t row) {  // kNone: n
 }
 
 struct LaunchQueues;
+struct Polls;
 
 // What is known of the loader beside the batches that a thread waited for.
 struct LoaderPace {
@@ -124,9 +125,10 @@ class Replay {
   };
 
   void Shorten(const Run& run);
-  void AddCalls(const Run& run);
+  void AddCalls(const Run& run, const Polls& polls);
   void AddOps(const Run& run);
-  void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs);
+  void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs,
+                 const Polls& polls);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
   void AwaitAnswers(const Run& run);
   void FindRests(const Run& run);

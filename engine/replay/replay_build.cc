@@ -5,6 +5,7 @@
 
 #include "engine/base/median.h"
 #include "engine/replay/launch_queue.h"
+#include "engine/replay/polls.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/collective_match.h"
@@ -25,9 +26,10 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   nominal_call_ns_ = queues.usual_call;
   queue_depth_ = queues.depth;
   Shorten(run);
-  AddCalls(run);
+  const Polls polls = FindPolls(run);
+  AddCalls(run, polls);
   AddOps(run);
-  LinkCalls(run, idle, hand_overs);
+  LinkCalls(run, idle, hand_overs, polls);
   AwaitOps(run, queues);
   AwaitAnswers(run);
   PaceArrivals(run);

@@ -7,6 +7,7 @@
 
 #include "engine/replay/batch_waits.h"
 #include "engine/replay/launch_queue.h"
+#include "engine/replay/polls.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/silent_waits.h"
 #include "engine/replay/stream_waits.h"
@@ -75,7 +76,7 @@ bool Submits(CallClass call_class) {
 
 }  // namespace
 
-void Replay::AddCalls(const Run& run) {
+void Replay::AddCalls(const Run& run, const Polls& polls) {
   const CallTable& calls = run.trace.calls;
   const std::vector<Nanos> long_pauses = LongPauses(run);
   for (const std::uint32_t t : run.launching_threads) {
@@ -85,7 +86,8 @@ void Replay::AddCalls(const Run& run) {
     for (const std::uint32_t c : run.calls_of_thread[t]) {
       if (calls.end[c] <= from_ || calls.start[c] >= to_) continue;
       call_index_.resize(c + 1, kNone);
-      if (calls.start[c] < covered) {  // nested in a call that stands for it
+      // Nested in a call that stands for it, or as often as it takes to wait.
+      if (calls.start[c] < covered || polls.asks_again[c] != 0) {
         call_index_[c] = outer;
         continue;
       }
@@ -133,7 +135,8 @@ void Replay::AddCalls(const Run& run) {
   }
 }
 
-void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs) {
+void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs,
+                       const Polls& polls) {
   const std::vector<IntervalSet> waits_of = WaitsOfThreads(run);
   const bool os_known = !run.trace.os_calls.start.empty();
   const ThreadDevices devices(run);
@@ -150,7 +153,8 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
   const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run, hand_overs);
   for (HostCall& call : calls_) {
     const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
-    call.paused_for = At(op_index_, paused_for[call.row]);
+    const std::uint32_t asked_for = polls.awaited[call.row];
+    call.paused_for = At(op_index_, asked_for != kNone ? asked_for : paused_for[call.row]);
     const std::uint32_t awaited = hand_overs.AwaitedAt(call.thread, call.start - 1);
     const Nanos in_os = waits_of[call.thread].OverlapWith(since, call.start);
     const bool in_wait = in_os > 0 && 2 * in_os >= call.start - since;
@@ -173,7 +177,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
       break;
     }
     // What happened last let it go.
-    if (call.paused_for != kNone && call.released_by != kNone &&
+    if (call.paused_for != kNone && asked_for == kNone && call.released_by != kNone &&
         calls_[call.released_by].end > ops_[call.paused_for].end)
       call.paused_for = kNone;
     const auto found = batches.find(call.thread);

@@ -239,6 +239,18 @@ TEST_CASE("a last wave that is almost empty is found, a full one is not") {
   CHECK(run->kernels.tail_rows[0].name == "one block too many");
 }
 
+TEST_CASE("a kernel beside another one leaves it the SMs of its last wave") {
+  TraceBuilder story;
+  const Look look{.blocks = 201, .threads = 1024};
+  for (Nanos time = 0; time < 10_ms; time += 1_ms) {
+    story.OnStream(13).Launch("forces", {time, time + 5_us}, {time + 10_us, time + 900_us}, look);
+    story.OnStream(14).Launch("mesh", {time + 6_us, time + 9_us}, {time + 15_us, time + 890_us},
+                              look);
+  }
+  const Analysed run(story);
+  CHECK(run->kernels.tail_rows.empty());
+}
+
 TEST_CASE("kernels that keep local memory are listed as spilling") {
   const Analysed run =
       Line().Add("spills", 100_us, {.local_bytes = 64}).Add("does not", 100_us).Run();

@@ -150,7 +150,9 @@ class KernelFinder : Finder {
         result_.spilling_ns += Length(op);
       }
       if (sms <= 0 || blocks <= 0 || In(persistent, op) || In(waits, op)) continue;
-      if (blocks < sms && static_cast<double>(alone[i]) >= alone_share * Length(op)) {
+      // Where another kernel runs beside it, that one's blocks take the SMs which it leaves.
+      if (static_cast<double>(alone[i]) < alone_share * Length(op)) continue;
+      if (blocks < sms) {
         Count(op, &small);
         const double used = Fill(op, blocks, sms);
         small.ScaleOp(op, Widened(op, used, blocks / sms));
@@ -158,7 +160,7 @@ class KernelFinder : Finder {
         time_of_blocks[blocks] += Length(op);
         fill += used * Length(op);
         fill_time += Length(op);
-      } else if (blocks >= sms) {
+      } else {
         const double counted = per_wave[trace_.ops.detail[op]];
         const double waves = blocks / (counted > 0 ? counted : BlocksAtOnce(op, sms));
         const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
