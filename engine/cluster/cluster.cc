@@ -187,6 +187,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   pipeline = FindPipeline(ranks, joint, job, knowledge);
   strategy = FindStrategy(ranks, joint, job, pipeline, knowledge);
   std::tie(inside, across) = FindPathSpeed(ranks, joint, job, knowledge);
+  transferring_ns = Transferring(ranks, joint, job);
   halved = TransferLoss(ranks, joint, job, knowledge.Number("comm.halved"),
                         [](const JointCollective&) { return true; });
 }

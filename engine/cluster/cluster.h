@@ -54,11 +54,12 @@ struct Cluster {
   Lateness lateness;
   Strategy strategy;
   Pipeline pipeline;
-  PathSpeed inside;        // large collectives inside a node
-  PathSpeed across;        // and across nodes
-  RankLoss halved;         // `comm.halved` of all transfer inside collectives
-  double transfer_ns = 0;  // exposed transfer of collectives, mean over ranks, in common steps
-  double waited_ns = 0;    // exposed waiting for late ranks, mean over ranks, in common steps
+  PathSpeed inside;            // large collectives inside a node
+  PathSpeed across;            // and across nodes
+  RankLoss halved;             // `comm.halved` of all transfer inside collectives
+  double transfer_ns = 0;      // exposed transfer of collectives, mean over ranks, in common steps
+  double transferring_ns = 0;  // exposed or not; see Transferring()
+  double waited_ns = 0;        // exposed waiting for late ranks, mean over ranks, in common steps
 };
 
 }  // namespace advise

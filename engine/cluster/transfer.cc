@@ -38,8 +38,8 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
     for (const JointMember& member : collective.members) {
       const RankSummary& rank = ranks[member.rank];
       const Nanos waited = WaitedExposed(rank, member, collective);
-      const auto own = static_cast<Nanos>(
-          part * static_cast<double>(rank.collectives.exposed[member.row] - waited));
+      const auto shorter = static_cast<Nanos>(part * static_cast<double>(collective.transfer));
+      const Nanos own = std::min(rank.collectives.exposed[member.row] - waited, shorter);
       if (own <= 0) continue;
       const Nanos start = rank.collectives.start[member.row];
       const std::size_t step = job.StepAt(ranks, member.rank, start);
@@ -53,6 +53,22 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
   }
   loss.gain = job.Gain({}, loss.comm_cuts);
   return loss;
+}
+
+double Transferring(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job) {
+  std::vector<std::vector<Interval>> spans(ranks.size());
+  for (const JointCollective& collective : joint.all) {
+    for (const JointMember& member : collective.members) {
+      const RankCollectives& list = ranks[member.rank].collectives;
+      if (job.StepAt(ranks, member.rank, list.start[member.row]) == job.steps) continue;
+      const Nanos end = list.end[member.row];
+      spans[member.rank].push_back({end - collective.transfer, end});
+    }
+  }
+  double sum = 0;
+  for (std::vector<Interval>& of_rank : spans)
+    sum += static_cast<double>(IntervalSet::Of(std::move(of_rank)).Total());
+  return sum / static_cast<double>(std::max<std::size_t>(1, ranks.size()));
 }
 
 double NvlinkRate(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {

@@ -32,13 +32,18 @@ std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ra
                                               const Knowledge& knowledge);
 
 // The exposed transfer (not the waiting before it) of collectives, as time that ranks would no
-// longer need: of each the part that `part_of` says; 0 leaves it out.
+// longer need: each transfers so much shorter as `part_of` says, 0 leaves it out. What computes
+// waits for its end: of that the exposed part goes first.
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const std::function<double(const JointCollective&)>& part_of);
 
 // The same `part` of those that `keep` accepts.
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       double part, const std::function<bool(const JointCollective&)>& keep);
+
+// How long collectives transfer, overlapped or not, without the waiting before: in the common
+// steps, mean over ranks. O(collectives log of them).
+double Transferring(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job);
 
 // Rate one way of the links between the GPUs of a node, bytes per second; 0 where the kind of GPU
 // has none, or is not known.

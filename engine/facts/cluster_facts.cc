@@ -105,6 +105,10 @@ void DeclareTimes(Catalog* catalog) {
   many.Add("cluster.transfer", "ns",
            "Exposed communication less waiting for late ranks, mean over ranks.",
            &Cluster::transfer_ns);
+  many.Add("cluster.transferring", "ns",
+           "Time in which collectives transfer, overlapped or not, without waiting for late ranks; "
+           "mean over ranks.",
+           &Cluster::transferring_ns);
   many.Add("cluster.waited", "ns",
            "Exposed waiting for late ranks inside collectives, mean over ranks.",
            &Cluster::waited_ns);

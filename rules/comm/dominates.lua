@@ -1,5 +1,5 @@
--- Collectives take longer than all computing together, waiting for late ranks left out: overlap hides little of it. Rules
--- about the path name the cause where it can be told. What is left is to send less, or less often.
+-- Collectives take longer than all computing together, waiting for late ranks left out: overlap cannot hide all of it, or
+-- hides little. Rules about the path name the cause where it can be told. What is left is to send less, or less often.
 return {
   id        = "comm/dominates",
   title     = "Send less, or find a faster path: communication takes longer than computing",
@@ -12,10 +12,11 @@ return {
   knowledge = { "K-B5", "K-J2" },
 
   needs      = { "cluster.ranks" },
-  optional   = { "cluster.transfer", "cluster.window", "cluster.halved_lost", "cluster.halved_remedy", "strategy.tensor_lost" },
-  thresholds = { "min_share", "of_layers" },
+  optional   = { "cluster.transfer", "cluster.window", "cluster.halved_lost", "cluster.halved_remedy", "cluster.transferring",
+                 "cluster.efficiency.parallel", "strategy.tensor_lost" },
+  thresholds = { "min_share", "min_share_beside", "of_computing", "of_layers" },
 
-  symptom = "For {share:pct} of the time, the GPUs only send and receive. There is too little computing to overlap with that. This fix halves it at best.",
+  symptom = "For {share:pct} of the time, the GPUs only send and receive. There is too little computing to overlap with that. The saving is that of half the communication.",
   cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
   fixes   = {
     { action = "Measure the path between the ranks, and compare it with what the links should reach",
@@ -37,7 +38,9 @@ return {
   detect = function(f, t)
     if f.cluster.transfer == nil or f.cluster.window == nil then return nil end
     local transfer = share(f.cluster.transfer, f.cluster.window)
-    if not at_least(transfer, t.min_share) then return nil end
+    local computing = f.cluster.window * (f.cluster.efficiency.parallel or 1)
+    local longer = at_least(share(f.cluster.transferring or 0, computing), t.of_computing) and at_least(transfer, t.min_share_beside)
+    if not longer and not at_least(transfer, t.min_share) then return nil end
     -- Sums inside layers cannot be sent later, in training neither.
     local inside = f.strategy.tensor_lost and f.strategy.tensor_lost.time or 0
     return { share = transfer, reason = at_least(share(inside, f.cluster.transfer), t.of_layers) and "layers" or "" }
@@ -51,6 +54,19 @@ return {
       edges = { ["cluster.transfer"] = 1e9 },
       facts = { cluster = { ranks = 2, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true } },
       expect = { share = 0.9, reason = "" }, saving = { claims = 1.8e9, confidence = 0.4 } },
+    { name = "most of it overlaps, and it still takes longer than computing",
+      edges = { ["cluster.transfer"] = 2e8, ["cluster.transferring"] = 1.2e9 },
+      facts = { cluster = { ranks = 2, transfer = 7e8, transferring = 1.9e9, window = 2e9, efficiency = { parallel = 0.6 },
+                            halved_lost = 7e8, halved_remedy = true } },
+      expect = { share = 0.35, reason = "" }, saving = { claims = 7e8, confidence = 0.4 } },
+    { name = "near miss: as much communication, and more computing",
+      facts = { cluster = { ranks = 2, transfer = 7e8, transferring = 1e9, window = 2e9, efficiency = { parallel = 0.6 },
+                            halved_lost = 7e8, halved_remedy = true } },
+      expect = "silent" },
+    { name = "near miss: it takes longer, and nearly all of it overlaps",
+      facts = { cluster = { ranks = 2, transfer = 1e8, transferring = 1.9e9, window = 2e9, efficiency = { parallel = 0.9 },
+                            halved_lost = 1e8, halved_remedy = true } },
+      expect = "silent" },
     { name = "sums inside split layers",
       facts = { cluster = { ranks = 2, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true },
                 strategy = { tensor_lost = 1.5e9 } },
