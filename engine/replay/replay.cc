@@ -243,11 +243,15 @@ Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, N
     if (apart < recorded[k] - recorded[last])
       arrival_[k] = std::max(arrival_[k], recorded[k] - (since - ready));
   }
-  // Where it had rested since then, it goes on as much sooner as the thread does.
+  // Where it had rested since then, it goes on as much sooner as the thread does, and what it loads
+  // takes it as long as before.
   const std::uint32_t resumed = graph_.resumed_at_[k];
   if (resumed != kNone && (is_first || graph_.calls_[resumed].start > recorded[before->second])) {
+    const std::uint32_t last = before->second;
+    const Nanos rested = graph_.rested_[k] - (is_first ? 0 : graph_.rested_[last]);
+    const Nanos at_most = rested + (is_first ? 0 : recorded[last] - arrival_[last]);
     const Nanos sooner = graph_.calls_[resumed].start - call_start_[resumed];
-    arrival_[k] = std::min(arrival_[k], recorded[k] - sooner);
+    arrival_[k] = std::min(arrival_[k], recorded[k] - std::min(sooner, at_most));
   }
   before->second = k;
   const Nanos code = std::max<Nanos>(

@@ -127,8 +127,7 @@ class Replay {
   void Shorten(const Run& run);
   void AddCalls(const Run& run, const Polls& polls);
   void AddOps(const Run& run);
-  void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs,
-                 const Polls& polls);
+  void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs, const Polls& polls);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
   void AwaitAnswers(const Run& run);
   void FindRests(const Run& run);
@@ -149,8 +148,9 @@ class Replay {
   std::vector<Nanos> arrivals_;       // recorded end of each wait for a batch
   std::vector<Nanos> awaited_since_;  // and its beginning
   // By arrival: the thread's last call before its loaders went on from a rest; kNone where they did
-  // not rest since the window's start.
+  // not rest since the window's start. And for how long they had rested by then, in all.
   std::vector<std::uint32_t> resumed_at_;
+  std::vector<Nanos> rested_;
   // By arrival: when it comes in the time that its thread's loader works. Times of one thread only
   // compare.
   std::vector<Nanos> paced_;

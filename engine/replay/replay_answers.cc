@@ -134,20 +134,25 @@ void Replay::PaceArrivals(const Run& run) {
 // After which call the loaders went on, of a batch that they began after a rest.
 void Replay::FindRests(const Run& run) {
   resumed_at_.assign(arrivals_.size(), kNone);
+  rested_.assign(arrivals_.size(), 0);
   if (arrivals_.empty()) return;
   const Awaited awaited(run);
-  std::map<std::uint32_t, std::vector<Nanos>> by_thread;
+  std::map<std::uint32_t, IntervalSet> by_thread;
   for (const HostCall& call : calls_) {
     if (call.arrival == kNone) continue;
     const auto [at, is_new] = by_thread.try_emplace(call.thread);
-    if (is_new) at->second = awaited.LoadersWentOn(call.thread);
-    const std::vector<Nanos>& went_on = at->second;
-    const auto next = std::lower_bound(went_on.begin(), went_on.end(), arrivals_[call.arrival]);
-    if (next == went_on.begin() || *std::prev(next) <= from_) continue;
+    if (is_new) at->second = IntervalSet::Of(awaited.RestsOfLoaders(call.thread));
+    const IntervalList& rests = at->second.intervals();
+    const Nanos arrival = arrivals_[call.arrival];
+    const auto next =
+        std::lower_bound(rests.begin(), rests.end(), arrival,
+                         [](const Interval& rest, Nanos time) { return rest.end < time; });
+    if (next == rests.begin() || (*std::prev(next)).end <= from_) continue;
+    const Nanos went_on = (*std::prev(next)).end;
     std::uint32_t before = call.previous;
-    while (before != kNone && calls_[before].start > *std::prev(next))
-      before = calls_[before].previous;
+    while (before != kNone && calls_[before].start > went_on) before = calls_[before].previous;
     resumed_at_[call.arrival] = before;
+    rested_[call.arrival] = at->second.OverlapWith(from_, went_on);
   }
 }
 

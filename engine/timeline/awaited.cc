@@ -260,7 +260,7 @@ bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
   return static_cast<double>(loading_[process].OverlapWith(start, end)) >= enough;
 }
 
-std::vector<Nanos> Awaited::LoadersWentOn(std::uint32_t thread) const {
+std::vector<Interval> Awaited::RestsOfLoaders(std::uint32_t thread) const {
   const std::uint32_t process = run_.trace.threads[thread].process;
   if (process == kNone) return {};
   const IntervalList& all = (workers_recorded_ ? workers_at_work_ : loading_[process]).intervals();
@@ -269,11 +269,11 @@ std::vector<Nanos> Awaited::LoadersWentOn(std::uint32_t thread) const {
   if (pauses.empty()) return {};
   const double rest =
       run_.knowledge.Number("replay.loader_rest") * static_cast<double>(Median(pauses));
-  std::vector<Nanos> went_on;
+  std::vector<Interval> rests;
   for (std::size_t i = 0; i < pauses.size(); ++i) {
-    if (static_cast<double>(pauses[i]) > rest) went_on.push_back(all[i + 1].start);
+    if (static_cast<double>(pauses[i]) > rest) rests.push_back({all[i].end, all[i + 1].start});
   }
-  return went_on;
+  return rests;
 }
 
 bool Awaited::IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const {

@@ -49,10 +49,9 @@ class Awaited {
   // remote call of that step, and no request.
   bool IsForInput(std::uint32_t thread, Nanos start, Nanos end) const;
 
-  // When those who load for `thread` went on behind a pause far longer than their usual ones, in
-  // order: they had loaded all that they may ahead, and rested until it took some of that.
-  // O(pauses).
-  std::vector<Nanos> LoadersWentOn(std::uint32_t thread) const;
+  // When those who load for `thread` paused for far longer than they usually do, in order: they had
+  // loaded all that they may ahead, and rested until it took some of that. O(pauses).
+  std::vector<Interval> RestsOfLoaders(std::uint32_t thread) const;
 
   // A launching thread receives or answers requests itself, time after time, in a program that does
   // not train.
