@@ -119,10 +119,11 @@ void DeclareGrids(Catalog* catalog) {
       "Blocks over SMs of kernels with fewer blocks than SMs, weighted by time. Where kernels "
       "written by hand have few warps per SM, it counts for less.",
       &Kernels::small_grid_fill);
-  kernels.Add("kernel.tail.share", "share",
-              "Share of the compute time that the last partial wave of large kernels may waste, where "
-              "no other kernel runs beside them (upper bound).",
-              [](const Kernels& k) { return ShareOf(k.tail_waste_ns, k.compute_ns); });
+  kernels.Add(
+      "kernel.tail.share", "share",
+      "Share of the compute time that the last partial wave of large kernels may waste, where "
+      "no other kernel runs beside them (upper bound).",
+      [](const Kernels& k) { return ShareOf(k.tail_waste_ns, k.compute_ns); });
   kernels.Add("kernel.tail.counted", "share",
               "Part of the time of kernels with a partial last wave whose waves a kernel profiler "
               "counted; those of the rest are worked out from threads per block, which gives too "
