@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace advise {
 namespace {
@@ -67,6 +68,8 @@ class Replay::Pass {
   // By how much a holder of locks takes these turns later, if its first one was asked for so much
   // later: what it did before has to be done.
   Nanos TurnsLater(std::uint32_t at, Nanos asked_later);
+  // When the batch comes that the call needed: as its loaders make them, who may have rested.
+  void Arrive(const HostCall& call, Nanos since, Nanos ready);
   // When a call can begin whose code, since `since`, is ready to run on at `ready`, and splits at
   // the arrival of a batch: only what follows the arrival comes after it.
   Nanos AfterBatch(const HostCall& call, Nanos since, Nanos ready, Nanos begin);
@@ -228,15 +231,13 @@ Nanos Replay::Pass::TurnsLater(std::uint32_t at, Nanos asked_later) {
   return *later;
 }
 
-Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, Nanos begin) {
+void Replay::Pass::Arrive(const HostCall& call, Nanos since, Nanos ready) {
   const std::vector<Nanos>& recorded = graph_.arrivals_;
   const std::uint32_t k = call.arrival;
-  const bool own_wait = recorded[k] > since;
-  if (!own_wait) return begin;
   const auto [before, is_first] = last_arrival_.try_emplace(call.thread, k);
+  const std::uint32_t last = std::exchange(before->second, k);
   arrival_[k] = recorded[k];
   if (!is_first) {
-    const std::uint32_t last = before->second;
     const Nanos apart = graph_.paced_[k] - graph_.paced_[last];
     arrival_[k] = arrival_[last] + apart;
     // A loader that rested goes on when the thread takes a batch: no sooner than that does.
@@ -246,14 +247,18 @@ Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, N
   // Where it had rested since then, it goes on as much sooner as the thread does, and what it loads
   // takes it as long as before.
   const std::uint32_t resumed = graph_.resumed_at_[k];
-  if (resumed != kNone && (is_first || graph_.calls_[resumed].start > recorded[before->second])) {
-    const std::uint32_t last = before->second;
-    const Nanos rested = graph_.rested_[k] - (is_first ? 0 : graph_.rested_[last]);
-    const Nanos at_most = rested + (is_first ? 0 : recorded[last] - arrival_[last]);
-    const Nanos sooner = graph_.calls_[resumed].start - call_start_[resumed];
-    arrival_[k] = std::min(arrival_[k], recorded[k] - std::min(sooner, at_most));
-  }
-  before->second = k;
+  if (resumed == kNone || (!is_first && graph_.calls_[resumed].start <= recorded[last])) return;
+  Nanos sooner = graph_.rested_[k];
+  if (!is_first) sooner += recorded[last] - arrival_[last] - graph_.rested_[last];
+  sooner = std::min(sooner, graph_.calls_[resumed].start - call_start_[resumed]);
+  arrival_[k] = std::min(arrival_[k], recorded[k] - sooner);
+}
+
+Nanos Replay::Pass::AfterBatch(const HostCall& call, Nanos since, Nanos ready, Nanos begin) {
+  const std::vector<Nanos>& recorded = graph_.arrivals_;
+  const std::uint32_t k = call.arrival;
+  if (recorded[k] <= since) return begin;  // somebody else's wait
+  Arrive(call, since, ready);
   const Nanos code = std::max<Nanos>(
       call.start - recorded[k] - changes_.CutWithin(call.thread, recorded[k], call.start), 0);
   // What it does before it waits is not loading.
