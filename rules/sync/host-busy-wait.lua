@@ -15,7 +15,7 @@ return {
   optional   = { "sync.loop.name" },
   thresholds = { "min_share" },
 
-  symptom = "The launching thread spends {share:pct} of the time in synchronization calls while its GPU does not compute.",
+  symptom = "{spent:text} in synchronization calls while their GPUs do not compute.",
   cause   = "The host waits for a copy, for another GPU, or for work that it launched too late.",
   fixes   = {
     { action = "Start with the finding that explains this one; if there is none, look at what runs on the GPU during the wait" },
@@ -31,7 +31,11 @@ return {
   detect = function(f, t)
     local wait = share(f.sync.busy_wait.time, f.window.time)
     if not at_least(wait, t.min_share) then return nil end
-    return { share = wait, count = f.sync.count, time = f.sync.busy_wait.time, all = f.sync.time, call = f.sync.loop.name }
+    -- Threads that wait at once may add up to more than the window.
+    local several = f.sync.busy_wait.time > f.window.time
+    local spent = several and "Launching threads spend " .. in_words(f.sync.busy_wait.time, "time") .. " in all"
+      or "Launching threads spend " .. in_words(wait, "pct") .. " of the time"
+    return { spent = spent, share = wait, count = f.sync.count, time = f.sync.busy_wait.time, all = f.sync.time, call = f.sync.loop.name }
   end,
 
   tests = {
@@ -39,6 +43,9 @@ return {
       edges = { ["sync.busy_wait.time"] = 1.5e8 },
       facts = { window = { time = 1e9 }, sync = { count = 40, time = 7e8, busy_wait = { time = 6e8 } } },
       expect = { share = 0.6, count = 40, time = 6e8, all = 7e8 } },
+    { name = "several threads wait at once",
+      facts = { window = { time = 1e9 }, sync = { count = 40, time = 2e9, busy_wait = { time = 1.6e9 } } },
+      expect = { spent = "Launching threads spend 1.60 s in all" } },
     { name = "near miss: waiting for a GPU that computes",
       facts = { window = { time = 1e9 }, sync = { count = 20, time = 9.5e8, busy_wait = { time = 2e7 } } },
       expect = "silent" },
