@@ -143,8 +143,7 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   if (!window) return tl::unexpected(window.error());
   const AnalysisOptions how{*window, options.gpu, options.jobs, AsksFewFacts(options)};
 
-  const std::vector<RankPlace> places =
-      options.ranks_apart ? RanksOf(trace, knowledge) : std::vector<RankPlace>();
+  const std::vector<RankPlace> places = RanksOf(trace, knowledge);
   std::optional<Judgment> together;
   if (!places.empty()) together = JudgeRanks(session, options, how, trace, places, inputs);
 

@@ -33,9 +33,8 @@ struct DiagnoseOptions {
   std::string config;                     // one more site file, "" none
   bool ignore_working_directory = false;  // leave ./advise.toml out
   int jobs = 2;
-  bool by_itself = false;   // this process does all of it, whatever others do
-  bool ranks_apart = true;  // ranks of one report are judged one by one, then together
-  bool draw = false;        // fill Report::views of runs of several reports, and of facts files
+  bool by_itself = false;  // this process does all of it, whatever others do
+  bool draw = false;       // fill Report::views of runs of several reports, and of facts files
   // Called with a short text when a stage begins; may be empty. Never called from two threads.
   std::function<void(const std::string& stage)> progress;
   HowFar* how_far = nullptr;  // of the stage, where that is known; null: nobody asks
