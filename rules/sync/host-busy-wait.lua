@@ -15,7 +15,7 @@ return {
   optional   = { "sync.loop.name" },
   thresholds = { "min_share" },
 
-  symptom = "{spent:text} in synchronization calls while their GPUs do not compute.",
+  symptom = "{spent:text} in synchronization calls while its GPU does not compute.",
   cause   = "The host waits for a copy, for another GPU, or for work that it launched too late.",
   fixes   = {
     { action = "Start with the finding that explains this one; if there is none, look at what runs on the GPU during the wait" },
@@ -34,7 +34,7 @@ return {
     -- Threads that wait at once may add up to more than the window.
     local several = f.sync.busy_wait.time > f.window.time
     local spent = several and "On average, more than one launching thread is"
-      or "Launching threads spend " .. in_words(wait, "pct") .. " of the time"
+      or "The launching thread spends " .. in_words(wait, "pct") .. " of the time"
     return { spent = spent, share = wait, count = f.sync.count, time = f.sync.busy_wait.time, all = f.sync.time, call = f.sync.loop.name }
   end,
 
