@@ -129,6 +129,8 @@ class EvidenceCollector {
     item.unit = "ns";
     Add(std::move(item), guide_.OpAt(found));
   }
+
+  // The fix changes ops of this kind, or lets the call of this one return.
   bool IsChanged(std::uint32_t op) const {
     const auto like_it = [&](std::uint32_t other) { return OpWord(other) == OpWord(op); };
     const auto like = [&](const auto& one) { return like_it(one.first); };

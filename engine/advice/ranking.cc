@@ -12,6 +12,7 @@
 #include "engine/advice/describe.h"
 #include "engine/advice/device_times.h"
 #include "engine/advice/evidence.h"
+#include "engine/advice/fix_changes.h"
 #include "engine/advice/fix_list.h"
 #include "engine/advice/unprofiled.h"
 #include "engine/base/text.h"
@@ -31,10 +32,6 @@ struct Claim {
   Nanos longest = 0;                       // of one device
   std::optional<double> unprofiled_alone;  // of a run that nobody profiles, if only this is fixed
 };
-
-void AddIf(bool changed, const char* what, std::vector<std::string>* changes) {
-  if (changed) changes->emplace_back(what);
-}
 
 // Fixes take time on the devices of one trace.
 class TraceFixes : public FixList {
@@ -246,13 +243,15 @@ class TraceFixes : public FixList {
                             static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
     if (candidate.rule->kind == RuleKind::kInfo) finding.touched_share = ToldShare(verdict);
     finding.comm_share = ShareIn(verdict, &DeviceTime::comm_exposed);
-    finding.comm_faster = MakesCommFaster(ClaimOf(candidate).remedy);
-    finding.comm_fewer = CommFewer(ClaimOf(candidate).remedy);
+    finding.comm_faster = MakesCommFaster(ClaimOf(candidate).remedy, analysis_.run);
+    finding.comm_fewer = CommFewer(ClaimOf(candidate).remedy, analysis_);
     finding.idle_share = ShareIn(verdict, &DeviceTime::idle);
     const Nanos hosts = HostTimeSaved(ClaimOf(candidate).remedy, analysis_.run);
     finding.host_share = static_cast<double>(hosts) /
                          static_cast<double>(std::max<Nanos>(1, analysis_.run.window.Length()));
-    finding.changes = ChangesOf(verdict);
+    Remedy whole;
+    for (const auto& part : verdict.saving.remedies) whole.Join(*part);
+    finding.changes = ChangesOf(whole, analysis_.run);
     finding.batches_ready = ClaimOf(candidate).remedy.data_ready;
     finding.confidence = ConfidenceOf(candidate);
     finding.confidence_from = ConfidenceFrom(verdict);
@@ -270,47 +269,6 @@ class TraceFixes : public FixList {
     finding.evidence = CollectEvidence(verdict, analysis_);
     Locate(verdict, &finding);
     return finding;
-  }
-
-  // What the fix changes in the run, in the words of Finding::changes.
-  std::vector<std::string> ChangesOf(const Verdict& verdict) const {
-    Remedy remedy;
-    for (const auto& part : verdict.saving.remedies) remedy.Join(*part);
-    const auto is_kernel = [&](std::uint32_t op) {
-      return analysis_.run.trace.ops.kind[op] == OpKind::kKernel;
-    };
-    auto scaled = remedy.scaled_ops;
-    scaled.insert(scaled.end(), remedy.lighter_ops.begin(), remedy.lighter_ops.end());
-    const bool kernels = std::any_of(scaled.begin(), scaled.end(),
-                                     [&](const auto& change) { return is_kernel(change.first); });
-    const bool others = std::any_of(scaled.begin(), scaled.end(),
-                                    [&](const auto& change) { return !is_kernel(change.first); });
-    std::vector<std::string> changes;
-    AddIf(!remedy.vanished_calls.empty(), "launches", &changes);
-    AddIf(!remedy.unblocked_calls.empty(), "waits", &changes);
-    AddIf(kernels, "kernels", &changes);
-    AddIf(others || !remedy.detached_ops.empty() || !remedy.freed_ops.empty(), "copies", &changes);
-    AddIf(!remedy.host_cuts.empty(), "host-code", &changes);
-    AddIf(remedy.data_ready, "data", &changes);
-    return changes;
-  }
-
-  // Of all communication kernels, those whose launch vanishes.
-  double CommFewer(const Remedy& remedy) const {
-    const Run& run = analysis_.run;
-    const auto gone = std::count_if(remedy.vanished_calls.begin(), remedy.vanished_calls.end(),
-                                    [&](std::uint32_t call) {
-                                      const std::uint32_t op = run.first_op_of_call[call];
-                                      return op != kNone && run.IsComm(op);
-                                    });
-    return gone == 0 ? 0
-                     : std::min(1.0, static_cast<double>(gone) /
-                                         static_cast<double>(analysis_.comm.count));
-  }
-
-  bool MakesCommFaster(const Remedy& remedy) const {
-    return std::any_of(remedy.scaled_ops.begin(), remedy.scaled_ops.end(),
-                       [&](const auto& scaled) { return analysis_.run.IsComm(scaled.first); });
   }
 
   // Of the claimed time, the share in this state.

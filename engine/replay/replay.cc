@@ -5,50 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "engine/replay/changes.h"
+
 namespace advise {
-namespace {
-
-// Per-call and per-op flags of one remedy, dense for the replay's own indices.
-struct Changes {
-  std::vector<std::uint8_t> unblocked, vanished, detached, freed;
-  std::vector<float> factor;
-  mutable std::vector<OverlapWalk> cuts;  // by thread, as far as the last that is cut
-
-  Nanos CutWithin(std::uint32_t thread, Nanos from, Nanos to) const {
-    return thread < cuts.size() ? cuts[thread].With(from, to) : 0;
-  }
-};
-
-Changes Spread(const Remedy& remedy, const RowIndex& call_index, const RowIndex& op_index,
-               std::size_t calls, std::size_t ops) {
-  Changes changes;
-  changes.unblocked.assign(calls, 0);
-  changes.vanished.assign(calls, 0);
-  changes.detached.assign(ops, 0);
-  changes.freed.assign(ops, 0);
-  changes.factor.assign(ops, 1.0F);
-  const auto set = [](const std::vector<std::uint32_t>& rows, const RowIndex& index, auto* flags) {
-    for (const std::uint32_t row : rows) {
-      if (At(index, row) != kNone) (*flags)[index[row]] = 1;
-    }
-  };
-  set(remedy.unblocked_calls, call_index, &changes.unblocked);
-  set(remedy.vanished_calls, call_index, &changes.vanished);
-  set(remedy.detached_ops, op_index, &changes.detached);
-  set(remedy.freed_ops, op_index, &changes.freed);
-  for (const auto* list : {&remedy.scaled_ops, &remedy.lighter_ops}) {
-    for (const auto& [row, factor] : *list) {
-      if (At(op_index, row) != kNone) changes.factor[op_index[row]] *= factor;
-    }
-  }
-  for (auto& [thread, cut] : CutsByThread(remedy.host_cuts)) {
-    changes.cuts.resize(thread + 1);
-    changes.cuts.back() = OverlapWalk(std::move(cut));
-  }
-  return changes;
-}
-
-}  // namespace
 
 // One pass over the graph with a remedy applied: when each call and op starts and ends then.
 class Replay::Pass {

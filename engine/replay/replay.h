@@ -12,16 +12,11 @@
 #include <vector>
 
 #include "engine/replay/remedy.h"
+#include "engine/replay/row_index.h"
 #include "engine/timeline/idle.h"
 #include "engine/timeline/run.h"
 
 namespace advise {
-
-// From rows of a trace to rows of the replay, as far as the replayed part reaches.
-using RowIndex = std::vector<std::uint32_t>;
-inline std::uint32_t At(const RowIndex& index, std::uint32_t row) {  // kNone: not replayed
-  return row < index.size() ? index[row] : kNone;
-}
 
 struct LaunchQueues;
 struct Polls;

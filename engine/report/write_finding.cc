@@ -13,6 +13,7 @@
 #include "engine/base/text.h"
 #include "engine/report/check_text.h"
 #include "engine/report/finding_text.h"
+#include "engine/report/first_clause.h"
 #include "engine/report/shell.h"
 #include "engine/report/where_text.h"
 
@@ -27,25 +28,6 @@ constexpr int kCodeIndent = kIndent + 2;  // most code then fits in 80 columns
 Ink InkOf(Severity severity) {
   if (severity >= Severity::kHigh) return Ink::kRed;
   return severity == Severity::kMedium ? Ink::kYellow : Ink::kCyan;
-}
-
-// A sentence up to where it goes on with what follows from it, outside parentheses; whole where
-// that says too little.
-std::string FirstClause(const std::string& sentence) {
-  static constexpr std::array<std::string_view, 7> kMarks = {
-      ": ", "; ", ", so ", ", but ", ", while ", ", although ", ", such as "};
-  constexpr std::size_t kFewestWords = 6;
-  std::size_t words = 1;
-  int depth = 0;
-  for (std::size_t i = 0; i < sentence.size(); ++i) {
-    const std::string_view rest = std::string_view(sentence).substr(i);
-    if (depth == 0 && std::any_of(kMarks.begin(), kMarks.end(),
-                                  [&](std::string_view mark) { return rest.starts_with(mark); }))
-      return words < kFewestWords ? sentence : sentence.substr(0, i) + ".";
-    words += sentence[i] == ' ' ? 1 : 0;
-    depth += sentence[i] == '(' ? 1 : sentence[i] == ')' ? -1 : 0;
-  }
-  return sentence;
 }
 
 // The links of the fixes, each once, those of the first fix first.
