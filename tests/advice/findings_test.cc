@@ -10,7 +10,7 @@ namespace {
 using Catch::Matchers::Contains;
 
 TEST_CASE("severity follows the share that is saved") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   REQUIRE(run->support.verdict);
   const auto severity = [&](Nanos percent) {
     Verdicts verdicts;
@@ -25,7 +25,7 @@ TEST_CASE("severity follows the share that is saved") {
 }
 
 TEST_CASE("rules that inform stay at info, claim nothing, and come last") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add(
       {.id = "a/info", .priority = 100, .claims = {Percent(run, 0, 90)}, .kind = RuleKind::kInfo});
@@ -40,7 +40,7 @@ TEST_CASE("rules that inform stay at info, claim nothing, and come last") {
 }
 
 TEST_CASE("of what has no price, what can be changed comes before what is only told") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/told", .kind = RuleKind::kInfo});
   verdicts.Add({.id = "b/symptom", .kind = RuleKind::kSymptom});
@@ -54,7 +54,7 @@ TEST_CASE("of what has no price, what can be changed comes before what is only t
 
 TEST_CASE(
     "of what is only told, the larger part of the time comes first, notes on the capture last") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "capture/note", .kind = RuleKind::kSymptom});
   verdicts.Add({.id = "a/setting", .kind = RuleKind::kInfo});
@@ -90,7 +90,7 @@ TEST_CASE("of what has no price, the larger danger comes first, then the more sp
 TEST_CASE("doubt lowers confidence, not severity") {
   TraceBuilder once;
   once.Launch("a", {0_us, 5_us}, {10_us, 100_us}).Launch("b", {400_us, 405_us}, {410_us, 500_us});
-  const Analysed run(once, kAuto);
+  const Analyzed run(once, kAuto);
   REQUIRE_FALSE(run->support.verdict);
   CHECK_FALSE(run->support.reason.empty());
   Verdicts verdicts;
@@ -105,7 +105,7 @@ TEST_CASE("doubt lowers confidence, not severity") {
 TEST_CASE("what a log records or measures is sure, also where the capture is not enough to judge") {
   TraceBuilder once;
   once.Launch("a", {0_us, 5_us}, {10_us, 100_us}).Launch("b", {400_us, 405_us}, {410_us, 500_us});
-  const Analysed run(once, kAuto);
+  const Analyzed run(once, kAuto);
   REQUIRE_FALSE(run->support.verdict);
   Verdicts verdicts;
   const Knowledge& knowledge = ShippedKnowledge();
@@ -136,7 +136,7 @@ TEST_CASE("what a log records or measures is sure, also where the capture is not
 }
 
 TEST_CASE("what may break is no remark, also when it costs no time yet") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/full"});
   verdicts.rule(0).risk = Risk::kOutOfMemory;
@@ -147,12 +147,12 @@ TEST_CASE("what may break is no remark, also when it costs no time yet") {
 }
 
 TEST_CASE("confidence falls with the share of ops whose launch is unknown") {
-  const Analysed known(HalfIdleSteps(), kAuto);
+  const Analyzed known(HalfIdleSteps(), kAuto);
   TraceBuilder story = HalfIdleSteps();
   story.OnStream(9);
   for (int i = 0; i < 100; ++i) story.Kernel("unknown", {i * 200_us + 20_us, i * 200_us + 30_us});
-  const Analysed half(story, kAuto);
-  const auto confidence = [](const Analysed& run) {
+  const Analyzed half(story, kAuto);
+  const auto confidence = [](const Analyzed& run) {
     Verdicts verdicts;
     verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}, .confidence = 0.8});
     return verdicts.Rank(run).at(0).confidence;
@@ -163,7 +163,7 @@ TEST_CASE("confidence falls with the share of ops whose launch is unknown") {
 }
 
 TEST_CASE("the whole of something is all of it, and not 100 %") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   Verdict& verdict = verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}});
   verdicts.rule(0).symptom =
@@ -181,7 +181,7 @@ TEST_CASE("the whole of something is all of it, and not 100 %") {
 }
 
 TEST_CASE("words are filled from the evidence, with units, and names made safe") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   Verdict& verdict = verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}});
   verdicts.rule(0).symptom = "{share:pct} of the time in {name:text}";
@@ -218,7 +218,7 @@ TEST_CASE("two savings that nobody can tell apart are one number") {
 }
 
 TEST_CASE("a fix for one reason is shown when the evidence or a row of it gives that reason") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   Verdict& verdict = verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}});
   const auto fix = [](const char* action, const char* reason) {
@@ -238,7 +238,7 @@ TEST_CASE("a fix for one reason is shown when the evidence or a row of it gives 
 }
 
 TEST_CASE("links of a fix are those of the rule's references") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   REQUIRE_FALSE(ShippedKnowledge().references().empty());
   const auto& [key, reference] = *ShippedKnowledge().references().begin();
   Verdicts verdicts;
@@ -251,7 +251,7 @@ TEST_CASE("links of a fix are those of the rule's references") {
 }
 
 TEST_CASE("a finding says on which devices and in which steps it is") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/b", .claims = {{{600_us, 1000_us}}}});  // steps 3 and 4
   const auto findings = verdicts.Rank(run);
@@ -276,7 +276,7 @@ void CheckStatement(const std::string& sql) {
 TEST_CASE("a finding says what its fix changes") {
   TraceBuilder story = HalfIdleSteps();
   story.CopyToGpu(1_MiB, MemoryKind::kPinned, {20'000_us, 20'005_us}, {20'010_us, 20'100_us});
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const auto kernel = std::uint32_t{0};
   const auto copy = static_cast<std::uint32_t>(run.trace().ops.size() - 1);
   const auto changes = [&](const std::function<void(Remedy*)>& change) {
@@ -307,7 +307,7 @@ TEST_CASE("a finding says what its fix changes") {
 }
 
 TEST_CASE("a finding says which part of what it claims is idle") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   const auto idle = [&](std::vector<Interval> claim) {
     Verdicts verdicts;
     verdicts.Add({.id = "a/claim", .claims = {std::move(claim)}});
@@ -328,7 +328,7 @@ TEST_CASE("a finding says which part of what it claims is idle") {
 }
 
 TEST_CASE("what limits the run after a fix is said where the fix saves something") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   const auto bound = [&](std::shared_ptr<Remedy> remedy) {
     Verdicts verdicts;
     verdicts.Add({.id = "a/fix", .claims = {Percent(run, 0, 50)}, .remedy = std::move(remedy)});
@@ -387,7 +387,7 @@ TEST_CASE("what runs in lost time is called one of the things only if the fix ch
     story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at + 111_us, at + 113_us},
                     {at + 115_us, at + 189_us});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const OpTable& ops = run.trace().ops;
   std::uint32_t copy = 50;
   while (ops.kind[copy] != OpKind::kCopy) ++copy;
@@ -416,7 +416,7 @@ TEST_CASE("what the driver migrates was launched by nobody, and lowers no confid
     const Nanos at = i * 20_us;
     story.MigrateToGpu(64_KiB, {at + 1_us, at + 2_us});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   Verdicts verdicts;
   verdicts.Add({.claims = {Percent(run, 0, 20)}, .confidence = 0.5});
   const Finding finding = verdicts.Rank(run).at(0);

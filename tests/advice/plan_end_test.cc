@@ -8,7 +8,7 @@ namespace advise {
 namespace {
 
 // Removes all kernels of the run but each second one.
-std::shared_ptr<const Remedy> Halves(const Analysed& run) {
+std::shared_ptr<const Remedy> Halves(const Analyzed& run) {
   auto remedy = std::make_shared<Remedy>();
   for (std::uint32_t op = 0; op < run.trace().ops.size(); op += 2) {
     remedy->scaled_ops.emplace_back(op, 0.0F);
@@ -17,7 +17,7 @@ std::shared_ptr<const Remedy> Halves(const Analysed& run) {
 }
 
 // What all findings save together.
-Nanos PlanOf(const Verdicts& verdicts, const Analysed& run) {
+Nanos PlanOf(const Verdicts& verdicts, const Analyzed& run) {
   double seconds = 0;
   for (const Finding& finding : Rank(verdicts.list(), *run, ShippedKnowledge()))
     seconds += finding.saving_s;
@@ -35,7 +35,7 @@ TraceBuilder Full() {
 }
 
 TEST_CASE("what no replay can follow is taken off by its part of the claim") {
-  const Analysed run(Full());
+  const Analyzed run(Full());
   Verdicts verdicts;
   verdicts.Add({.id = "a/one", .claims = {Percent(run, 0, 40)}, .part = 0.5});
   CHECK(PlanOf(verdicts, run) == 2_ms);
@@ -46,7 +46,7 @@ TEST_CASE("what no replay can follow is taken off by its part of the claim") {
 }
 
 TEST_CASE("what the replay follows wins more than the time that it claims, too") {
-  const Analysed run(Full());
+  const Analyzed run(Full());
   Verdicts verdicts;
   verdicts.Add({.id = "a/one", .claims = {Percent(run, 0, 100)}, .remedy = Halves(run)});
   CHECK(PlanOf(verdicts, run) == 5_ms);
@@ -56,7 +56,7 @@ TEST_CASE("what the replay follows wins more than the time that it claims, too")
 }
 
 TEST_CASE("time that a replayed fix claims is not taken off again; notes and silence win nothing") {
-  const Analysed run(Full());
+  const Analyzed run(Full());
   Verdicts verdicts;
   verdicts.Add({.id = "a/one", .claims = {Percent(run, 0, 100)}, .remedy = Halves(run)});
   verdicts.Add({.id = "a/two", .claims = {Percent(run, 0, 40)}});
@@ -68,7 +68,7 @@ TEST_CASE("time that a replayed fix claims is not taken off again; notes and sil
 }
 
 TEST_CASE("a fix that reaches less far than the replay lets it wins no more") {
-  const Analysed run(Full());
+  const Analyzed run(Full());
   auto near = std::make_shared<Remedy>(*Halves(run));
   near->reach_ns = 1_ms;
   Verdicts verdicts;

@@ -52,7 +52,7 @@ using Rules = std::vector<std::string>;
 
 TEST_CASE("the fix that makes another needless or worthwhile is named, not the first of the plan") {
   const ThreeParts parts;
-  const Analysed run(parts.story);
+  const Analyzed run(parts.story);
   auto no_waits = std::make_shared<Remedy>();
   no_waits->unblocked_calls = run.Calls("cudaStreamSynchronize");
   auto faster = std::make_shared<Remedy>();
@@ -96,7 +96,7 @@ TEST_CASE("what wins only once a note is fixed is a note") {
     gaps.push_back({at + 120_us, at + 120_us + 500});
     at += 110_us + 500;
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   auto faster = std::make_shared<Remedy>();
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
     faster->scaled_ops.emplace_back(op, 0.1F);
@@ -112,7 +112,7 @@ TEST_CASE("what wins only once a note is fixed is a note") {
 }
 
 TEST_CASE("what is told under its cause is made needless by this cause") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/large", .priority = 90, .claims = {Percent(run, 0, 50)}});
   verdicts.Add({.id = "b/cause", .priority = 80, .claims = {Percent(run, 50, 80)}});
@@ -130,7 +130,7 @@ TEST_CASE("what is told under its cause is made needless by this cause") {
 TEST_CASE("what makes room for code comes behind the code that wins the same, however specific") {
   const auto first = [](bool makes_room) {
     const ThreeParts parts;
-    const Analysed run(parts.story);
+    const Analyzed run(parts.story);
     std::vector<Interval> even, odd;
     for (std::size_t i = 0; i < parts.first.size(); ++i)
       (i % 2 == 0 ? even : odd).push_back(parts.first[i]);
@@ -151,7 +151,7 @@ TEST_CASE("what makes room for code comes behind the code that wins the same, ho
 }
 
 TEST_CASE("what is explained and keeps time of its own is not needless") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/cause",
                 .priority = 80,
@@ -185,7 +185,7 @@ TEST_CASE("a fix that only two others together make needless is listed beside th
       at = next;
     }
     gaps.pop_back();
-    const Analysed run(story);
+    const Analyzed run(story);
     for (const int n : {0, 1, 2}) {
       verdicts->Add({.id = std::string("a/code-") + std::to_string(n),
                      .priority = 80 - n,

@@ -10,7 +10,7 @@ namespace advise {
 namespace {
 
 TEST_CASE("verdicts that did not fire make no findings") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   for (const Outcome outcome :
        {Outcome::kFine, Outcome::kNotApplicable, Outcome::kCannotTell, Outcome::kBroken})
@@ -19,7 +19,7 @@ TEST_CASE("verdicts that did not fire make no findings") {
 }
 
 TEST_CASE("a finding saves its part of what it claims, in seconds and as a share of the window") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/half", .claims = {Percent(run, 0, 40)}, .part = 0.5});
   const auto findings = verdicts.Rank(run);
@@ -31,7 +31,7 @@ TEST_CASE("a finding saves its part of what it claims, in seconds and as a share
 }
 
 TEST_CASE("time that two claim is given to the more specific") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/vague", .priority = 20, .claims = {Percent(run, 0, 40)}});
   verdicts.Add({.id = "a/specific", .priority = 80, .claims = {Percent(run, 0, 30)}});
@@ -43,7 +43,7 @@ TEST_CASE("time that two claim is given to the more specific") {
 }
 
 TEST_CASE("the order in which verdicts come changes nothing") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   std::vector<Fired> fired = {{.id = "a/one", .priority = 50, .claims = {Percent(run, 0, 30)}},
                               {.id = "a/two", .priority = 50, .claims = {Percent(run, 10, 40)}},
                               {.id = "a/three", .priority = 70, .claims = {Percent(run, 20, 25)}}};
@@ -62,7 +62,7 @@ TEST_CASE("the order in which verdicts come changes nothing") {
 }
 
 TEST_CASE("findings come in the order of what they save, and are numbered so") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/small", .priority = 90, .claims = {Percent(run, 0, 5)}});
   verdicts.Add({.id = "a/large", .priority = 10, .claims = {Percent(run, 50, 90)}});
@@ -76,7 +76,7 @@ TEST_CASE("findings come in the order of what they save, and are numbered so") {
 }
 
 TEST_CASE("where a fix wins back far less than its symptom names, the report says so") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/sliver", .priority = 90, .claims = {Percent(run, 0, 40)}, .part = 0.1});
   verdicts.Add({.id = "a/whole", .priority = 80, .claims = {Percent(run, 50, 90)}, .part = 0.9});
@@ -112,7 +112,7 @@ TEST_CASE("a later sentence with a share of which the fix wins next to nothing i
 }
 
 TEST_CASE("where a fix wins more than the time that its symptom names, the report says so") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/more", .priority = 90, .claims = {Percent(run, 0, 20)}, .part = 1.5});
   verdicts.Add({.id = "a/whole", .priority = 80, .claims = {Percent(run, 50, 90)}, .part = 1.0});
@@ -144,7 +144,7 @@ TEST_CASE("a finding is located in a phase only where most of its time is in it"
     story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
     story.Range("optimizer", {at + 190_us, at + 200_us});  // a tenth of the idle time
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   std::vector<Interval> idle;
   std::vector<Interval> updates;
   for (int i = 0; i < 99; ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("GPU work is in the phase that launched it") {
     story.Range("backward", {at, at + 8_us});
     story.Launch("kernel", {at + 1_us, at + 5_us}, {at + 10_us, at + 110_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   std::vector<Interval> work;
   for (int i = 0; i < 100; ++i) work.push_back({i * 200_us + 10_us, i * 200_us + 110_us});
   Verdicts verdicts;
@@ -176,7 +176,7 @@ TEST_CASE("GPU work is in the phase that launched it") {
 }
 
 TEST_CASE("a symptom that its cause takes all time from is listed under the cause only") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/cause",
                 .priority = 80,
@@ -193,7 +193,7 @@ TEST_CASE("a symptom that its cause takes all time from is listed under the caus
 }
 
 TEST_CASE("a symptom of which a cause explains most keeps the rest, and says what explains it") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/cause",
                 .priority = 80,
@@ -211,7 +211,7 @@ TEST_CASE("a symptom of which a cause explains most keeps the rest, and says wha
 }
 
 // A cause of this many percent, a symptom of 50, and a fix of 10 that neither touches.
-Verdicts CauseOf(const Analysed& run, int percent) {
+Verdicts CauseOf(const Analyzed& run, int percent) {
   Verdicts verdicts;
   verdicts.Add({.id = "a/cause",
                 .priority = 80,
@@ -226,7 +226,7 @@ Verdicts CauseOf(const Analysed& run, int percent) {
 }
 
 TEST_CASE("a symptom stands under a cause that explains most of it") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   const Verdicts verdicts = CauseOf(run, 44);
   const auto findings = verdicts.Rank(run);
   REQUIRE(findings.size() == 3);
@@ -236,7 +236,7 @@ TEST_CASE("a symptom stands under a cause that explains most of it") {
 }
 
 TEST_CASE("a symptom of which much is left has a place of its own") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   const Verdicts verdicts = CauseOf(run, 30);
   const auto findings = verdicts.Rank(run);
   CHECK(Named(findings, "a/symptom")->saving_share == Approx(0.2).epsilon(0.01));
@@ -244,7 +244,7 @@ TEST_CASE("a symptom of which much is left has a place of its own") {
 }
 
 TEST_CASE("a symptom that is half unexplained has a place of its own") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   const Verdicts verdicts = CauseOf(run, 25);
   const auto findings = verdicts.Rank(run);
   REQUIRE(findings.size() == 3);
@@ -260,7 +260,7 @@ TEST_CASE("a claim on two devices is worth the longer of them, never their sum")
     const Nanos at = i * 200_us;
     story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/both", .claims = {Percent(run, 0, 30), Percent(run, 0, 40)}});
   const auto findings = verdicts.Rank(run);
@@ -270,7 +270,7 @@ TEST_CASE("a claim on two devices is worth the longer of them, never their sum")
 }
 
 TEST_CASE("a remedy wins what the replay says") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   auto halved = std::make_shared<Remedy>();
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
     halved->scaled_ops.emplace_back(op, 0.5F);
@@ -294,7 +294,7 @@ TEST_CASE("a remedy wins what the replay says") {
 }
 
 TEST_CASE("of fixes that win the same, one comes first that wins the time it was seen to lose") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
   const Nanos more = 100 * run->replay().Gain(*gone) / run.Window();
@@ -319,7 +319,7 @@ TEST_CASE("of fixes that win the same, one comes first that wins the time it was
 }
 
 TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
   const Nanos more = 100 * run->replay().Gain(*gone) / run.Window();
@@ -346,7 +346,7 @@ TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
 }
 
 TEST_CASE("a less specific fix wins nothing by changes that a more specific one makes as well") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   const auto launches = run.Calls("cudaLaunchKernel");
   auto some = std::make_shared<Remedy>();
   some->vanished_calls.assign(launches.begin(),
@@ -371,7 +371,7 @@ TEST_CASE("a less specific fix wins nothing by changes that a more specific one 
 
 TEST_CASE(
     "of two fixes that hide each other the better is first, and both say what they win alone") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   // Either the launches or the kernels set the pace: each fix wins little without the other.
   auto launches = std::make_shared<Remedy>();
   launches->vanished_calls = run.Calls("cudaLaunchKernel");
@@ -400,7 +400,7 @@ TEST_CASE(
 }
 
 TEST_CASE("savings of random claims never overlap: their shares add up to at most one") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Dice dice(77);
   for (int round = 0; round < 100; ++round) {
     Verdicts verdicts;
@@ -418,7 +418,7 @@ TEST_CASE("savings of random claims never overlap: their shares add up to at mos
 }
 
 TEST_CASE("two causes of the same time share it by how specific they are, and the sum stays") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/first", .priority = 70, .claims = {Percent(run, 0, 40)}, .part = 0.5});
   verdicts.Add({.id = "a/second", .priority = 60, .claims = {Percent(run, 0, 40)}, .part = 1});
@@ -430,7 +430,7 @@ TEST_CASE("two causes of the same time share it by how specific they are, and th
 }
 
 TEST_CASE("who took the time of a claim is kept, the largest first") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/small", .priority = 90, .claims = {Percent(run, 0, 10)}});
   verdicts.Add({.id = "a/large", .priority = 80, .claims = {Percent(run, 10, 40)}});
@@ -451,7 +451,7 @@ TEST_CASE("who took the time of a claim is kept, the largest first") {
 }
 
 TEST_CASE("common causes come first only where all else is equal") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts tie;
   tie.Add({.id = "host/other", .claims = {Percent(run, 0, 20)}});
   tie.Add({.id = "input/common", .claims = {Percent(run, 40, 60)}});
@@ -466,7 +466,7 @@ TEST_CASE("common causes come first only where all else is equal") {
 }
 
 TEST_CASE("a setting comes before a change of code that wins little more and is no surer") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   const auto first = [&](Nanos code_percent, double confidence) {
     Verdicts verdicts;
     verdicts.Add({.id = "a/setting", .claims = {Percent(run, 60, 80)}});
@@ -488,7 +488,7 @@ TEST_CASE("a switch of the environment comes before what it explains and leaves 
     const Nanos at = i * 50_us;
     story.Launch("kernel", {at, at + 40_us}, {at + 10_us, at + 40_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   auto unblocked = std::make_shared<Remedy>();
   unblocked->unblocked_calls = run.Calls("cudaLaunchKernel");
   auto less = std::make_shared<Remedy>();
@@ -518,7 +518,7 @@ TEST_CASE("a switch of the environment comes before what would make it needless"
     const Nanos at = i * 200_us;
     story.Launch("kernel", {at, at + 40_us}, {at + 10_us, at + 40_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   auto unblocked = std::make_shared<Remedy>();
   unblocked->unblocked_calls = run.Calls("cudaLaunchKernel");
   auto gone = std::make_shared<Remedy>();
@@ -538,7 +538,7 @@ TEST_CASE("a switch of the environment comes before what would make it needless"
 }
 
 TEST_CASE("a switch of the environment does not come before what wins far more after it, too") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   verdicts.Add({.id = "a/setting", .claims = {Percent(run, 60, 80)}});
   verdicts.rule(0).effort = "flag";
@@ -549,7 +549,7 @@ TEST_CASE("a switch of the environment does not come before what wins far more a
 }
 
 TEST_CASE("a confidence says what it rests on, and what lowered it") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   const double recorded = ShippedKnowledge().Number("ranking.recorded_confidence");
   const double inferred = ShippedKnowledge().Number("ranking.inferred_confidence");
   Verdicts verdicts;
@@ -567,7 +567,7 @@ TEST_CASE("a confidence says what it rests on, and what lowered it") {
 
   TraceBuilder half = HalfIdleSteps();
   for (int i = 0; i < 100; ++i) half.Kernel("kernel", {i * 200_us + 120_us, i * 200_us + 130_us});
-  const Analysed uncalled(half, kAuto);
+  const Analyzed uncalled(half, kAuto);
   Verdicts lowered;
   lowered.Add({.id = "a/sure", .claims = {Percent(uncalled, 0, 10)}, .confidence = 0.9});
   const Finding finding = lowered.Rank(uncalled)[0];
@@ -576,7 +576,7 @@ TEST_CASE("a confidence says what it rests on, and what lowered it") {
 }
 
 TEST_CASE("a fix that has the batches ready says so") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   auto ready = std::make_shared<Remedy>();
   ready->data_ready = true;
   Verdicts verdicts;
@@ -588,7 +588,7 @@ TEST_CASE("a fix that has the batches ready says so") {
 }
 
 TEST_CASE("claims outside the window save nothing") {
-  const Analysed run(HalfIdleSteps(), kAuto);
+  const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
   const Nanos end = run->run.window.end;
   verdicts.Add({.id = "a/later", .claims = {{{end, end + 10_ms}}}});

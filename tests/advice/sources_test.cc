@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/advice/views.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {

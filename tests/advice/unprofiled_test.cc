@@ -19,7 +19,7 @@ TraceBuilder Launches(Nanos kernel) {
   return story;
 }
 
-std::vector<Finding> RankOneLaunch(const Analysed& run, Verdicts* verdicts) {
+std::vector<Finding> RankOneLaunch(const Analyzed& run, Verdicts* verdicts) {
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
   verdicts->Add({.id = "a/graph", .claims = {Percent(run, 0, 90)}, .remedy = gone});
@@ -33,7 +33,7 @@ std::vector<Finding> RankOneLaunch(const Analysed& run, Verdicts* verdicts) {
 
 TEST_CASE("what a fix wins when nobody profiles is told beside what it wins of the recording") {
   // Recording a call takes 2 of these 4 us. Kernels of 1 us then leave half of the rest idle.
-  const Analysed run(Launches(1_us).RecordedBy("PyTorch profiler"));
+  const Analyzed run(Launches(1_us).RecordedBy("PyTorch profiler"));
   Verdicts verdicts;
   const auto findings = RankOneLaunch(run, &verdicts);
   REQUIRE(findings.at(0).rule->id == "a/graph");
@@ -42,13 +42,13 @@ TEST_CASE("what a fix wins when nobody profiles is told beside what it wins of t
   CHECK(*findings[0].unprofiled_share == Approx(0.5).margin(0.01));
   CHECK(findings[0].severity == Severity::kCritical);
 
-  const Analysed other(Launches(1_us).RecordedBy("Nsight Systems"));
+  const Analyzed other(Launches(1_us).RecordedBy("Nsight Systems"));
   Verdicts others;
   CHECK(!RankOneLaunch(other, &others).at(0).unprofiled_share.has_value());
 }
 
 TEST_CASE("what wins only while somebody profiles is a note and no part of the plan") {
-  const Analysed run(Launches(3_us).RecordedBy("PyTorch profiler"));
+  const Analyzed run(Launches(3_us).RecordedBy("PyTorch profiler"));
   Verdicts verdicts;
   const auto findings = RankOneLaunch(run, &verdicts);
   REQUIRE(findings.size() == 2);
@@ -67,7 +67,7 @@ TEST_CASE("what wins only while somebody profiles is a note and no part of the p
 
 TEST_CASE("the order of the plan rests on what wins when nobody profiles, too") {
   // Launches win 55 % of the recording, and a tenth of what is left without the profiler.
-  const Analysed run(Launches(1800).RecordedBy("PyTorch profiler"));
+  const Analyzed run(Launches(1800).RecordedBy("PyTorch profiler"));
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
   Verdicts verdicts;
@@ -84,7 +84,7 @@ TEST_CASE("the order of the plan rests on what wins when nobody profiles, too") 
 }
 
 TEST_CASE("what would win by itself only while somebody profiles is a note") {
-  const Analysed run(Launches(3_us).RecordedBy("PyTorch profiler"));
+  const Analyzed run(Launches(3_us).RecordedBy("PyTorch profiler"));
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
   auto cut = std::make_shared<Remedy>();
@@ -103,7 +103,7 @@ TEST_CASE("what would win by itself only while somebody profiles is a note") {
 
 TEST_CASE("the profiler may matter only once a fix has let the host run ahead") {
   // Kernels of 8 us hide launches of 4; those of 2.4 us would not, but for the 2 us of recording.
-  const Analysed run(Launches(8_us).RecordedBy("PyTorch profiler"));
+  const Analyzed run(Launches(8_us).RecordedBy("PyTorch profiler"));
   auto faster = std::make_shared<Remedy>();
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
     faster->scaled_ops.emplace_back(op, 0.3F);

@@ -9,7 +9,7 @@
 
 #include "engine/advice/ranking.h"
 #include "engine/replay/remedy.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 
@@ -52,7 +52,7 @@ class Verdicts {
   }
   RuleInfo& rule(std::size_t i) { return rules_[i]; }
   const std::vector<Verdict>& list() const { return list_; }
-  std::vector<Finding> Rank(const Analysed& run) const {
+  std::vector<Finding> Rank(const Analyzed& run) const {
     return advise::Rank(list_, *run, ShippedKnowledge());
   }
 
@@ -86,7 +86,7 @@ inline const Finding* Named(const std::vector<Finding>& findings, const std::str
 }
 
 // [from, to) of the window in percent.
-inline std::vector<Interval> Percent(const Analysed& run, Nanos from, Nanos to) {
+inline std::vector<Interval> Percent(const Analyzed& run, Nanos from, Nanos to) {
   const Nanos start = run->run.window.start;
   return {{start + run.Window() * from / 100, start + run.Window() * to / 100}};
 }

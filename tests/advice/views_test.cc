@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/fact_infos.h"
 
 namespace advise {
@@ -56,7 +56,7 @@ TEST_CASE("of many operators those with most time are drawn, the others counted"
 TEST_CASE("what surrounds an example is half of its length, within the window") {
   TraceBuilder story;
   story.Kernel("a", {0, 100_ms});
-  const Analysed run(story);
+  const Analyzed run(story);
   const auto around = [&](Nanos start, Nanos end) {
     return Surroundings(*run, {0, start, end, ""});
   };
@@ -70,7 +70,7 @@ TEST_CASE("what surrounds an example is half of its length, within the window") 
 TEST_CASE("the worst example is the longest claim, or what evidence points at in it") {
   TraceBuilder story;
   story.Kernel("a", {0, 10_ms}).OnDevice(1).Kernel("b", {0, 10_ms});
-  const Analysed run(story);
+  const Analyzed run(story);
   RuleInfo rule, other;
   Verdict verdict;
   verdict.rule = &rule;
@@ -110,7 +110,7 @@ TEST_CASE("the worst example is the longest claim, or what evidence points at in
 TEST_CASE("findings that stand under another, or only inform, have no timeline") {
   TraceBuilder story;
   story.Kernel("a", {0, 1_ms}).Kernel("b", {2_ms, 3_ms});
-  const Analysed run(story);
+  const Analyzed run(story);
   RuleInfo rule;
   Verdict verdict;
   verdict.rule = &rule;

@@ -15,7 +15,7 @@
 #include "engine/facts/catalog.h"
 #include "engine/grade/exercise.h"
 #include "tests/app/simulated.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 using Catch::Matchers::Contains;
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/app/program.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 using Catch::Matchers::Contains;
 

@@ -6,7 +6,7 @@
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/care_notes.h"
 #include "engine/report/finding_text.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/fact_infos.h"
 #include "tests/support/loops.h"
 
@@ -67,7 +67,7 @@ std::string NotesOf(Nanos earlier) {
     story.Launch("jacobi", {at + 1_us, at + 6_us}, {at + 10_us, at + 900_us});
     story.Sync({at + 10_us, at + 905_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   std::string text;
   for (const CareNote& note : ReadWithCare(*run.operator->())) text += note.text + "\n";
   return text;

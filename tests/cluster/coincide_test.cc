@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {

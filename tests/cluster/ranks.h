@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/cluster/cluster.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 

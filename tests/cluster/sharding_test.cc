@@ -1,7 +1,7 @@
 // How far gradients, optimizer and weights are sharded, told from counts of collectives.
 #include "engine/cluster/sharding.h"
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {

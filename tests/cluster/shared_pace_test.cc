@@ -136,7 +136,7 @@ TEST_CASE("a host that waits for a lock of its own process, or sleeps, is at its
       story.Launch(kAllReduce, {at + 6_us, at + 9_us}, {at + 100_us, at + 900_us});
       if (os_call != nullptr) story.OsCall(os_call, {at + 20_us, at + 920_us});
     });
-    const Analysed run(story);
+    const Analyzed run(story);
     const std::vector<RankSummary> ranks = SummarizeRanks(*run);
     REQUIRE(ranks.front().host_works.size() > 2);
     return ranks.front().host_works[1];
@@ -157,7 +157,7 @@ TEST_CASE("launches that all take long are the host's own pace") {
       }
       story.Launch(kAllReduce, {at + 3010_us, at + 3010_us + launch}, {at + 3200_us, at + 3900_us});
     });
-    const Analysed run(story);
+    const Analyzed run(story);
     return SummarizeRanks(*run).front().host_works.at(1);
   };
   CHECK(works(140_us) > 20 * 140_us);

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "engine/cluster/cluster.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {

@@ -2,7 +2,7 @@
 #include "engine/cluster/waits_in_turn.h"
 
 #include "engine/cluster/cluster.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {

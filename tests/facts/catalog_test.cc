@@ -27,7 +27,7 @@ bool IsOfUnit(const Value& value, const std::string& unit) {
 
 TEST_CASE("every name of the catalog has a fact in every run, if only an absent one") {
   for (const TraceBuilder& story : Runs()) {
-    const Analysed run(story);
+    const Analyzed run(story);
     const auto facts = FactsOf(run);
     for (const FactInfo& info : FactList(ShippedKnowledge())) {
       INFO(info.name);
@@ -38,7 +38,7 @@ TEST_CASE("every name of the catalog has a fact in every run, if only an absent 
 
 TEST_CASE("a fact that is there is of the kind that its unit says") {
   for (const TraceBuilder& story : Runs()) {
-    const Analysed run(story);
+    const Analyzed run(story);
     const auto facts = FactsOf(run);
     for (const FactInfo& info : FactList(ShippedKnowledge())) {
       INFO(info.name << " is given in " << info.unit);
@@ -50,7 +50,7 @@ TEST_CASE("a fact that is there is of the kind that its unit says") {
 TEST_CASE("every name of the catalog has a fact in a run of several reports, too") {
   const std::vector<FactInfo> list = FactList(ShippedKnowledge());
   for (const std::uint32_t devices : {1U, 2U}) {
-    const Analysed run(TrainingRun(devices));
+    const Analyzed run(TrainingRun(devices));
     const Cluster ranks(SummarizeRanks(*run), ShippedKnowledge());
     const auto facts = MakeRunFacts(ranks, ShippedKnowledge());
     for (const FactInfo& info : list) {
@@ -63,7 +63,7 @@ TEST_CASE("every name of the catalog has a fact in a run of several reports, too
 }
 
 TEST_CASE("of several reports a fact of one of them is absent, unless it has a meaning for all") {
-  const Analysed run(TrainingRun(2));
+  const Analyzed run(TrainingRun(2));
   const Cluster ranks(SummarizeRanks(*run), ShippedKnowledge());
   const auto facts = MakeRunFacts(ranks, ShippedKnowledge());
   CHECK(IsAbsent(*facts, "sync.count"));
@@ -77,7 +77,7 @@ TEST_CASE("of several reports a fact of one of them is absent, unless it has a m
 }
 
 TEST_CASE("ranks that are compared have spans by device in one report, and a remedy in several") {
-  const Analysed run(TrainingRun(2));
+  const Analyzed run(TrainingRun(2));
   const Cluster ranks(SummarizeRanks(*run), ShippedKnowledge());
   const auto one = MakeFacts(*run, ranks);
   const auto several = MakeRunFacts(ranks, ShippedKnowledge());
@@ -106,7 +106,7 @@ TEST_CASE("names of facts are unique, dotted, lower-case words with a unit and a
 
 TEST_CASE("an absent fact says why") {
   for (const TraceBuilder& story : Runs()) {
-    const Analysed run(story);
+    const Analyzed run(story);
     const auto facts = FactsOf(run);
     for (const FactInfo& info : FactList(ShippedKnowledge())) {
       const Fact* fact = facts->Find(info.name);
@@ -119,7 +119,7 @@ TEST_CASE("an absent fact says why") {
 }
 
 TEST_CASE("a name that the catalog does not have finds nothing") {
-  const Analysed run(TrainingRun(1));
+  const Analyzed run(TrainingRun(1));
   CHECK(FactsOf(run)->Find("no.such.fact") == nullptr);
   CHECK(FactsOf(run)->Find("") == nullptr);
 }

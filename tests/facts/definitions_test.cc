@@ -67,7 +67,7 @@ TEST_CASE("the name of a retired fact is never used again") {
 }
 
 TEST_CASE("what time is lost to has happened") {
-  const Analysed run(TrainingRun(2));
+  const Analyzed run(TrainingRun(2));
   const auto facts = FactsOf(run);
   std::size_t checked = 0;
   for (const FactInfo& info : FactList(ShippedKnowledge())) {

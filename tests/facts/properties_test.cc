@@ -42,14 +42,14 @@ void CheckSameNumbers(const Facts& a, const Facts& b, double factor) {
 }
 
 TEST_CASE("swapping the numbers of devices changes no number of the run") {
-  const Analysed run(Uneven(), kAuto);
-  const Analysed swapped(Uneven().SwapDevices(0, 2), kAuto);
+  const Analyzed run(Uneven(), kAuto);
+  const Analyzed swapped(Uneven().SwapDevices(0, 2), kAuto);
   CheckSameNumbers(*FactsOf(run), *FactsOf(swapped), 1);
 }
 
 TEST_CASE("swapping devices swaps their budgets and causes") {
-  const Analysed run(Uneven(), kAuto);
-  const Analysed swapped(Uneven().SwapDevices(0, 2), kAuto);
+  const Analyzed run(Uneven(), kAuto);
+  const Analyzed swapped(Uneven().SwapDevices(0, 2), kAuto);
   CHECK(run->times[0].idle == swapped->times[2].idle);
   CHECK(run->times[2].compute == swapped->times[0].compute);
   CHECK(run->idle.by_device[0] == swapped->idle.by_device[2]);
@@ -58,22 +58,22 @@ TEST_CASE("swapping devices swaps their budgets and causes") {
 }
 
 TEST_CASE("moving all times changes no number of the run") {
-  const Analysed run(Uneven(), kAuto);
-  const Analysed later(Uneven().Shift(123'456_us), kAuto);
+  const Analyzed run(Uneven(), kAuto);
+  const Analyzed later(Uneven().Shift(123'456_us), kAuto);
   CheckSameNumbers(*FactsOf(run), *FactsOf(later), 1);
 }
 
 TEST_CASE("a GPU of the machine that nobody uses changes no number of the run") {
   for (const std::uint32_t devices : {1U, 2U}) {
-    const Analysed run(TrainingRun(devices), kAuto);
-    const Analysed beside(TrainingRun(devices).OnDevice(devices), kAuto);
+    const Analyzed run(TrainingRun(devices), kAuto);
+    const Analyzed beside(TrainingRun(devices).OnDevice(devices), kAuto);
     CheckSameNumbers(*FactsOf(run), *FactsOf(beside), 1);
   }
 }
 
 TEST_CASE("without ranges the budget and the waits of a run are what they were") {
-  const Analysed with(TrainingRun(2));
-  const Analysed without(TrainingRun(2).WithoutRanges());
+  const Analyzed with(TrainingRun(2));
+  const Analyzed without(TrainingRun(2).WithoutRanges());
   const auto a = FactsOf(with);
   const auto b = FactsOf(without);
   for (const char* name :
@@ -86,8 +86,8 @@ TEST_CASE("without ranges the budget and the waits of a run are what they were")
 }
 
 TEST_CASE("a run with all times doubled loses twice as much") {
-  const Analysed run(TrainingRun(2), kAuto);
-  const Analysed slower(TrainingRun(2).Stretch(2), kAuto);
+  const Analyzed run(TrainingRun(2), kAuto);
+  const Analyzed slower(TrainingRun(2).Stretch(2), kAuto);
   const auto a = FactsOf(run);
   const auto b = FactsOf(slower);
   CHECK(2 * Number(*a, "window.time") == Number(*b, "window.time"));
@@ -104,8 +104,8 @@ TEST_CASE("a run with all times doubled loses twice as much") {
 TEST_CASE("a run with all times doubled wins twice as much from each fix") {
   TraceBuilder story = TrainingRun(1);
   story.Device("NVIDIA H100 80GB HBM3", 132);
-  const Analysed run(story, kAuto);
-  const Analysed slower(story.Stretch(2), kAuto);
+  const Analyzed run(story, kAuto);
+  const Analyzed slower(story.Stretch(2), kAuto);
   const auto compare = [&](const char* what, const Loss& a, const Loss& b) {
     INFO(what);
     const auto before = static_cast<double>(run->replay().Gain(*a.remedy));
@@ -120,7 +120,7 @@ TEST_CASE("a run with all times doubled wins twice as much from each fix") {
 }
 
 TEST_CASE("a fix wins no more than the window, and all of them leave the work that remains") {
-  const Analysed run(TrainingRun(2), kAuto);
+  const Analyzed run(TrainingRun(2), kAuto);
   Remedy all;
   for (const Loss* loss : {&run->input.loss, &run->syncs.loop, &run->syncs.item,
                            &run->copies.pageable, &run->host.alloc, &run->launches.bound}) {
@@ -136,14 +136,14 @@ TEST_CASE("a fix wins no more than the window, and all of them leave the work th
 
 TEST_CASE("the replay of the whole run without a fix gives its window") {
   for (const std::uint32_t devices : {1U, 2U}) {
-    const Analysed run(TrainingRun(devices), kAuto);
+    const Analyzed run(TrainingRun(devices), kAuto);
     CHECK(run->replay().BaselineNs() == run.Window());
   }
 }
 
 TEST_CASE("a run that goes on for twice as long has the same shares") {
-  const Analysed once(TrainingRun(1, 20), kAuto);
-  const Analysed twice(TrainingRun(1, 40), kAuto);
+  const Analyzed once(TrainingRun(1, 20), kAuto);
+  const Analyzed twice(TrainingRun(1, 40), kAuto);
   const auto a = FactsOf(once);
   const auto b = FactsOf(twice);
   CHECK(Number(*b, "steps.count") == Number(*a, "steps.count") + 20);
@@ -160,7 +160,7 @@ TEST_CASE("a run that goes on for twice as long has the same shares") {
 }
 
 TEST_CASE("the same run gives the same facts") {
-  CheckSameNumbers(*FactsOf(Analysed(Uneven(), kAuto)), *FactsOf(Analysed(Uneven(), kAuto)), 1);
+  CheckSameNumbers(*FactsOf(Analyzed(Uneven(), kAuto)), *FactsOf(Analyzed(Uneven(), kAuto)), 1);
 }
 
 }  // namespace

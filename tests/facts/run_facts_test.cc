@@ -57,7 +57,7 @@ TEST_CASE("MPI's launchers tell the size of a job, too") {
 }
 
 TEST_CASE("without an environment no switch is known") {
-  const Analysed run(TraceBuilder().Kernel("gemm", {0_us, 10_us}));
+  const Analyzed run(TraceBuilder().Kernel("gemm", {0_us, 10_us}));
   const auto facts = FactsOf(run);
   CHECK(std::get<bool>(facts->Find("environment.recorded")->value) == false);
   CHECK(IsAbsent(*facts, "environment.launch_blocking"));
@@ -70,7 +70,7 @@ TEST_CASE("the parallel efficiency is the product of its factors") {
   story.Kernel("gemm", {0_us, 100_us});
   story.CopyToGpu(1_MiB, MemoryKind::kPinned, {100_us, 105_us}, {110_us, 160_us});
   story.OnDevice(1).Kernel("gemm", {150_us, 200_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   const auto facts = FactsOf(run);
   CHECK(Number(*facts, "efficiency.parallel") == Approx(150.0 / 400));
   CHECK(Number(*facts, "efficiency.balance") == Approx(0.75));
@@ -89,7 +89,7 @@ TEST_CASE("idle time inside a checkpoint range is the phase's, and is gone witho
     story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
     if (i % 5 == 2) story.Range("save_checkpoint", {at + 200_us, at + 800_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   const auto facts = FactsOf(run);
   CHECK(Number(*facts, "phase.checkpoint.count") == 2);
   CHECK(Lost(*facts, "phase.checkpoint.lost") == 2 * 600_us);

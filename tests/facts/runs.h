@@ -8,7 +8,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 
@@ -41,7 +41,7 @@ inline TraceBuilder TrainingRun(std::uint32_t devices, int steps = 10) {
   return story;
 }
 
-inline std::unique_ptr<Facts> FactsOf(const Analysed& run) {
+inline std::unique_ptr<Facts> FactsOf(const Analyzed& run) {
   return MakeFacts(*run, Cluster(SummarizeRanks(*run), run->run.knowledge));
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 TEST_CASE("the parts of the budget add up to the window") {
   for (const std::uint32_t devices : {1U, 2U, 3U}) {
-    const Analysed run(TrainingRun(devices), kAuto);
+    const Analyzed run(TrainingRun(devices), kAuto);
     const auto facts = FactsOf(run);
     double sum = 0;
     for (const char* part : {"compute", "comm_exposed", "copy_exposed", "memset_exposed", "idle"})
@@ -20,7 +20,7 @@ TEST_CASE("the parts of the budget add up to the window") {
 }
 
 TEST_CASE("the causes of idle time add up to the idle time") {
-  const Analysed run(TrainingRun(2), kAuto);
+  const Analyzed run(TrainingRun(2), kAuto);
   const auto facts = FactsOf(run);
   double sum = 0;
   for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
@@ -31,8 +31,8 @@ TEST_CASE("the causes of idle time add up to the idle time") {
 }
 
 TEST_CASE("times are averages over devices: twice the same rank gives the same times") {
-  const Analysed one(TrainingRun(1), kAuto);
-  const Analysed two(TrainingRun(2), kAuto);
+  const Analyzed one(TrainingRun(1), kAuto);
+  const Analyzed two(TrainingRun(2), kAuto);
   const auto a = FactsOf(one);
   const auto b = FactsOf(two);
   for (const char* name : {"window.time", "budget.compute", "budget.copy_exposed", "budget.idle",
@@ -48,7 +48,7 @@ TEST_CASE("times are averages over devices: twice the same rank gives the same t
 }
 
 TEST_CASE("lost time lies inside the window, and on no device is there more of it than window") {
-  const Analysed run(TrainingRun(2), kAuto);
+  const Analyzed run(TrainingRun(2), kAuto);
   const auto facts = FactsOf(run);
   const Window& window = run->run.window;
   std::size_t checked = 0;
@@ -67,7 +67,7 @@ TEST_CASE("lost time lies inside the window, and on no device is there more of i
 }
 
 TEST_CASE("shares lie between nothing and all") {
-  const Analysed run(TrainingRun(2), kAuto);
+  const Analyzed run(TrainingRun(2), kAuto);
   const auto facts = FactsOf(run);
   for (const FactInfo& info : FactList(ShippedKnowledge())) {
     const Fact* fact = facts->Find(info.name);
@@ -80,7 +80,7 @@ TEST_CASE("shares lie between nothing and all") {
 }
 
 TEST_CASE("counts say what the run holds") {
-  const Analysed run(TrainingRun(2), kAuto);
+  const Analyzed run(TrainingRun(2), kAuto);
   const auto facts = FactsOf(run);
   CHECK(Number(*facts, "run.devices") == 2);
   CHECK(Number(*facts, "run.processes") == 2);
@@ -92,17 +92,17 @@ TEST_CASE("counts say what the run holds") {
 }
 
 TEST_CASE("without steps the facts of steps are absent, with steps they are there") {
-  const Analysed none(TraceBuilder().Kernel("gemm", {0_us, 10_us}), kAuto);
+  const Analyzed none(TraceBuilder().Kernel("gemm", {0_us, 10_us}), kAuto);
   CHECK(IsAbsent(*FactsOf(none), "steps.count"));
   CHECK(IsAbsent(*FactsOf(none), "launch.sequence.same"));
-  const Analysed run(TrainingRun(1), kAuto);
+  const Analyzed run(TrainingRun(1), kAuto);
   CHECK(Number(*FactsOf(run), "steps.count") >= 9);
   CHECK(Number(*FactsOf(run), "steps.median") == 4_ms);
 }
 
 TEST_CASE("a device that the knowledge base does not know has no facts of another one") {
   TraceBuilder story = TrainingRun(1);
-  const Analysed run(story.Device("Unheard-of GPU", 0));
+  const Analyzed run(story.Device("Unheard-of GPU", 0));
   const auto facts = FactsOf(run);
   CHECK(std::get<bool>(facts->Find("hw.known")->value) == false);
   CHECK(IsAbsent(*facts, "hw.peak_fp32_flops"));
@@ -112,7 +112,7 @@ TEST_CASE("a device that the knowledge base does not know has no facts of anothe
 
 TEST_CASE("what the trace records of a device wins over the knowledge base") {
   TraceBuilder story = TrainingRun(1);
-  const Analysed run(story.Device("NVIDIA H100 80GB HBM3", 77));
+  const Analyzed run(story.Device("NVIDIA H100 80GB HBM3", 77));
   const auto facts = FactsOf(run);
   CHECK(std::get<bool>(facts->Find("hw.known")->value) == true);
   CHECK(Number(*facts, "hw.sm_count") == 77);

@@ -21,7 +21,7 @@ double Cell(const Row& row, const std::string& column) {
 }
 
 TEST_CASE("ten training steps on two ranks: kernels, uploads, collectives, the driving thread") {
-  const Analysed run(TrainingRun(2));
+  const Analyzed run(TrainingRun(2));
   const auto facts = FactsOf(run);
   CHECK(Number(*facts, "gemm.fp32.count") == 20);
   CHECK(Number(*facts, "gemm.half.count") == 20);
@@ -47,7 +47,7 @@ TEST_CASE("ten training steps on two ranks: kernels, uploads, collectives, the d
 }
 
 TEST_CASE("a run without kernels, ranges or samples says what it does not know") {
-  const Analysed run{TraceBuilder()};
+  const Analyzed run{TraceBuilder()};
   const auto facts = FactsOf(run);
   for (const char* name : {"work.top_class", "work.steps", "work.upload_memory", "launch.thread",
                            "phase.rows", "phase.forward.gpu", "link.kind", "nic.rate"}) {
@@ -56,7 +56,7 @@ TEST_CASE("a run without kernels, ranges or samples says what it does not know")
 }
 
 TEST_CASE("one run alone knows nothing of scaling") {
-  const Analysed run(TrainingRun(1));
+  const Analyzed run(TrainingRun(1));
   const auto facts = FactsOf(run);
   CHECK(Number(*facts, "scale.runs") == 1);
   CHECK(IsAbsent(*facts, "scale.efficiency"));

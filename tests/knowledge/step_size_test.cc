@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {

@@ -1,5 +1,5 @@
 // What is known of the GPU: by its data sheet, by what the report records, by what copies reached.
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {
@@ -66,7 +66,7 @@ TEST_CASE("the link is as fast as its fastest large copies of pinned memory") {
     TraceBuilder story;
     story.Device("some GPU", 100).CopyToGpu(bytes, memory, {0, 5_us}, {10_us, 10_us + length});
     story.Kernel("k", {1_ms, 10_ms});
-    return Analysed(story)->hardware.host_link_bytes_per_s;
+    return Analyzed(story)->hardware.host_link_bytes_per_s;
   };
   const double assumed = ShippedKnowledge().Number("copy.assumed_link");
   const auto large = static_cast<std::int64_t>(ShippedKnowledge().Number("copy.large_bytes"));
@@ -77,10 +77,10 @@ TEST_CASE("the link is as fast as its fastest large copies of pinned memory") {
   TraceBuilder down;
   down.Device("some GPU", 100).CopyFromGpu(large, MemoryKind::kPinned, {0, 5_us}, {10_us, 110_us});
   down.Kernel("k", {1_ms, 10_ms});
-  CHECK(Analysed(down)->hardware.host_link_bytes_per_s == Approx(rate));
+  CHECK(Analyzed(down)->hardware.host_link_bytes_per_s == Approx(rate));
   TraceBuilder inside;
   inside.Device("some GPU", 100).CopyOnGpu(large, {0, 5_us}, {10_us, 110_us});
-  CHECK(Analysed(inside)->hardware.host_link_bytes_per_s == assumed);
+  CHECK(Analyzed(inside)->hardware.host_link_bytes_per_s == assumed);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // GPU work by where the program launched it.
 #include "engine/metrics/origins.h"
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {
@@ -17,7 +17,7 @@ TEST_CASE("kernels are told by the innermost range around their launch, and by t
         .Launch("work", {at + 200_us, at + 205_us}, {at + 300_us, at + 350_us})
         .Launch("update", {at + 600_us, at + 605_us}, {at + 900_us, at + 920_us});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const std::vector<OriginRow>& rows = run->origins.rows;
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].kernel == "work");
@@ -33,7 +33,7 @@ TEST_CASE("kernels are told by the innermost range around their launch, and by t
 }
 
 TEST_CASE("a graph that was traced as a whole is a row without a kernel") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Graph(7, {0, 5_us}, {10_us, 110_us})
                          .Launch("kernel", {20_us, 25_us}, {120_us, 130_us}));
   REQUIRE(run->origins.rows.size() == 2);
@@ -44,7 +44,7 @@ TEST_CASE("a graph that was traced as a whole is a row without a kernel") {
 }
 
 TEST_CASE("communication is no work that runs are told by") {
-  const Analysed run(TraceBuilder().Launch(kAllReduce, {0, 5_us}, {10_us, 110_us}));
+  const Analyzed run(TraceBuilder().Launch(kAllReduce, {0, 5_us}, {10_us, 110_us}));
   CHECK(run->origins.rows.empty());
 }
 

@@ -1,7 +1,7 @@
 // What a run did, counted by hand on a story of two devices.
 #include "engine/metrics/work.h"
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -43,7 +43,7 @@ TraceBuilder TwoRanksOfPhases() {
 }
 
 TEST_CASE("kernels by name and size, with their class and their time") {
-  const Analysed run(TwoRanksOfPhases());
+  const Analyzed run(TwoRanksOfPhases());
   const Work& work = run->work;
   REQUIRE(work.kernels.size() == 3);
   CHECK(work.kernels[0].name == kMatrixBf16);
@@ -60,7 +60,7 @@ TEST_CASE("kernels by name and size, with their class and their time") {
 }
 
 TEST_CASE("uploads by size, collectives by kind, and the thread that launches most") {
-  const Analysed run(TwoRanksOfPhases());
+  const Analyzed run(TwoRanksOfPhases());
   const Work& work = run->work;
   REQUIRE(work.uploads.size() == 2);
   CHECK(work.uploads[0].bytes == 600);  // 40 of them are more than 20 of 1000
@@ -80,7 +80,7 @@ TEST_CASE("uploads by size, collectives by kind, and the thread that launches mo
 }
 
 TEST_CASE("phases: how often, on the host, on the GPU, and idle under them") {
-  const Analysed run(TwoRanksOfPhases());
+  const Analyzed run(TwoRanksOfPhases());
   const PhaseWork* forward = PhaseOf(run->work, Phase::kForward);
   const PhaseWork* backward = PhaseOf(run->work, Phase::kBackward);
   const PhaseWork* unnamed = PhaseOf(run->work, Phase::kUnnamed);
@@ -100,7 +100,7 @@ TEST_CASE("phases: how often, on the host, on the GPU, and idle under them") {
 }
 
 TEST_CASE("without calls or ranges nothing is covered by them") {
-  const Analysed run(TraceBuilder().Kernel("a", {0, 100_us}));
+  const Analyzed run(TraceBuilder().Kernel("a", {0, 100_us}));
   CHECK(run->work.range_coverage == 0);
   CHECK(run->work.phases.empty());
   CHECK(run->work.launching_thread == kNone);
@@ -137,7 +137,7 @@ TEST_CASE("rates of cards and links, in the words of several tools") {
   const double seconds = static_cast<double>(counted.run.window.Length()) * 1e-9;
   CHECK(counted.work.nic_bytes_per_s == Approx(4000 / seconds));
   CHECK(counted.work.nvlink_percent == -1);
-  const Analysed without(TwoRanksOfPhases());
+  const Analyzed without(TwoRanksOfPhases());
   CHECK(without->work.nic_bytes_per_s == -1);
   CHECK(without->work.pcie_percent == -1);
 }

@@ -1,6 +1,6 @@
 // Waits for batches in the replay: who sets their pace, and what a fix of the wait itself wins.
 #include "engine/replay/replay.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -46,7 +46,7 @@ TraceBuilder Validates() {
 }
 
 TEST_CASE("a validation whose batches come in time wins the waits for them") {
-  const Analysed run(Validates(), kAuto);
+  const Analyzed run(Validates(), kAuto);
   const Loss& evaluation = run->stalls.phases[1];
   REQUIRE(evaluation.remedy);
   CHECK(evaluation.lost->by_device[0].Total() > 80_ms);
@@ -77,7 +77,7 @@ TraceBuilder SlowBatches() {
 }
 
 TEST_CASE("without a fix batches come when they came, whether the loader rested before or not") {
-  const Analysed run(SlowBatches(), kAuto);
+  const Analyzed run(SlowBatches(), kAuto);
   CHECK(run->replay().BaselineNs() == Approx(static_cast<double>(run.Window())).epsilon(0.01));
   Remedy ready;
   ready.data_ready = true;
@@ -95,7 +95,7 @@ TEST_CASE("batches that are ready leave what the host computes before it asks fo
     loads.push_back({at + 10_us, at + 4895_us});
     story.Launch("work", {at + 4910_us, at + 4915_us}, {at + 4920_us, at + 5920_us});
   });
-  const Analysed run(WithWorker(std::move(story), loads), kAuto);
+  const Analyzed run(WithWorker(std::move(story), loads), kAuto);
   Remedy ready;
   ready.data_ready = true;
   const Nanos waited = run.Window() * 49 / 100;
@@ -130,7 +130,7 @@ Nanos StallCosts(Nanos reads_on) {
     const bool full = load > stalled + reads_on && load < stalled + 200_ms;
     if (!full) story.OsCall("read", {load, load + 4_ms});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(std::abs(run->replay().BaselineNs() - run.Window()) < 1_ms);
   Remedy quick;
   quick.host_cuts.push_back({0, IntervalSet::Of({{stalled, stalled + 199_ms}})});

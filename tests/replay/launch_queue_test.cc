@@ -2,7 +2,7 @@
 #include "engine/replay/launch_queue.h"
 
 #include "engine/replay/replay.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -34,7 +34,7 @@ TraceBuilder FullQueue(Nanos cost, int missing = 0) {
   return story;
 }
 
-Remedy Faster(const Analysed& run, float factor) {
+Remedy Faster(const Analyzed& run, float factor) {
   Remedy remedy;
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
     remedy.scaled_ops.emplace_back(op, factor);
@@ -42,7 +42,7 @@ Remedy Faster(const Analysed& run, float factor) {
 }
 
 TEST_CASE("what a launch costs is seen where the queue had room") {
-  const Analysed run(FullQueue(5_us));
+  const Analyzed run(FullQueue(5_us));
   const LaunchQueues queues = MeasureQueues(run->run);
   CHECK(queues.usual_call == 5_us);
   const std::vector<std::uint32_t> calls = run.Calls("cudaLaunchKernel");
@@ -57,7 +57,7 @@ TEST_CASE("launches that wait for their kernel do not tell what a launch costs")
     // A short one behind a copy of another stream: its launch takes as long as the copy.
     story.Launch("short", {at + 911_us, at + 980_us}, {at + 970_us, at + 978_us});
   });
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(MeasureQueues(run->run).usual_call <= 5_us);
   Remedy remedy;
   remedy.unblocked_calls = run.Calls("cudaLaunchKernel");
@@ -67,7 +67,7 @@ TEST_CASE("launches that wait for their kernel do not tell what a launch costs")
 TEST_CASE("slow launches into a queue with room are slow, not held") {
   TraceBuilder story;
   AddEmptyQueue(&story, "tiny", 0, 300, 5_us, 120_us);
-  const Analysed run(story);
+  const Analyzed run(story);
   const LaunchQueues queues = MeasureQueues(run->run);
   CHECK(queues.usual_call == 5_us);
   for (const std::uint8_t deep : queues.deep) CHECK(deep == 0);
@@ -107,7 +107,7 @@ TEST_CASE("launches of a kind that always costs more are not held back by a full
     }
   }
   story.Sync({host, gpu + 2_us}, "cudaDeviceSynchronize");
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy remedy;
   remedy.host_cuts.push_back({0, pauses});
   const Nanos step = kUpload + launching;
@@ -119,7 +119,7 @@ TEST_CASE("launches of a kind that always costs more are not held back by a full
 
 TEST_CASE("kernels that run faster drain a full queue faster") {
   const Nanos cost = GENERATE(5_us, 90_us);
-  const Analysed run(FullQueue(cost));
+  const Analyzed run(FullQueue(cost));
   const Replay& replay = run->replay();
   CHECK(std::abs(replay.BaselineNs() - run.Window()) < run.Window() / 100);
   // A fifth of the time, which is still more than launching takes.
@@ -157,7 +157,7 @@ TEST_CASE("a full queue holds more work when small launches are gone") {
     host += 3_us;
   }
   story.Sync({host, gpu + 2_us}, "cudaDeviceSynchronize");
-  const Analysed run(story);
+  const Analyzed run(story);
   const Replay& replay = run->replay();
   CHECK(std::abs(replay.BaselineNs() - run.Window()) < run.Window() / 100);
   REQUIRE(idle > 25_ms);
@@ -166,7 +166,7 @@ TEST_CASE("a full queue holds more work when small launches are gone") {
 }
 
 TEST_CASE("a queue that was full before the capture began is told, too") {
-  const Analysed run(FullQueue(5_us, 2 * kRoom));
+  const Analyzed run(FullQueue(5_us, 2 * kRoom));
   CHECK(MeasureQueues(run->run).usual_call <= 10_us);
   const Nanos gain = run->replay().Gain(Faster(run, 0.2F));
   CHECK(gain > (kKernels - 3 * kRoom) * 780_us);

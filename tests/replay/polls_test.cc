@@ -1,7 +1,7 @@
 // Waits of a host that asks again and again whether the GPU is done.
 #include "engine/replay/polls.h"
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -29,28 +29,28 @@ TraceBuilder AskedFrames(int events) {
   return story;
 }
 
-Remedy HalfTheWork(const Analysed& run) {
+Remedy HalfTheWork(const Analyzed& run) {
   Remedy remedy;
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
     remedy.scaled_ops.emplace_back(op, 0.5F);
   return remedy;
 }
 
-int Waits(const Analysed& run) {
+int Waits(const Analyzed& run) {
   const Polls polls = FindPolls(run->run);
   return static_cast<int>(std::count_if(polls.awaited.begin(), polls.awaited.end(),
                                         [](auto op) { return op != kNone; }));
 }
 
 TEST_CASE("who asks until the GPU is done is done sooner when the GPU is") {
-  const Analysed run(AskedFrames(1));
+  const Analyzed run(AskedFrames(1));
   CHECK(Waits(run) == kFrames);
   CHECK(run->replay().BaselineNs() == run.Window());
   CHECK(run->replay().Gain(HalfTheWork(run)) > run.Window() * 45 / 100);
 }
 
 TEST_CASE("who asks for another event behind the one that was late has waited all the same") {
-  const Analysed run(AskedFrames(2));
+  const Analyzed run(AskedFrames(2));
   CHECK(Waits(run) == kFrames);
   CHECK(run->replay().Gain(HalfTheWork(run)) > run.Window() * 45 / 100);
 }
@@ -63,7 +63,7 @@ TEST_CASE("an allocator that asks for many events at once waits for none") {
     for (int k = 0; k < 8; ++k)
       story.Call("cudaEventQuery", {time + (6 + 2 * k) * 1_us, time + (7 + 2 * k) * 1_us});
   }
-  CHECK(Waits(Analysed(story)) == 0);
+  CHECK(Waits(Analyzed(story)) == 0);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Waits for a lock that another thread takes and gives back at its own pace.
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -30,7 +30,7 @@ TraceBuilder LockedSteps(int turns, Nanos allocating, const char* holder_call, b
 }
 
 Nanos GainOfAllocations(const TraceBuilder& story) {
-  const Analysed run(story);
+  const Analyzed run(story);
   const Replay& replay = run->replay();
   return replay.Gain(*run->host.alloc.remedy) / static_cast<Nanos>(run->run.steps.steady_count());
 }

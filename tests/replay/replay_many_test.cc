@@ -1,6 +1,6 @@
 // The replay of runs with several threads, streams and devices.
 #include "engine/replay/replay.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/dice.h"
 #include "tests/support/stories.h"
 
@@ -54,7 +54,7 @@ TEST_CASE("with several threads, streams and devices the replay without a fix gi
   Dice dice(101);
   for (const Size& size : kSizes) {
     for (int round = 0; round < 60; ++round) {
-      const Analysed run(RandomRun(&dice, size));
+      const Analyzed run(RandomRun(&dice, size));
       REQUIRE(run->replay().BaselineNs() == run.Window());
     }
   }
@@ -64,7 +64,7 @@ TEST_CASE("with several threads, streams and devices nothing that is removed len
   Dice dice(102);
   for (const Size& size : kSizes) {
     for (int round = 0; round < 60; ++round) {
-      const Analysed run(RandomRun(&dice, size));
+      const Analyzed run(RandomRun(&dice, size));
       Remedy waits;
       waits.unblocked_calls = run.Calls("cudaStreamSynchronize");
       REQUIRE(run->replay().With(waits).length_ns <= run->replay().BaselineNs());
@@ -81,8 +81,8 @@ TEST_CASE("a run with all times doubled wins twice as much, but for the fixed co
   for (const Size& size : kSizes) {
     for (int round = 0; round < 60; ++round) {
       TraceBuilder story = RandomRun(&dice, size);
-      const Analysed run(story);
-      const Analysed slower(story.Stretch(2));
+      const Analyzed run(story);
+      const Analyzed slower(story.Stretch(2));
       Remedy waits;
       waits.unblocked_calls = run.Calls("cudaStreamSynchronize");
       const Nanos gain = run->replay().Gain(waits);

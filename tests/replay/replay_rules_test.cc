@@ -1,6 +1,6 @@
 // What holds for every replay, whatever the run.
 #include "engine/replay/replay.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/dice.h"
 #include "tests/support/stories.h"
 
@@ -45,7 +45,7 @@ TraceBuilder RandomRun(Dice* dice) {
   return story;
 }
 
-Remedy RandomRemedy(const Analysed& run, Dice* dice) {
+Remedy RandomRemedy(const Analyzed& run, Dice* dice) {
   Remedy remedy;
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
     if (dice->Chance(4)) remedy.scaled_ops.emplace_back(op, dice->Chance(2) ? 0.5F : 0.0F);
@@ -60,7 +60,7 @@ Remedy RandomRemedy(const Analysed& run, Dice* dice) {
 TEST_CASE("without a fix the replay of any run gives its window") {
   Dice dice(1);
   for (int round = 0; round < 200; ++round) {
-    const Analysed run(RandomRun(&dice));
+    const Analyzed run(RandomRun(&dice));
     REQUIRE(run->replay().BaselineNs() == run.Window());
   }
 }
@@ -68,7 +68,7 @@ TEST_CASE("without a fix the replay of any run gives its window") {
 TEST_CASE("no fix loses time, and none wins more than the window") {
   Dice dice(2);
   for (int round = 0; round < 200; ++round) {
-    const Analysed run(RandomRun(&dice));
+    const Analyzed run(RandomRun(&dice));
     const Remedy remedy = RandomRemedy(run, &dice);
     const Nanos gain = run->replay().Gain(remedy);
     REQUIRE(gain >= 0);
@@ -95,7 +95,7 @@ TEST_CASE("a host that is freed runs no further ahead than the queue is deep") {
       host += 10_us;
     }
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   remedy.host_cuts.push_back({0, code});
   const double expected = 60e6 - (30e6 + 976 * 10e3);
   CHECK(static_cast<double>(run->replay().Gain(remedy)) / static_cast<double>(run.Window()) ==
@@ -113,14 +113,14 @@ TEST_CASE("a queue that was seen to be deeper does not lengthen the replay") {
     gpu += 2_us;
   }
   story.Sync({31_ms, gpu + 2_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run->replay().BaselineNs() == run.Window());
 }
 
 TEST_CASE("a call that is gone never lengthens the run") {
   Dice dice(3);
   for (int round = 0; round < 200; ++round) {
-    const Analysed run(RandomRun(&dice));
+    const Analyzed run(RandomRun(&dice));
     Remedy remedy;
     remedy.vanished_calls = {
         static_cast<std::uint32_t>(dice.Roll(static_cast<Nanos>(run.trace().calls.size())))};
@@ -131,7 +131,7 @@ TEST_CASE("a call that is gone never lengthens the run") {
 TEST_CASE("a wait that is gone never lengthens the run") {
   Dice dice(4);
   for (int round = 0; round < 200; ++round) {
-    const Analysed run(RandomRun(&dice));
+    const Analyzed run(RandomRun(&dice));
     Remedy remedy;
     remedy.unblocked_calls = run.Calls("cudaStreamSynchronize");
     REQUIRE(run->replay().With(remedy).length_ns <= run->replay().BaselineNs());
@@ -141,7 +141,7 @@ TEST_CASE("a wait that is gone never lengthens the run") {
 TEST_CASE("no fix takes the run below the work that is left on the GPU") {
   Dice dice(5);
   for (int round = 0; round < 200; ++round) {
-    const Analysed run(RandomRun(&dice));
+    const Analyzed run(RandomRun(&dice));
     Remedy remedy;
     for (std::uint32_t call = 0; call < run.trace().calls.size(); ++call) {
       remedy.unblocked_calls.push_back(call);
@@ -154,7 +154,7 @@ TEST_CASE("no fix takes the run below the work that is left on the GPU") {
 TEST_CASE("a kernel that is faster by half wins at most half its time") {
   Dice dice(6);
   for (int round = 0; round < 200; ++round) {
-    const Analysed run(RandomRun(&dice));
+    const Analyzed run(RandomRun(&dice));
     const auto op =
         static_cast<std::uint32_t>(dice.Roll(static_cast<Nanos>(run.trace().ops.size())));
     Remedy remedy;
@@ -168,8 +168,8 @@ TEST_CASE("a run that is moved in time wins the same") {
   Dice dice(7);
   for (int round = 0; round < 100; ++round) {
     TraceBuilder story = RandomRun(&dice);
-    const Analysed here(story);
-    const Analysed later(story.Shift(3'000_ms));
+    const Analyzed here(story);
+    const Analyzed later(story.Shift(3'000_ms));
     const Remedy remedy = RandomRemedy(here, &dice);
     REQUIRE(here->replay().Gain(remedy) == later->replay().Gain(remedy));
   }
@@ -187,7 +187,7 @@ TEST_CASE("code that another fix takes is not taken once more with the call behi
     story.Launch("work", {host, host + 5_us}, {host + 8_us, host + 13_us});
     host += 5_us;
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   code.host_cuts.push_back({0, pauses});
   Remedy launches;
   launches.vanished_calls = run.Calls("cudaLaunchKernel");
@@ -207,7 +207,7 @@ TEST_CASE("a launch that another fix lets return at once can still go") {
     const Nanos at = n * 100_us;
     story.Launch("work", {at, at + 80_us}, {at + 8_us, at + 78_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy returns;
   returns.unblocked_calls = run.Calls("cudaLaunchKernel");
   Remedy fused;
@@ -228,7 +228,7 @@ TEST_CASE("a copy that another fix makes faster can still be taken out of its st
     story.CopyToGpu(1_MiB, MemoryKind::kPinned, {call, call + 5_us}, {at, at + 200_us});
     story.Launch("work", {call + 6_us, call + 11_us}, {at + 201_us, at + 399_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy faster;
   Remedy beside;
   Remedy gone;
@@ -253,7 +253,7 @@ TEST_CASE("what has less data to work on gets faster still by what makes it fast
     const Nanos at = n * 100_us;
     story.Launch("work", {n * 5_us, n * 5_us + 3_us}, {at + 10_us, at + 110_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy lighter;
   Remedy faster;
   Remedy gone;

@@ -1,7 +1,7 @@
 // What a fix would win: the run again with the fix in it, until the next bound shows.
 #include "engine/replay/replay.h"
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -36,7 +36,7 @@ TraceBuilder Drained() {
   return story;
 }
 
-Remedy AllOps(const Analysed& run, float factor) {
+Remedy AllOps(const Analyzed& run, float factor) {
   Remedy remedy;
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
     remedy.scaled_ops.emplace_back(op, factor);
@@ -45,7 +45,7 @@ Remedy AllOps(const Analysed& run, float factor) {
 
 TEST_CASE("without a fix the replay gives the recorded window") {
   for (const TraceBuilder& story : {GpuBound(), HostBound(), Drained(), GapStory()}) {
-    const Analysed run(story);
+    const Analyzed run(story);
     CHECK(run->replay().BaselineNs() == run.Window());
     CHECK(run->replay().Gain(Remedy{}) == 0);
   }
@@ -59,7 +59,7 @@ TEST_CASE("calls that a coarse clock gives no length keep their place") {
     story.Call("cudaFuncGetAttributes", {at + 3_us, at + 3_us});
     story.Launch("tiny", {at + 12_us, at + 12_us}, {at + 14_us, at + 19_us});
   });
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run->replay().BaselineNs() == run.Window());
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("copies beside a host that is the limit win no more than one of them")
     story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {at + 20_us, at + 25_us},
                       {at + 14_ms, at + 19_ms});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   Remedy remedy;
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
     if (run.trace().ops.kind[op] == OpKind::kCopy) remedy.detached_ops.push_back(op);
@@ -92,7 +92,7 @@ TEST_CASE("a link carries uploads and downloads at once") {
     story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {call + 15_us, call + 20_us},
                       {at + 10_ms, at + 17_ms});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy remedy;
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
     if (run.trace().ops.kind[op] == OpKind::kCopy) remedy.detached_ops.push_back(op);
@@ -116,7 +116,7 @@ TEST_CASE("what runs aside and is the limit then has its own name: copies, or co
         story.CopyToGpu(1_MiB, MemoryKind::kPinned, {call + 8_us, call + 11_us}, transfer);
       }
     }
-    const Analysed run(story);
+    const Analyzed run(story);
     Remedy remedy;
     for (std::uint32_t op = 1; op < run.trace().ops.size(); op += 2)
       remedy.detached_ops.push_back(op);
@@ -129,7 +129,7 @@ TEST_CASE("what runs aside and is the limit then has its own name: copies, or co
 TEST_CASE("removing a harmless synchronize gains nothing") {
   TraceBuilder story = GpuBound();
   story.Sync({960_us, 1_ms + 600_us}, "cudaEventSynchronize");
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy remedy;
   remedy.unblocked_calls = run.Calls("cudaEventSynchronize");
   REQUIRE(remedy.unblocked_calls.size() == 1);
@@ -137,7 +137,7 @@ TEST_CASE("removing a harmless synchronize gains nothing") {
 }
 
 TEST_CASE("removing a costly synchronize gains the bubble after it") {
-  const Analysed run(Drained());
+  const Analyzed run(Drained());
   Remedy remedy;
   remedy.unblocked_calls = run.Calls("cudaDeviceSynchronize");
   REQUIRE(remedy.unblocked_calls.size() == 1);
@@ -147,7 +147,7 @@ TEST_CASE("removing a costly synchronize gains the bubble after it") {
 }
 
 TEST_CASE("making a kernel faster in a run that the GPU bounds gains exactly that") {
-  const Analysed run(GpuBound());
+  const Analyzed run(GpuBound());
   Remedy remedy;
   remedy.scaled_ops = {{7, 0.25F}};  // one of 200 us
   std::string bound;
@@ -159,7 +159,7 @@ TEST_CASE("a host that queued all its work early does not hold the window open")
   TraceBuilder story;
   story.Launch("work", {0_us, 5_us}, {10_us, 1_ms});
   AddFullQueue(&story, "work", 1_ms, 20, 200_us);  // the last call ends at 1 ms, the work at 5 ms
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy remedy;
   remedy.scaled_ops = {{7, 0.25F}};  // one of 200 us
   CHECK(run->replay().Gain(remedy) == 150_us);
@@ -169,12 +169,12 @@ TEST_CASE("a last wait that returns after the last op does not lengthen the base
   TraceBuilder story;
   story.Launch("work", {0_us, 5_us}, {10_us, 1_ms});
   story.Sync({10_us, 1_ms + 3_us}, "cudaDeviceSynchronize");
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run->replay().BaselineNs() == run.Window());
 }
 
 TEST_CASE("making kernels faster in a run that the host bounds gains no more than the last one") {
-  const Analysed run(HostBound());
+  const Analyzed run(HostBound());
   std::string bound;
   const Nanos gain = run->replay().Gain(AllOps(run, 0.2F), &bound);
   CHECK(gain <= 4_us);
@@ -182,7 +182,7 @@ TEST_CASE("making kernels faster in a run that the host bounds gains no more tha
 }
 
 TEST_CASE("launches that are gone from a run that the host bounds leave the kernels alone") {
-  const Analysed run(HostBound());
+  const Analyzed run(HostBound());
   Remedy remedy;
   remedy.vanished_calls = run.Calls("cudaLaunchKernel");
   remedy.vanished_calls.erase(remedy.vanished_calls.begin());  // the graph's own launch
@@ -192,7 +192,7 @@ TEST_CASE("launches that are gone from a run that the host bounds leave the kern
 }
 
 TEST_CASE("launches that are gone from a run that the GPU bounds gain nothing") {
-  const Analysed run(GpuBound());
+  const Analyzed run(GpuBound());
   Remedy remedy;
   remedy.vanished_calls = run.Calls("cudaLaunchKernel");
   CHECK(run->replay().Gain(remedy) <= 5_us);
@@ -209,7 +209,7 @@ TraceBuilder LoadsItself() {
 }
 
 TEST_CASE("loading that moves off the launching thread leaves the GPU's work") {
-  const Analysed run(LoadsItself());
+  const Analyzed run(LoadsItself());
   std::string bound;
   const Nanos gain = run->replay().Gain(*run->input.loss.remedy, &bound);
   CHECK(gain >= 9 * 350_us);
@@ -236,7 +236,7 @@ TraceBuilder Uploads(bool loader) {
 }
 
 TEST_CASE("pinning brings a pageable upload to the rate of the link") {
-  const Analysed run(Uploads(false));
+  const Analyzed run(Uploads(false));
   // 3 MB at the assumed 12 GB/s take 250 us in place of 990 us.
   const Nanos gain = run->replay().Gain(*run->copies.pageable.remedy);
   CHECK(gain >= 10 * 700_us);
@@ -244,7 +244,7 @@ TEST_CASE("pinning brings a pageable upload to the rate of the link") {
 }
 
 TEST_CASE("behind a slow loader pinning gains next to nothing: the loader is the next bound") {
-  const Analysed run(Uploads(true));
+  const Analyzed run(Uploads(true));
   std::string bound;
   const Nanos gain = run->replay().Gain(*run->copies.pageable.remedy, &bound);
   CHECK(gain <= 2_ms);  // of 20 ms: the last step alone may gain its own copy
@@ -281,7 +281,7 @@ TraceBuilder SavesBesideLoader() {
 }
 
 TEST_CASE("a loader that rests while the host saves comes sooner without that") {
-  const Analysed run(SavesBesideLoader(), kAuto);
+  const Analyzed run(SavesBesideLoader(), kAuto);
   REQUIRE(run->step_stats.stall.lost);
   // Most of the 20 ms of each save go: the batches then come as fast as the loader makes them.
   const Nanos gain = run->replay().Gain(*run->step_stats.stall.remedy);
@@ -301,7 +301,7 @@ TEST_CASE("waits for batches that the GPU hardly notices keep copies from overla
   });
   story.Process("worker").Thread("pt_data_worker");
   Repeat(40, 400_us, [&](int, Nanos at) { story.OsCall("read", {at, at + 395_us}); });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->replay().BaselineNs() == Approx(static_cast<double>(run.Window())).epsilon(0.001));
   Remedy ready;
   ready.data_ready = true;
@@ -329,7 +329,7 @@ TraceBuilder OnDemand(Nanos work) {
 }
 
 TEST_CASE("batches that are loaded when asked for come earlier when the step is shorter") {
-  const Analysed run(OnDemand(4_ms), kAuto);
+  const Analyzed run(OnDemand(4_ms), kAuto);
   REQUIRE(run->input.on_demand == 1);
   std::string bound;
   const Nanos gain = run->replay().Gain(AllOps(run, 0.5F), &bound);
@@ -354,7 +354,7 @@ Nanos GainOfHalfTheWork(bool on_demand) {
     story.Range("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", {asked, batch});
     at = batch + 5_us;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   return run->replay().Gain(AllOps(run, 0.5F));
 }
 
@@ -382,7 +382,7 @@ TraceBuilder LoadsAhead() {
 }
 
 TEST_CASE("no fix makes the run faster than its workers load") {
-  const Analysed run(LoadsAhead(), kAuto);
+  const Analyzed run(LoadsAhead(), kAuto);
   std::string bound;
   Remedy faster = AllOps(run, 0.1F);
   const Nanos gain = run->replay().Gain(faster, &bound);
@@ -402,14 +402,14 @@ TEST_CASE("workers that were never seen to rest set no pace") {
   });
   story.Process("worker").Thread("pt_data_worker");
   Repeat(20, 2_ms, [&](int, Nanos at) { story.OsCall("read", {at, at + 1_ms}); });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->input.needs_ns == 0);
   CHECK(run->replay().Gain(AllOps(run, 0.1F)) > run.Window() / 2);
 }
 
 TEST_CASE("remedies join: two fixes together win at least what each wins alone") {
   TraceBuilder story = Drained();
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy sync;
   sync.unblocked_calls = run.Calls("cudaDeviceSynchronize");
   const Remedy faster = AllOps(run, 0.5F);
@@ -423,7 +423,7 @@ TEST_CASE("remedies join: two fixes together win at least what each wins alone")
 }
 
 TEST_CASE("a floor is the least that a fix can leave") {
-  const Analysed run(HostBound());
+  const Analyzed run(HostBound());
   Remedy remedy;
   remedy.vanished_calls = run.Calls("cudaLaunchKernel");
   remedy.floor_ns = 2_ms;
@@ -431,7 +431,7 @@ TEST_CASE("a floor is the least that a fix can leave") {
 }
 
 TEST_CASE("a trace without work can be replayed and gains nothing") {
-  const Analysed run(TraceBuilder().Sync({0_us, 10_us}));
+  const Analyzed run(TraceBuilder().Sync({0_us, 10_us}));
   CHECK(run->replay().Gain(Remedy{}) == 0);
 }
 
@@ -443,7 +443,7 @@ TEST_CASE("pages that the driver moves come earlier with the kernel that touches
       story.MigrateToGpu(2_MiB, {at + page, at + page + 100_us}, MigrationCause::kFault);
     story.Sync({at + 10_us, at + 4_ms});
   });
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy no_code;
   IntervalSet code;
   for (int i = 0; i < 9; ++i) code.Append(i * 10_ms + 4_ms, i * 10_ms + 10_ms);

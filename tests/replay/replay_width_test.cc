@@ -1,5 +1,5 @@
 // Replay: what the order allows, the width of the device may not.
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/stories.h"
 namespace advise {
 namespace {
@@ -13,7 +13,7 @@ TEST_CASE("removing a wait does not let kernels that fill the GPU run side by si
     story.OnStream(8).Launch("wide", {at + 211_us, at + 215_us}, {at + 218_us, at + 418_us});
     story.Sync({at + 216_us, at + 419_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy remedy;
   remedy.unblocked_calls = run.Calls("cudaStreamSynchronize");
   CHECK(run->replay().With(remedy).length_ns >= run->times[0].ComputeNs());
@@ -35,7 +35,7 @@ TEST_CASE("small kernels freed from each other still follow the kernel that fill
     launch(7, 1000, 200_us);
     for (int k = 0; k < 4; ++k) launch(8 + k % 2, 10, 50_us);
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy remedy;
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
     if (op % 5 >= 2) remedy.freed_ops.push_back(op);

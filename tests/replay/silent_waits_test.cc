@@ -1,7 +1,7 @@
 // Waits of the host for GPU work of which no call was recorded.
 #include "engine/replay/silent_waits.h"
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -34,13 +34,13 @@ TraceBuilder TwoStepsAhead(Nanos behind) {
   return story;
 }
 
-std::size_t Waits(const Analysed& run) {
+std::size_t Waits(const Analyzed& run) {
   const std::vector<std::uint32_t> awaited = AwaitedInPauses(run->run, run->hand_overs);
   return static_cast<std::size_t>(
       std::count_if(awaited.begin(), awaited.end(), [](auto op) { return op != kNone; }));
 }
 
-Remedy FasterProducts(const Analysed& run) {
+Remedy FasterProducts(const Analyzed& run) {
   Remedy remedy;
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op) {
     const OpTable& ops = run.trace().ops;
@@ -51,7 +51,7 @@ Remedy FasterProducts(const Analysed& run) {
 }
 
 TEST_CASE("a host that goes on behind the end of each step waits for it") {
-  const Analysed run(TwoStepsAhead(60_us));
+  const Analyzed run(TwoStepsAhead(60_us));
   CHECK(Waits(run) >= kRounds - 4);
   CHECK(run->replay().BaselineNs() == run.Window());
   // The GPU's time falls by almost three quarters, and nothing else is the limit.
@@ -60,7 +60,7 @@ TEST_CASE("a host that goes on behind the end of each step waits for it") {
 }
 
 TEST_CASE("a host that takes its own time waits for nothing") {
-  const Analysed run(TwoStepsAhead(0));
+  const Analyzed run(TwoStepsAhead(0));
   CHECK(Waits(run) == 0);
   const Remedy remedy = FasterProducts(run);
   CHECK(run->replay().Gain(remedy) < run.Window() * 10 / 100);
@@ -81,7 +81,7 @@ TEST_CASE("pauses of several lengths are no wait for the kernel that ends in mos
     story.Launch(kMatrixFp32, {host, host + 5_us}, {start, gpu});
     host += 5_us + pause + 4 * kVaries[(5 * i + 2) % 6];
   }
-  CHECK(Waits(Analysed(story)) == 0);
+  CHECK(Waits(Analyzed(story)) == 0);
 }
 
 // The executing thread goes on 60 us behind the end of each step, and is asked by the main thread,
@@ -103,7 +103,7 @@ TEST_CASE("who waits for another thread behind the end of a step gets it sooner 
     story.Thread("execute").OsCall("futex", {at + 13_us, done + extra + 58_us});
     at = done + extra + 60_us;
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   const std::uint32_t main = run.trace().calls.thread[run.Calls("cudaMemcpyAsync").front()];
   Remedy remedy;
   remedy.host_cuts.push_back({main, IntervalSet::Of(std::move(code))});

@@ -2,7 +2,7 @@
 #include "engine/replay/stream_waits.h"
 
 #include "engine/replay/replay.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -130,7 +130,7 @@ TEST_CASE("a wait for one stream is not for what ends behind it in another") {
 
 // Of 2 ms, the host spends 1 ms before it launches a kernel of 900 us. Before that it uploaded a
 // batch for 900 us, into another stream, and made the kernel's stream wait for it, or not.
-Analysed BehindCode(bool waits, bool early = false) {
+Analyzed BehindCode(bool waits, bool early = false) {
   TraceBuilder story;
   Repeat(kSteps, 2_ms, [&](int n, Nanos at) {
     story.OnStream(kCopies).CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us},
@@ -141,10 +141,10 @@ Analysed BehindCode(bool waits, bool early = false) {
     story.OnStream(kMain).Launch("work", {launch, launch + 5_us}, {launch + 10_us, at + 1900_us});
     story.Call("cudaStreamSynchronize", {at + 1010_us, at + 1905_us});
   });
-  return Analysed(story);
+  return Analyzed(story);
 }
 
-Nanos GainOfNoCode(const Analysed& run) {
+Nanos GainOfNoCode(const Analyzed& run) {
   Remedy remedy;
   std::vector<Interval> code;
   for (int n = 0; n < kSteps; ++n) code.push_back({n * 2_ms + 10_us, n * 2_ms + 1_ms});
@@ -153,7 +153,7 @@ Nanos GainOfNoCode(const Analysed& run) {
 }
 
 TEST_CASE("where no event is known, a wait right behind a record is for what was launched before") {
-  const Analysed run = BehindCode(true);
+  const Analyzed run = BehindCode(true);
   const std::vector<std::uint32_t> awaited = AwaitedByEvents(run->run);
   for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
     CHECK(awaited[op] == (op % 2 == 1 ? op - 1 : kNone));
@@ -163,7 +163,7 @@ TEST_CASE("where no event is known, a wait right behind a record is for what was
 }
 
 TEST_CASE("a kernel that starts earlier once does not wait at all") {
-  const Analysed run = BehindCode(true, true);
+  const Analyzed run = BehindCode(true, true);
   const std::vector<std::uint32_t> awaited = AwaitedByEvents(run->run);
   CHECK(std::all_of(awaited.begin(), awaited.end(), [](std::uint32_t op) { return op == kNone; }));
 }
@@ -179,7 +179,7 @@ TEST_CASE("a kernel whose launch waits for it begins where the copy ends that he
     story.Launch("work", {at + 6_us, at + 1516_us}, {at + 1012_us, at + 1512_us});
     story.Launch("work", {at + 1520_us, at + 1990_us}, {at + 1528_us, at + 1988_us});
   });
-  const Analysed run(story);
+  const Analyzed run(story);
   Remedy faster;
   const OpTable& ops = run->run.trace.ops;
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
@@ -199,7 +199,7 @@ TEST_CASE("an upload to another device waits for the download that it sends on")
         1_MiB, MemoryKind::kPageable, {at + 145_us, at + 182_us}, {at + 150_us, at + 180_us});
     story.Launch("second", {at + 183_us, at + 188_us}, {at + 193_us, at + 293_us});
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   const std::vector<std::uint32_t> sent = SentOn(run->run);
   std::size_t pairs = 0;
   for (std::uint32_t op = 0; op < sent.size(); ++op) {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "engine/advice/views.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {
@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 // One blocking copy between two kernels; the finding claims the time of the copy.
 struct Story {
-  Analysed run{
+  Analyzed run{
       TraceBuilder()
           .Range("step", {0, 200_us})
           .Launch("first", {0, 5_us}, {10_us, 40_us})

@@ -13,7 +13,7 @@
 #include "engine/facts/catalog.h"
 #include "engine/store/numbers.h"
 #include "engine/store/summary_json.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/fact_infos.h"
 
 namespace advise {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 
 namespace advise {
 
@@ -49,7 +49,7 @@ class OperatorStory {
   }
 
   // Analyzes the whole trace.
-  Analysis& Analyse() {
+  Analysis& Analyze() {
     trace_ = std::make_unique<Trace>(story.Build());
     const auto fill = [&](const std::vector<Span>& spans, bool sized, RangeTable* table) {
       for (const Span& span : spans) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/timeline/idle.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 #include "tests/support/stories.h"
 
@@ -17,7 +17,7 @@ TEST_CASE("a wait while the loader's workers rest is no wait for data") {
   story.OsCall("read", {1_us, 20_us})
       .OsCall("futex", {21_us, 290_us})
       .OsCall("read", {291_us, 299_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run.Idle(IdleCause::kDataLoading) == 0);
   CHECK(run.Idle(IdleCause::kHostWait) == 93_us);
 }
@@ -25,7 +25,7 @@ TEST_CASE("a wait while the loader's workers rest is no wait for data") {
 TEST_CASE("a wait while the workers compute, which no call shows, is a wait for data") {
   TraceBuilder story = GapStory().OsCall("poll", {102_us, 195_us});
   story.Process("python worker").Thread("pt_data_worker").OsCall("read", {1_us, 20_us});
-  CHECK(Analysed(story).Idle(IdleCause::kDataLoading) == 93_us);
+  CHECK(Analyzed(story).Idle(IdleCause::kDataLoading) == 93_us);
 }
 
 TEST_CASE("a thread that sends, waits and receives waits for an answer, not for its loader") {
@@ -33,7 +33,7 @@ TEST_CASE("a thread that sends, waits and receives waits for an answer, not for 
     TraceBuilder story = GapStory().OsCall(before, {102_us, 104_us});
     story.OsCall("poll", {104_us, 180_us}).OsCall("recv", {181_us, 195_us});
     story.Process("python worker").Thread("pt_data_worker").OsCall("read", {1_us, 290_us});
-    const Analysed run(story);
+    const Analyzed run(story);
     CHECK(run.Idle(IdleCause::kHostWait) + run.Idle(IdleCause::kDataLoading) == 92_us);
     return run.Idle(IdleCause::kDataLoading);
   };
@@ -46,7 +46,7 @@ TEST_CASE(
   TraceBuilder story = GapStory().OsCall("waitpid", {102_us, 180_us});
   story.Call("cuModuleLoadData", {182_us, 195_us});
   story.Process("python worker").Thread("pt_data_worker").OsCall("read", {90_us, 190_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run.Idle(IdleCause::kJitOrModuleLoad) == 78_us + 13_us);
   CHECK(run.Idle(IdleCause::kDataLoading) == 0);
 }
@@ -66,7 +66,7 @@ TEST_CASE("a training program that uploads after its waits waits for data") {
       else
         story.Launch("first", call, op);
     });
-    return Analysed(story).Idle(IdleCause::kDataLoading);
+    return Analyzed(story).Idle(IdleCause::kDataLoading);
   };
   const char* update =
       "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
@@ -89,7 +89,7 @@ TEST_CASE("a thread that uploads single values waits for no loader") {
                       {at + 892_us, at + 895_us});
     });
     story.Process("python worker").Thread("pt_data_worker").OsCall("read", {1_us, 20_us});
-    const Analysed run(story);
+    const Analyzed run(story);
     const auto& feeds = run->run.feeds;
     const auto uploads = std::find(feeds.begin(), feeds.end(), 1) - feeds.begin();
     REQUIRE(uploads < static_cast<std::ptrdiff_t>(feeds.size()));
@@ -109,21 +109,21 @@ TEST_CASE("a wait in which another thread loads code is no wait for the thread t
       story.Thread("prefetch").OsCall("read", {at + 20_us, at + 970_us});
       if (compiles) story.Thread("main").Call("cuModuleLoadData", {at + 900_us, at + 975_us});
     });
-    return Analysed(story).Idle(IdleCause::kDataLoading);
+    return Analyzed(story).Idle(IdleCause::kDataLoading);
   };
   CHECK(loading(false) > 9 * 450_us);
   CHECK(loading(true) == 0);
 }
 
 TEST_CASE("waiting for a child process that nothing explains is a wait of the host") {
-  const Analysed run(GapStory().OsCall("waitpid", {102_us, 180_us}));
+  const Analyzed run(GapStory().OsCall("waitpid", {102_us, 180_us}));
   CHECK(run.Idle(IdleCause::kHostWait) == 78_us);
 }
 
 TEST_CASE("a server that waits for a request has nothing to do") {
   TraceBuilder story = GapStory().OsCall("pthread_cond_timedwait", {102_us, 195_us});
   story.Thread("api_server").OsCall("epoll_wait", {20_us, 180_us}).OsCall("recv", {181_us, 190_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run.Idle(IdleCause::kNoWorkQueued) == 93_us);
   CHECK(run.Idle(IdleCause::kHostWait) == 0);
 }
@@ -146,14 +146,14 @@ TraceBuilder Passes(const char* kernel, int count, Nanos apart, Between between)
 
 TEST_CASE("a silent thread that goes on behind requests waits for them") {
   const auto requests = [](int received, bool shows_waits) {
-    return Analysed(Passes("forward", 12, 2_ms, [=](TraceBuilder* story, int n, Interval gap) {
+    return Analyzed(Passes("forward", 12, 2_ms, [=](TraceBuilder* story, int n, Interval gap) {
       if (shows_waits) story->OsCall("pthread_cond_wait", {gap.start + 10_us, gap.start + 1_ms});
       if (n >= received) return;
       story->Thread("api_server").OsCall("epoll_wait", {gap.start - 500_us, gap.end - 60_us});
       story->OsCall("recv", {gap.end - 50_us, gap.end - 40_us}).Thread("main");
     }));
   };
-  const Analysed server = requests(11, false);
+  const Analyzed server = requests(11, false);
   CHECK(server.Idle(IdleCause::kNoWorkQueued) >= 11 * 1_ms);
   CHECK(server.Idle(IdleCause::kHostCompute) == 0);
   // Without its waits, the host would not get ahead of requests that have not come.
@@ -170,14 +170,14 @@ TEST_CASE("a thread that launches what its event loop receives waits for request
     story->OsCall("epoll_wait", {gap.start + 10_us, gap.end - 50_us})
         .OsCall("recvmsg", {gap.end - 40_us, gap.end - 30_us});
   };
-  const Analysed server(Passes("forward", 20, 2_ms, received));
+  const Analyzed server(Passes("forward", 20, 2_ms, received));
   CHECK(server.Idle(IdleCause::kNoWorkQueued) == 19 * (2_ms - 60_us));
   CHECK(server->kind.serves);
   CHECK(server->kind.unit == "request");
   CHECK(server->serving.known);
   CHECK_FALSE(server->serving.steps_named);
   // A training loop that waits for an answer in each step waits for somebody.
-  const Analysed client(Passes("multi_tensor_apply_kernel<AdamFunctor>", 20, 2_ms, received));
+  const Analyzed client(Passes("multi_tensor_apply_kernel<AdamFunctor>", 20, 2_ms, received));
   CHECK(client.Idle(IdleCause::kNoWorkQueued) == 0);
   CHECK(client.Idle(IdleCause::kHostWait) > 0);
 }
@@ -199,7 +199,7 @@ TEST_CASE("what a program sends beside its loop answers no requests") {
     story.Thread("main");
     for (int n = 0; n < 40; ++n)
       story.OsCall("send", {from + n * 1_ms + 20_us, from + n * 1_ms + 30_us});
-    CHECK(Analysed(story)->kind.serves == (from == 0));
+    CHECK(Analyzed(story)->kind.serves == (from == 0));
   }
 }
 
@@ -207,24 +207,24 @@ TEST_CASE("many messages in one step of a loop answer no requests") {
   TraceBuilder story = Passes("forward", 20, 2_ms, [](TraceBuilder*, int, Interval) {});
   story.Thread("main");
   for (int n = 0; n < 40; ++n) story.OsCall("send", {n * 40_us + 20_us, n * 40_us + 30_us});
-  CHECK_FALSE(Analysed(story)->kind.serves);
+  CHECK_FALSE(Analyzed(story)->kind.serves);
 }
 
 TEST_CASE("a remote call in each step is no wait for requests, and no wait for data") {
   const Nanos calls = 19 * (2_ms - 30_us);
-  const Analysed engine(WithRemoteCall("forward", "execute_model"));
+  const Analyzed engine(WithRemoteCall("forward", "execute_model"));
   CHECK(engine.Idle(IdleCause::kNoWorkQueued) == 0);
   CHECK(engine->stalls.network.lost->Total() == calls);
   CHECK(engine->serving.no_request.lost->Total() == 0);
 
   TraceBuilder trains = WithRemoteCall("multi_tensor_apply_kernel<AdamFunctor>", nullptr);
   trains.Process("python worker").Thread("pt_data_worker").OsCall("read", {0, 60_ms});
-  const Analysed training(trains);
+  const Analyzed training(trains);
   CHECK(training.Idle(IdleCause::kDataLoading) == 0);
   CHECK(training->stalls.network.lost->Total() == calls);
 
   // Behind an answer, a server that no range divides waits for its next request.
-  const Analysed server(WithRemoteCall("forward", nullptr));
+  const Analyzed server(WithRemoteCall("forward", nullptr));
   CHECK(server.Idle(IdleCause::kNoWorkQueued) > 18 * (2_ms - 100_us));
   CHECK(server->stalls.network.lost->Total() < 19 * 100_us);
 }
@@ -237,12 +237,12 @@ TEST_CASE("a session waits for the next command of a person") {
                     story->OsCall(person ? "epoll_wait" : "nanosleep", gap);
                   });
   };
-  const Analysed session(typed(8));
+  const Analyzed session(typed(8));
   CHECK(session.Idle(IdleCause::kNoWorkQueued) == session->stalls.input.lost->Total());
   CHECK(session.Idle(IdleCause::kNoWorkQueued) >= 4 * 2000_ms);
   CHECK(session->stalls.between_input.Length() >= 7 * 2000_ms);
   // In every second step it belongs to the step.
-  CHECK(Analysed(typed(2)).Idle(IdleCause::kNoWorkQueued) == 0);
+  CHECK(Analyzed(typed(2)).Idle(IdleCause::kNoWorkQueued) == 0);
 }
 
 // The thread that pins memory waits at the pipe of worker processes that nobody traced.
@@ -256,22 +256,22 @@ TEST_CASE("memory that workers hand over is a batch, whoever maps it") {
   for (const char* thread : {"pt_data_pin", "python"}) {
     TraceBuilder story = PinnedBatch(thread);
     story.OsCall("mmap64", {174_us, 176_us}).OsCall("munmap", {188_us, 190_us});
-    const Analysed run(story);
+    const Analyzed run(story);
     CHECK(run.Idle(IdleCause::kDataLoading) == 93_us);
     CHECK(run->input.loader == "workers");
   }
   TraceBuilder own =
       GapStory().OsCall("poll", {102_us, 185_us}).OsCall("recvmsg", {185_us, 187_us});
   own.OsCall("mmap64", {187_us, 190_us});
-  CHECK(Analysed(own).Idle(IdleCause::kDataLoading) >= 83_us);
+  CHECK(Analyzed(own).Idle(IdleCause::kDataLoading) >= 83_us);
   // Received, but no memory of another process: a request.
-  CHECK(Analysed(PinnedBatch("python")).Idle(IdleCause::kNoWorkQueued) == 93_us);
+  CHECK(Analyzed(PinnedBatch("python")).Idle(IdleCause::kNoWorkQueued) == 93_us);
 }
 
 TEST_CASE("a request that came long before the wait ended is not what was waited for") {
   TraceBuilder story = GapStory().OsCall("pthread_cond_timedwait", {102_us, 195_us});
   story.Thread("api_server").OsCall("epoll_wait", {20_us, 110_us}).OsCall("recv", {111_us, 120_us});
-  CHECK(Analysed(story).Idle(IdleCause::kHostWait) == 93_us);
+  CHECK(Analyzed(story).Idle(IdleCause::kHostWait) == 93_us);
 }
 
 TEST_CASE("one sleep is no wait for the thread that reads meanwhile, polling with sleeps is") {
@@ -279,7 +279,7 @@ TEST_CASE("one sleep is no wait for the thread that reads meanwhile, polling wit
     TraceBuilder story = GapStory();
     for (const Interval& sleep : sleeps) story.OsCall("clock_nanosleep", sleep);
     story.Thread("reader").OsCall("read", {90_us, 194_us});
-    return Analysed(story).Idle(IdleCause::kDataLoading);
+    return Analyzed(story).Idle(IdleCause::kDataLoading);
   };
   CHECK(slept({{102_us, 195_us}}) == 0);
   CHECK(slept({{102_us, 150_us}, {152_us, 195_us}}) == 48_us + 43_us);
@@ -318,19 +318,19 @@ TraceBuilder Fed(Reader reader) {
 }
 
 TEST_CASE("a silent launching thread waits for a thread that reads until just before it goes on") {
-  const Analysed run(Fed(Reader::kOnDemand), kAuto);
+  const Analyzed run(Fed(Reader::kOnDemand), kAuto);
   CHECK(run.Idle(IdleCause::kDataLoading) > run.Window() * 7 / 10);
 }
 
 TEST_CASE("a thread that reads without a rest is what a silent launching thread waits for") {
-  const Analysed run(Fed(Reader::kAlways), kAuto);
+  const Analyzed run(Fed(Reader::kAlways), kAuto);
   CHECK(run.Idle(IdleCause::kDataLoading) > run.Window() * 7 / 10);
 }
 
 TEST_CASE("work between two reads is no rest, unless it takes longer than they do") {
-  const Analysed run(Fed(Reader::kInPieces), kAuto);
+  const Analyzed run(Fed(Reader::kInPieces), kAuto);
   CHECK(run.Idle(IdleCause::kDataLoading) > run.Window() * 7 / 10);
-  CHECK(Analysed(Fed(Reader::kInRarePieces), kAuto).Idle(IdleCause::kDataLoading) == 0);
+  CHECK(Analyzed(Fed(Reader::kInRarePieces), kAuto).Idle(IdleCause::kDataLoading) == 0);
 }
 
 TEST_CASE("a thread whose waits are recorded works where it shows none") {
@@ -338,12 +338,12 @@ TEST_CASE("a thread whose waits are recorded works where it shows none") {
   story.Thread("main");
   for (int n = 0; n < 10; ++n)
     story.OsCall("pthread_cond_timedwait", {n * 10_ms + 1_ms, n * 10_ms + 6_ms});
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run.Idle(IdleCause::kHostCompute) > run.Window() * 2 / 10);
 }
 
 TEST_CASE("a thread that reads ahead and rests is not what a silent launching thread waits for") {
-  const Analysed run(Fed(Reader::kAlongside), kAuto);
+  const Analyzed run(Fed(Reader::kAlongside), kAuto);
   CHECK(run.Idle(IdleCause::kDataLoading) == 0);
   CHECK(run.Idle(IdleCause::kHostCompute) > run.Window() * 7 / 10);
 }

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/dice.h"
 
 namespace advise {
@@ -15,7 +15,7 @@ Nanos Sum(const DeviceTime& time) {
 }
 
 TEST_CASE("the window of all work spans the ops of all devices") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Kernel("gemm", {10_us, 20_us})
                          .OnDevice(1)
                          .Kernel("gemm", {5_us, 7_us})
@@ -26,7 +26,7 @@ TEST_CASE("the window of all work spans the ops of all devices") {
 }
 
 TEST_CASE("a kernel beats communication, communication a copy, a copy a memset") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Memset(64, {0, 1}, {0_us, 100_us})
                          .OnStream(8)
                          .CopyToGpu(1_MiB, MemoryKind::kPinned, {0, 1}, {10_us, 90_us})
@@ -44,7 +44,7 @@ TEST_CASE("a kernel beats communication, communication a copy, a copy a memset")
 }
 
 TEST_CASE("hidden copies are not exposed") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Kernel("gemm", {0_us, 100_us})
                          .OnStream(8)
                          .CopyToGpu(1_MiB, MemoryKind::kPinned, {0, 1}, {20_us, 60_us}));
@@ -53,7 +53,7 @@ TEST_CASE("hidden copies are not exposed") {
 }
 
 TEST_CASE("a copy is exposed where no kernel covers it, and only there") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Kernel("gemm", {0_us, 30_us})
                          .Kernel("gemm", {50_us, 100_us})
                          .OnStream(8)
@@ -62,7 +62,7 @@ TEST_CASE("a copy is exposed where no kernel covers it, and only there") {
 }
 
 TEST_CASE("a graph that was traced as a whole counts as compute while it runs") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Graph(1, {0_us, 5_us}, {10_us, 60_us})
                          .Graph(1, {6_us, 8_us}, {60_us, 110_us}));
   CHECK(run->times[0].ComputeNs() == 100_us);
@@ -70,13 +70,13 @@ TEST_CASE("a graph that was traced as a whole counts as compute while it runs") 
 }
 
 TEST_CASE("kernels side by side count once") {
-  const Analysed run(
+  const Analyzed run(
       TraceBuilder().Kernel("gemm", {0_us, 60_us}).OnStream(8).Kernel("gemm", {40_us, 100_us}));
   CHECK(run->times[0].ComputeNs() == 100_us);
 }
 
 TEST_CASE("each device has a budget of its own, and one without work is idle throughout") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .OnDevice(2)
                          .Kernel("gemm", {0_us, 100_us})
                          .OnDevice(0)
@@ -91,14 +91,14 @@ TEST_CASE("names of communication kernels of any library are communication") {
   for (const char* name :
        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ncclKernel_AllGather_RING_LL",
         "void cross_device_reduce_1stage<half, 8>(RankData*)"}) {
-    const Analysed run(TraceBuilder().Kernel(name, {0_us, 10_us}));
+    const Analyzed run(TraceBuilder().Kernel(name, {0_us, 10_us}));
     INFO(name);
     CHECK(run->times[0].comm_exposed.Total() == 10_us);
   }
 }
 
 TEST_CASE("a trace without GPU work has an empty window and no budget to share") {
-  const Analysed run(TraceBuilder().Sync({0_us, 10_us}));
+  const Analyzed run(TraceBuilder().Sync({0_us, 10_us}));
   CHECK(run.Window() == 0);
   CHECK(Sum(run->times[0]) == 0);
   CHECK_FALSE(run->support.verdict);
@@ -136,7 +136,7 @@ TEST_CASE("the budget of random ops agrees with the model of single nanoseconds"
       for (Nanos t = when.start; t < when.end; ++t)
         runs[device][static_cast<std::size_t>(t)][kind] = true;
     }
-    const Analysed run(story);
+    const Analyzed run(story);
     for (std::uint32_t d = 0; d < run->times.size(); ++d) {
       std::array<Nanos, 5> expected{};
       for (Nanos t = run->run.window.start; t < run->run.window.end; ++t) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/replay/replay.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -46,7 +46,7 @@ TraceBuilder TwoThreads(Waits waits, Marks marks = Marks::kSteps) {
 }
 
 // Without the main thread's code after the synchronization, 2 ms in each step.
-Nanos GainOfMain(const Analysed& run) {
+Nanos GainOfMain(const Analyzed& run) {
   Remedy remedy;
   std::vector<Interval> code;
   for (int n = 0; n < 12; ++n) {
@@ -58,7 +58,7 @@ Nanos GainOfMain(const Analysed& run) {
 }
 
 // Without the backward thread's code between its two launches, 2 ms in each step.
-Nanos GainOfBackward(const Analysed& run) {
+Nanos GainOfBackward(const Analyzed& run) {
   Remedy remedy;
   std::vector<Interval> code;
   for (int n = 0; n < 12; ++n) {
@@ -70,8 +70,8 @@ Nanos GainOfBackward(const Analysed& run) {
 }
 
 TEST_CASE("waits of threads that nobody recorded count like recorded ones") {
-  const Analysed recorded(TwoThreads(Waits::kRecorded), kAuto);
-  const Analysed silent(TwoThreads(Waits::kSilent), kAuto);
+  const Analyzed recorded(TwoThreads(Waits::kRecorded), kAuto);
+  const Analyzed silent(TwoThreads(Waits::kSilent), kAuto);
   CHECK(silent->replay().BaselineNs() == silent.Window());
   const Nanos gain = GainOfMain(recorded);
   CHECK(gain > recorded.Window() / 10);
@@ -80,7 +80,7 @@ TEST_CASE("waits of threads that nobody recorded count like recorded ones") {
   CHECK(backward > recorded.Window() / 10);
   CHECK(std::abs(GainOfBackward(silent) - backward) < recorded.Window() * 3 / 100);
   // A range around the backward pass lies over the wait for it, and is no work.
-  const Analysed marked(TwoThreads(Waits::kSilent, Marks::kBackward), kAuto);
+  const Analyzed marked(TwoThreads(Waits::kSilent, Marks::kBackward), kAuto);
   CHECK(std::abs(GainOfBackward(marked) - backward) < marked.Window() * 3 / 100);
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("layers that launch the same kernel again do not hide the wait before 
       story.Launch("dgrad", {call, call + 5_us}, {runs + 10_us, runs + 100_us});
     }
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(GainOfMain(run) > run.Window() / 10);
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("launches that follow each other closely do not hide what the last of 
     for (int i = 0; i < 100; ++i) launch("update", behind + i * 12_us);
     update.push_back({behind + 5_us, behind + 99 * 12_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   Remedy remedy;
   remedy.host_cuts.push_back({0, IntervalSet::Of(std::move(update))});
   CHECK(run->replay().Gain(remedy) > kSteps * 900_us);
@@ -139,7 +139,7 @@ TEST_CASE("threads that do not wait for each other are not tied together") {
                                              {at + 12_us, at + 1_ms});
   });
   story.Thread("main").OsCall("read", {1_us, 2_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(HandOvers(run->run).empty());
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("two pauses that end at once behind another thread's call are waits fo
           .Launch("work", {launch, at + 9980_us}, {launch + 10_us, at + 9990_us});
       at += 10_ms;
     }
-    const Analysed run(story);
+    const Analyzed run(story);
     const HandOvers hand_overs(run->run);
     return hand_overs.Of(run.trace().calls.thread[run.Calls("cudaLaunchKernel").front()]).size();
   };
@@ -185,7 +185,7 @@ TEST_CASE("a thread that waits in most of its paused time waits, though often it
     launcher += length;
     at = std::max(at + 2_ms, launcher + 5_us);
   }
-  const Analysed run(story);
+  const Analyzed run(story);
   const HandOvers hand_overs(run->run);
   const std::vector<std::uint32_t> copies = run.Calls("cudaMemcpyAsync");
   const std::uint32_t reader = run.trace().calls.thread[copies[0]];
@@ -212,7 +212,7 @@ TEST_CASE(
           .Launch("update", {done + 25_us, done + 30_us}, {done + 1_ms, done + 2_ms});
     }
   });
-  const Analysed run(story);
+  const Analyzed run(story);
   std::map<std::string, std::uint32_t> named;
   for (std::uint32_t t = 0; t < run.trace().threads.size(); ++t)
     named[run.trace().strings[run.trace().threads[t].name]] = t;
@@ -229,7 +229,7 @@ TEST_CASE("a thread that loads files in its pause does not wait for another") {
     const Nanos back = at + 4_ms + (n * 37 % 11) * 10_us;
     story.Thread("main").OsCall("read", {back + 10_us, back + 2_ms});
   });
-  CHECK(GainOfBackward(Analysed(story, kAuto)) < 1_ms);
+  CHECK(GainOfBackward(Analyzed(story, kAuto)) < 1_ms);
 }
 
 // Steps of four micro-steps: before three of them the main thread waits for the backward pass of
@@ -252,7 +252,7 @@ TEST_CASE("a thread that sleeps does not wait for another, though at other times
     story.Thread("main").Launch("update", {update, update + 5_us}, {update + 10_us, update + 1_ms});
     story.OsCall("clock_nanosleep", {update + 10_us, at + 20_ms - 5_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const HandOvers hand_overs(run->run);
   CHECK(hand_overs.AwaitedAt(0, 23_ms + 500_us) != kNone);
   CHECK(hand_overs.AwaitedAt(0, 35_ms) == kNone);
@@ -279,13 +279,13 @@ TraceBuilder Launcher(Waits waits, const char* os_call) {
 
 TEST_CASE("what the awaited thread does is the cause, not the wait of the thread that launches") {
   for (const Waits waits : {Waits::kRecorded, Waits::kSilent}) {
-    const Analysed sleeps(Launcher(waits, "clock_nanosleep"), kAuto);
+    const Analyzed sleeps(Launcher(waits, "clock_nanosleep"), kAuto);
     const Nanos idle = sleeps.Window() * 11 / 20;  // of 20 ms the GPU works 8 and copies some
     CHECK(std::abs(static_cast<Nanos>(sleeps->stalls.sleep.lost->Total()) - idle) <
           sleeps.Window() / 10);
     const Nanos gain = sleeps->replay().Gain(*sleeps->stalls.sleep.remedy);
     CHECK(std::abs(gain - idle) < sleeps.Window() / 10);
-    const Analysed writes(Launcher(waits, "write"), kAuto);
+    const Analyzed writes(Launcher(waits, "write"), kAuto);
     CHECK(std::abs(static_cast<Nanos>(writes->stalls.file_write.lost->Total()) - idle) <
           writes.Window() / 10);
   }
@@ -303,7 +303,7 @@ TEST_CASE("a thread that waited for another one is blocked as that one was") {
     story.OsCall("read", {at + 10_ms + 980_us + ((n + 1) * 37 % 11) * 10_us - 20_us,
                           at + 10_ms + 980_us + ((n + 1) * 37 % 11) * 10_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->syncs.item.lost->Total() > run.Window() / 4);
 }
 
@@ -325,7 +325,7 @@ TEST_CASE("a thread that was blocked until just then was let go, and not waited 
                       {at + 310_us, at + 380_us});
       story.Sync({at + 306_us, at + 382_us});
     });
-    const Analysed run(story, kAuto);
+    const Analyzed run(story, kAuto);
     const std::uint32_t main = run.trace().calls.thread[run.Calls("cudaLaunchKernel")[0]];
     CHECK(HandOvers(run->run).Of(main).empty());
     CHECK(run->stalls.os_wait.lost->Total() < run.Window() / 100);
@@ -346,7 +346,7 @@ TEST_CASE("a thread that waited, and then did something, is waited for") {
     story.Launch("one", {goes, goes + 5_us}, {goes + 10_us, goes + 1_ms});
     story.Launch("two", {goes + 10_us, goes + 15_us}, {goes + 1_ms, goes + 3_ms});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const std::uint32_t launcher = run.trace().calls.thread[run.Calls("cudaLaunchKernel")[0]];
   CHECK(HandOvers(run->run).Of(launcher).size() >= 10);
 }
@@ -371,7 +371,7 @@ TEST_CASE("waits before the same call are for whom each of them ends behind") {
       call = copied + 17_us;
     }
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const std::vector<std::uint32_t> launches = run.Calls("cudaLaunchKernel");
   const std::vector<std::uint32_t> copies = run.Calls("cudaMemcpyAsync");
   const HandOvers hand_overs(run->run);
@@ -404,7 +404,7 @@ TEST_CASE("who wakes up with a thread that was let go waits for who worked befor
     story.Thread("helper").OnStream(15).CopyToGpu(
         4, MemoryKind::kPinned, {batch + 13_us, batch + 18_us}, {batch + 20_us, batch + 21_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const std::vector<std::uint32_t>& thread = run.trace().calls.thread;
   const std::uint32_t execute = thread[run.Calls("cudaLaunchKernel").front()];
   const std::uint32_t main = thread[run.Calls("cudaMemcpyAsync").front()];

@@ -1,6 +1,6 @@
 // What holds for every gap, whatever its cause.
 #include "engine/timeline/idle.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/dice.h"
 #include "tests/support/stories.h"
 
@@ -10,12 +10,12 @@ namespace {
 TEST_CASE("the gap is explained by the thread that launched the op that ends it") {
   TraceBuilder story = GapStory();
   story.Thread("bystander").OsCall("read", {100_us, 200_us}).Call("cudaMalloc", {100_us, 200_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run.Idle(IdleCause::kHostCompute) == 100_us);
 }
 
 TEST_CASE("gaps say which op and call end them, and whether the host was late") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Launch("a", {0_us, 5_us}, {10_us, 100_us})
                          .Launch("b", {50_us, 55_us}, {104_us, 200_us})
                          .Launch("c", {250_us, 255_us}, {260_us, 300_us}));
@@ -34,7 +34,7 @@ TEST_CASE("each device has causes of its own") {
   story.Launch("before", {0_us, 5_us}, {10_us, 100_us});
   story.Launch("after", {200_us, 205_us}, {210_us, 300_us});
   story.Call("cudaMalloc", {100_us, 200_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run.Idle(IdleCause::kFileIo, 0) == 100_us);
   CHECK(run.Idle(IdleCause::kAllocation, 0) == 0);
   CHECK(run.Idle(IdleCause::kAllocation, 1) == 100_us);
@@ -42,7 +42,7 @@ TEST_CASE("each device has causes of its own") {
 }
 
 TEST_CASE("a blocking copy that returned before the gap leaves none of it to host sync") {
-  const Analysed run(
+  const Analyzed run(
       TraceBuilder()
           .CopyToGpu(1_MiB, MemoryKind::kPageable, {0_us, 100_us}, {10_us, 100_us}, "cudaMemcpy")
           .Launch("after", {200_us, 205_us}, {210_us, 300_us}));
@@ -99,7 +99,7 @@ TraceBuilder RandomStory(Dice* dice) {
 TEST_CASE("in any run the causes add up to the idle time of each device exactly") {
   Dice dice(31);
   for (int round = 0; round < 150; ++round) {
-    const Analysed run(RandomStory(&dice));
+    const Analyzed run(RandomStory(&dice));
     for (std::uint32_t d = 0; d < run->times.size(); ++d) {
       Nanos sum = 0;
       for (const Nanos time : run->idle.by_device[d]) {
@@ -114,7 +114,7 @@ TEST_CASE("in any run the causes add up to the idle time of each device exactly"
 TEST_CASE("in any run the pieces of the gaps are the idle time, each nanosecond once") {
   Dice dice(32);
   for (int round = 0; round < 100; ++round) {
-    const Analysed run(RandomStory(&dice));
+    const Analyzed run(RandomStory(&dice));
     std::vector<std::vector<Interval>> pieces(run->times.size());
     Nanos sum = 0;
     for (const GapPiece piece : run->idle.pieces) {
@@ -136,8 +136,8 @@ TEST_CASE("removing all ranges leaves the idle time and all causes but data load
   Dice dice(33);
   for (int round = 0; round < 60; ++round) {
     TraceBuilder story = RandomStory(&dice);
-    const Analysed with(story);
-    const Analysed without(story.WithoutRanges());
+    const Analyzed with(story);
+    const Analyzed without(story.WithoutRanges());
     for (std::uint32_t d = 0; d < with->times.size(); ++d) {
       REQUIRE(with->times[d].idle == without->times[d].idle);
       for (const IdleCause cause : {IdleCause::kAllocation, IdleCause::kJitOrModuleLoad,

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/stories.h"
 
 namespace advise {
@@ -17,17 +17,17 @@ std::string Told(std::vector<std::pair<const char*, Nanos>> parts) {
 }
 
 TEST_CASE("code that the report does not show is host compute, the launch and its latency launch") {
-  const Analysed run(GapStory());
+  const Analyzed run(GapStory());
   CHECK(run.Causes() == Told({{"launch", 10_us}, {"host_compute", 100_us}}));
 }
 
 TEST_CASE("a gap under a range that loads data is data loading") {
-  const Analysed run(GapStory().Range("load_batch", {90_us, 195_us}));
+  const Analyzed run(GapStory().Range("load_batch", {90_us, 195_us}));
   CHECK(run.Causes() == Told({{"data_loading", 95_us}, {"launch", 10_us}, {"host_compute", 5_us}}));
 }
 
 TEST_CASE("reading files inside a range that loads data is data loading") {
-  const Analysed run(
+  const Analyzed run(
       GapStory().Range("load_batch", {100_us, 200_us}).OsCall("read", {120_us, 180_us}));
   CHECK(run.Idle(IdleCause::kDataLoading) == 100_us);
   CHECK(run.Idle(IdleCause::kFileIo) == 0);
@@ -36,7 +36,7 @@ TEST_CASE("reading files inside a range that loads data is data loading") {
 TEST_CASE("waiting in the OS while loader workers are at work is data loading") {
   TraceBuilder story = GapStory().OsCall("poll", {102_us, 195_us});
   story.Process("python worker").Thread("pt_data_worker").OsCall("read", {90_us, 190_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run.Causes() == Told({{"data_loading", 93_us}, {"launch", 10_us}, {"host_compute", 7_us}}));
 }
 
@@ -62,7 +62,7 @@ TraceBuilder FedByThread(bool waits_recorded, const char* decoder = "decoder",
 
 TEST_CASE("waiting for a thread that computes data and uploads it is data loading") {
   for (const bool waits_recorded : {true, false}) {
-    const Analysed run(FedByThread(waits_recorded));
+    const Analyzed run(FedByThread(waits_recorded));
     const Nanos idle = 7 * (506'000 + 18'000);
     CHECK(run.Idle(IdleCause::kDataLoading) >= 7 * 500'000);
     CHECK(run.Idle(IdleCause::kHostCompute) < idle / 10);
@@ -72,18 +72,18 @@ TEST_CASE("waiting for a thread that computes data and uploads it is data loadin
 }
 
 TEST_CASE("a program whose main thread uploads and lets another one launch is no loader") {
-  const Analysed run(FedByThread(false, "main", "engine"));
+  const Analyzed run(FedByThread(false, "main", "engine"));
   CHECK(run.Idle(IdleCause::kDataLoading) == 0);
   CHECK(run.Idle(IdleCause::kHostCompute) >= 7 * 500'000);
 }
 
 TEST_CASE("waiting in a synchronize after the GPU has finished is host sync") {
-  const Analysed run(GapStory().Sync({20_us, 150_us}));
+  const Analyzed run(GapStory().Sync({20_us, 150_us}));
   CHECK(run.Causes() == Told({{"host_sync", 50_us}, {"launch", 10_us}, {"host_compute", 50_us}}));
 }
 
 TEST_CASE("a synchronize that ends with its kernel leaves no time to host sync") {
-  const Analysed run(GapStory().Sync({20_us, 100_us}));
+  const Analyzed run(GapStory().Sync({20_us, 100_us}));
   CHECK(run.Idle(IdleCause::kHostSync) == 0);
 }
 
@@ -91,14 +91,14 @@ TEST_CASE("allocating, freeing and registering memory is allocation") {
   for (const char* call : {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaHostRegister",
                            "cuMemCreate", "cudaFreeHost"}) {
     INFO(call);
-    const Analysed run(GapStory().Call(call, {110_us, 190_us}));
+    const Analyzed run(GapStory().Call(call, {110_us, 190_us}));
     CHECK(run.Causes() ==
           Told({{"allocation", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
   }
 }
 
 TEST_CASE("an allocation inside a range that loads data is still an allocation") {
-  const Analysed run(
+  const Analyzed run(
       GapStory().Range("load_batch", {100_us, 200_us}).Call("cudaHostAlloc", {120_us, 150_us}));
   CHECK(run.Causes() == Told({{"data_loading", 70_us}, {"allocation", 30_us}, {"launch", 10_us}}));
 }
@@ -106,7 +106,7 @@ TEST_CASE("an allocation inside a range that loads data is still an allocation")
 TEST_CASE("loading a module and compiling are jit or module load") {
   for (const char* call : {"cuModuleLoadData", "nvrtcCompileProgram", "cuLibraryLoadData"}) {
     INFO(call);
-    const Analysed run(GapStory().Call(call, {110_us, 190_us}));
+    const Analyzed run(GapStory().Call(call, {110_us, 190_us}));
     CHECK(run.Causes() ==
           Told({{"jit_or_module_load", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
   }
@@ -121,7 +121,7 @@ TEST_CASE("a long pause that ends with loading code from memory was compiling") 
     });
     story.Call(call, {1400_us, 1450_us});
     story.Launch("compiled", {1452_us, 1457_us}, {1460_us, 1500_us});
-    return Analysed(story).Causes();
+    return Analyzed(story).Causes();
   };
   CHECK(causes("cuModuleLoadData") ==
         Told({{"jit_or_module_load", 650_us}, {"launch", 78_us}, {"host_compute", 2_us}}));
@@ -139,7 +139,7 @@ TEST_CASE("a compiler reads and writes files before its code is loaded, and does
     story.OsCall(call, {1380_us, 1390_us});
     story.Call("cuModuleLoadData", {1400_us, 1450_us});
     story.Launch("compiled", {1452_us, 1457_us}, {1460_us, 1500_us});
-    return Analysed(story).Idle(IdleCause::kJitOrModuleLoad);
+    return Analyzed(story).Idle(IdleCause::kJitOrModuleLoad);
   };
   CHECK(causes("read") == 640_us);
   CHECK(causes("sem_wait") == 50_us);
@@ -155,7 +155,7 @@ TEST_CASE("pauses that end again and again with loading a library were compiling
     });
     story.Launch("kernel", {times * 1_ms, times * 1_ms + 5_us},
                  {times * 1_ms + 10_us, times * 1_ms + 100_us});
-    return Analysed(story).Causes();
+    return Analyzed(story).Causes();
   };
   CHECK_THAT(compiling(2),
              Catch::Matchers::Contains("jit_or_module_load 100000,"));  // two calls of 50 us
@@ -172,14 +172,14 @@ TEST_CASE("two pauses of the steady loop that end with loading a library were co
       if (loads.count(step) != 0) story.Call("cuLibraryLoadData", {at + 900_us, at + 950_us});
       story.Launch("kernel", {at + 951_us, at + 955_us}, {at + 960_us, at + 1990_us});
     });
-    return Analysed(story, kAuto).Idle(IdleCause::kJitOrModuleLoad);
+    return Analyzed(story, kAuto).Idle(IdleCause::kJitOrModuleLoad);
   };
   CHECK(compiling({7}) == 50_us);
   CHECK(compiling({5, 7}) == 2 * 850_us);
 }
 
 TEST_CASE("lazy loading inside the launching call is no launch latency") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})
                          .Launch("first of its kind", {120_us, 200_us}, {205_us, 300_us})
                          .Overhead("Lazy function loading", {125_us, 195_us}));
@@ -188,11 +188,11 @@ TEST_CASE("lazy loading inside the launching call is no launch latency") {
 }
 
 TEST_CASE("code is also loaded in a first launch that began while the GPU was busy") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})
                          .Launch("first of its kind", {50_us, 900_us}, {905_us, 1000_us}));
   CHECK(run.Causes() == Told({{"jit_or_module_load", 800_us}, {"launch", 5_us}}));
-  const Analysed again(TraceBuilder()
+  const Analyzed again(TraceBuilder()
                            .Launch("known", {0_us, 5_us}, {10_us, 100_us})
                            .Launch("known", {50_us, 900_us}, {905_us, 1000_us}));
   CHECK(again.Idle(IdleCause::kJitOrModuleLoad) == 0);
@@ -205,7 +205,7 @@ TEST_CASE("freeing that takes far too long for an idle GPU loads a library") {
     if (managed) story.Call("cudaMallocManaged", {6_us, 8_us});
     story.Call(call, {100_us, 100_us + length});
     story.Launch("after", {100_us + length, 105_us + length}, {110_us + length, 200_us + length});
-    return Analysed(story).Causes();
+    return Analyzed(story).Causes();
   };
   CHECK(causes("cudaFree", 5000_ms, false) ==
         Told({{"jit_or_module_load", 5000_ms}, {"launch", 10_us}}));
@@ -220,7 +220,7 @@ TEST_CASE("unified memory that the host pulls back or prefetches is the host's d
     TraceBuilder story;
     story.Launch("before", {0_us, 5_us}, {10_us, 100_us});
     story.MigrateToHost(2_MiB, {300_us, 400_us}, cause);
-    return Analysed(story).Causes();
+    return Analyzed(story).Causes();
   };
   CHECK(causes(MigrationCause::kFault) == Told({{"host_compute", 200_us}}));
   CHECK(causes(MigrationCause::kUser) == Told({{"host_compute", 200_us}}));
@@ -228,33 +228,33 @@ TEST_CASE("unified memory that the host pulls back or prefetches is the host's d
 }
 
 TEST_CASE("reading files with no loader in sight is file IO") {
-  const Analysed run(GapStory().OsCall("read", {110_us, 190_us}));
+  const Analyzed run(GapStory().OsCall("read", {110_us, 190_us}));
   CHECK(run.Causes() == Told({{"file_io", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
 }
 
 TEST_CASE("blocked in the OS with no loader in sight is host wait") {
   for (const char* call : {"pthread_cond_wait", "poll", "pthread_mutex_lock", "usleep"}) {
     INFO(call);
-    const Analysed run(GapStory().OsCall(call, {110_us, 190_us}));
+    const Analyzed run(GapStory().OsCall(call, {110_us, 190_us}));
     CHECK(run.Causes() == Told({{"host_wait", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
   }
 }
 
 TEST_CASE("the profiler at work is profiler overhead") {
-  const Analysed run(GapStory().Overhead("Buffer flush", {110_us, 190_us}));
+  const Analyzed run(GapStory().Overhead("Buffer flush", {110_us, 190_us}));
   CHECK(run.Causes() ==
         Told({{"launch", 10_us}, {"host_compute", 20_us}, {"profiler_overhead", 80_us}}));
 }
 
 TEST_CASE("a short gap before work that was launched in time is launch latency") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})
                          .Launch("after", {50_us, 55_us}, {104_us, 200_us}));
   CHECK(run.Causes() == Told({{"launch", 4_us}}));
 }
 
 TEST_CASE("work that starts long after its launch on an idle GPU waits for what nobody recorded") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})
                          .Launch("after", {120_us, 125_us}, {460_ms, 461_ms}));
   CHECK(run.Causes() ==
@@ -262,7 +262,7 @@ TEST_CASE("work that starts long after its launch on an idle GPU waits for what 
 }
 
 TEST_CASE("launched work that another device lets go of waits for a peer") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})
                          .Launch("after", {20_us, 25_us}, {300_us, 400_us})
                          .OnDevice(1)
@@ -274,7 +274,7 @@ TEST_CASE("launched work that another device lets go of waits for a peer") {
 }
 
 TEST_CASE("launched work that another device lets go of waits for a peer that goes on working") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})
                          .Launch("after", {20_us, 25_us}, {300_us, 400_us})
                          .OnDevice(1)
@@ -286,7 +286,7 @@ TEST_CASE("launched work that another device lets go of waits for a peer that go
 }
 
 TEST_CASE("a device without ops has no work queued") {
-  const Analysed run(GapStory().OnDevice(1).OnDevice(0));
+  const Analyzed run(GapStory().OnDevice(1).OnDevice(0));
   CHECK(run.Causes(1) == Told({{"no_work_queued", run.Window()}}));
 }
 
@@ -295,12 +295,12 @@ TEST_CASE("before its launching thread was first seen, a device has no work queu
   story.Launch("alone", {0_us, 5_us}, {10_us, 300_us});
   story.Process("second").Thread("late").OnDevice(1);
   story.Launch("first", {200_us, 205_us}, {210_us, 300_us});
-  const Analysed run(story);
+  const Analyzed run(story);
   CHECK(run.Causes(1) == Told({{"launch", 10_us}, {"no_work_queued", 190_us}}));
 }
 
 TEST_CASE("a gap that ends with work whose launch was not captured is unknown") {
-  const Analysed run(TraceBuilder()
+  const Analyzed run(TraceBuilder()
                          .Launch("before", {0_us, 5_us}, {10_us, 100_us})
                          .Kernel("from elsewhere", {150_us, 200_us}));
   CHECK(run.Causes() == Told({{"unknown", 50_us}}));
@@ -318,7 +318,7 @@ TraceBuilder SlowCode() {
 }
 
 TEST_CASE("long code of the launching thread is lost time, and gone when it runs elsewhere") {
-  const Analysed run(SlowCode(), kAuto);
+  const Analyzed run(SlowCode(), kAuto);
   const Nanos window = run.Window();
   const auto share = [&](Nanos time) {
     return static_cast<double>(time) / static_cast<double>(window);
@@ -341,7 +341,7 @@ TEST_CASE("code that began while the GPU had work goes as a whole, in each step"
     for (Nanos call = at + 991_us; call < at + 999_us; call += 2_us)
       story.Call("cudaGetDevice", {call, call + 1_us});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const double window = static_cast<double>(run.Window());
   // Waiting for the code costs 90 us in two steps of three, and the write that it delays costs the
   // rest: without the code, 500 us are left of each.

@@ -1,6 +1,6 @@
 // Steps of a server that reads prompts and generates tokens as requests come and go.
 #include "engine/timeline/step.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/dice.h"
 #include "tests/support/trace_builder.h"
 
@@ -47,7 +47,7 @@ TraceBuilder Serving(const char* also, int late = -1) {
 }
 
 TEST_CASE("a server's steps reach from answer to answer, whatever they read") {
-  const Analysed run(Serving(nullptr), kAuto);
+  const Analyzed run(Serving(nullptr), kAuto);
   const Steps& steps = run->run.steps;
   REQUIRE(steps.source == "period");
   CHECK(steps.all.size() == kSteps - 2);
@@ -56,13 +56,13 @@ TEST_CASE("a server's steps reach from answer to answer, whatever they read") {
 }
 
 TEST_CASE("a prompt makes no outlier of a server's step, a pause does") {
-  const Analysed run(Serving(nullptr, 41), kAuto);
+  const Analyzed run(Serving(nullptr, 41), kAuto);
   CHECK(run->run.steps.all.size() == kSteps - 2);
   CHECK(run->run.steps.outliers == std::vector<std::size_t>{39});
 }
 
 TEST_CASE("answers tell no steps of a program that trains") {
-  const Analysed run(Serving("flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel"), kAuto);
+  const Analyzed run(Serving("flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel"), kAuto);
   CHECK(run->run.steps.all.size() < kSteps - 2);
 }
 

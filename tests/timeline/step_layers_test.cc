@@ -2,7 +2,7 @@
 #include <functional>
 #include <string>
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -21,7 +21,7 @@ TEST_CASE("one pass through a model with many like layers supports no verdict") 
       kernel(name);
   }
   kernel("head");
-  const Analysed run(story, WindowRequest::Mode::kAuto);
+  const Analyzed run(story, WindowRequest::Mode::kAuto);
   CHECK_FALSE(run->run.steps.known());
   CHECK_FALSE(run->support.verdict);
 }
@@ -32,7 +32,7 @@ TEST_CASE("ranges of layers are no steps, though they follow each other and coun
     story.Range("layer " + std::to_string(i), {at, at + 999_us});
     story.Launch("sgemm", {at + 1_us, at + 4_us}, {at + 10_us, at + 1009_us});
   });
-  CHECK_FALSE(Analysed(story, WindowRequest::Mode::kAuto)->run.steps.known());
+  CHECK_FALSE(Analyzed(story, WindowRequest::Mode::kAuto)->run.steps.known());
 }
 
 // Repetitions that the host waits for: steps, if nothing says otherwise. `inside` names what was
@@ -48,7 +48,7 @@ TraceBuilder Repetitions(const std::function<std::string(int)>& inside) {
 }
 
 TEST_CASE("repetitions whose modules count up are the layers of one pass") {
-  const Analysed layers(Repetitions([](int i) {
+  const Analyzed layers(Repetitions([](int i) {
                           return "FSDP::pre_forward (blocks." + std::to_string(3 + i) +
                                  "._checkpoint_wrapped_module)";
                         }),
@@ -60,8 +60,8 @@ TEST_CASE("repetitions whose modules count up are the layers of one pass") {
 }
 
 TEST_CASE("a loop that runs the same layers in each step has steps") {
-  CHECK(Analysed(Repetitions([](int) { return "blocks.0"; }), kAuto)->run.steps.known());
-  CHECK(Analysed(Repetitions([](int i) { return "epoch." + std::to_string(i); }), kAuto)
+  CHECK(Analyzed(Repetitions([](int) { return "blocks.0"; }), kAuto)->run.steps.known());
+  CHECK(Analyzed(Repetitions([](int i) { return "epoch." + std::to_string(i); }), kAuto)
             ->run.steps.known());
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("the iteration is what the host feeds, and not the layers in it") {
     story.CopyFromGpu(4096, MemoryKind::kPageable, {at + 800_us, at + 830_us},
                       {at + 810_us, at + 825_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.known());
   CHECK(run->run.steps.Median() == 1_ms);
 }
@@ -99,7 +99,7 @@ TEST_CASE("layers inside a graph are no steps: its launch is one") {
       nodes.push_back({at + 30_us + layer * 50_us, at + 75_us + layer * 50_us});
     story.GraphNodes("sgemm", {at, at + 10_us}, nodes);
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.known());
   CHECK(run->run.steps.Median() == 1_ms);
 }
@@ -107,7 +107,7 @@ TEST_CASE("layers inside a graph are no steps: its launch is one") {
 TEST_CASE("the layers of two passes are no steps") {
   TraceBuilder story;
   Repeat(2, 1_ms, [&](int, Nanos start) { AddLayeredStep(&story, start, 50_us); });
-  CHECK_FALSE(Analysed(story, WindowRequest::Mode::kAuto)->run.steps.known());
+  CHECK_FALSE(Analyzed(story, WindowRequest::Mode::kAuto)->run.steps.known());
 }
 
 // One pass through twelve layers whose weights stay on the host: `uploads` tensors each, on a
@@ -135,7 +135,7 @@ TraceBuilder OffloadedPass(int uploads, bool hands_back, std::int64_t unit = 64_
 }
 
 TEST_CASE("layers that each upload their weights and hand nothing back are no steps") {
-  const Analysed run(OffloadedPass(4, false), kAuto);
+  const Analyzed run(OffloadedPass(4, false), kAuto);
   CHECK_FALSE(run->run.steps.known());
   CHECK(run->run.steps.offloaded.size() >= 10);
   CHECK(run->support.reason.find("uploads its weights") != std::string::npos);
@@ -146,12 +146,12 @@ TEST_CASE("layers that each upload their weights and hand nothing back are no st
 
 TEST_CASE("a loop that hands something back, or takes in a batch, has steps") {
   // In pieces that take as long, over a slow link.
-  CHECK(Analysed(OffloadedPass(5, false, 1_MiB), kAuto)->run.steps.known());
+  CHECK(Analyzed(OffloadedPass(5, false, 1_MiB), kAuto)->run.steps.known());
   // What updates weights trains.
   const char* const kAdam = "multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4>>";
-  CHECK(Analysed(OffloadedPass(4, false, 64_MiB, kAdam), kAuto)->run.steps.known());
-  CHECK(Analysed(OffloadedPass(4, true), kAuto)->run.steps.known());
-  CHECK(Analysed(OffloadedPass(2, false), kAuto)->run.steps.known());
+  CHECK(Analyzed(OffloadedPass(4, false, 64_MiB, kAdam), kAuto)->run.steps.known());
+  CHECK(Analyzed(OffloadedPass(4, true), kAuto)->run.steps.known());
+  CHECK(Analyzed(OffloadedPass(2, false), kAuto)->run.steps.known());
 }
 
 }  // namespace

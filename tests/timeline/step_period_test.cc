@@ -2,7 +2,7 @@
 #include <array>
 
 #include "engine/timeline/step.h"
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/dice.h"
 #include "tests/support/loops.h"
 
@@ -16,7 +16,7 @@ TraceBuilder Unnamed(int steps, Nanos apart = 1_ms) {
 }
 
 TEST_CASE("a repeating sequence of kernels is a step, the layers inside it are not") {
-  const Analysed run(Unnamed(10), kAuto);
+  const Analyzed run(Unnamed(10), kAuto);
   const Steps& steps = run->run.steps;
   CHECK(steps.source == "period");
   CHECK(steps.Median() == 1_ms);
@@ -25,7 +25,7 @@ TEST_CASE("a repeating sequence of kernels is a step, the layers inside it are n
 }
 
 TEST_CASE("a step found by its rhythm begins after the gap between steps") {
-  const Analysed run(Unnamed(10), kAuto);
+  const Analyzed run(Unnamed(10), kAuto);
   for (const Step& step : run->run.steps.all) {
     // The first kernel of each step starts 100 us into its millisecond.
     CHECK(step.start % 1_ms == 100_us);
@@ -42,14 +42,14 @@ TEST_CASE("the last step of a rhythm is complete or left out") {
                               : "mlp_part",
                  {start - 60_us, start - 57_us}, {start, start + 50_us});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.known());
   CHECK(run->run.steps.all.back().end <= 10_ms + 100_us);
   CHECK(run->run.window.end <= 10_ms + 100_us);
 }
 
 TEST_CASE("a rhythm with waits ends where the last of its steps begins") {
-  const Analysed run(Unnamed(10), kAuto);  // 700 us of work each millisecond
+  const Analyzed run(Unnamed(10), kAuto);  // 700 us of work each millisecond
   CHECK(run->run.steps.all.size() == 9);
   CHECK(run->run.window.end == 9_ms + 100_us);
   CHECK(run->times[0].idle.Total() == 9 * 300_us);
@@ -61,7 +61,7 @@ TEST_CASE("a rhythm without waits ends with its last kernel") {
     story.Sync({at + 10_us, at + 20_us}, "cudaEventSynchronize");
     AddLayeredStep(&story, at, 50_us);
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.all.size() == 10);
   CHECK(run->run.window.end == 7_ms + 100_us);
 }
@@ -75,7 +75,7 @@ TEST_CASE("the wait for code that a rhythm meets a few steps late is warm-up") {
     AddLayeredStep(&story, at, 50_us);
     at += 1_ms;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.first_steady == 4);  // the wait lies at the end of the fourth
   CHECK(run->run.window.start == 12_ms + 100_us);
 }
@@ -83,7 +83,7 @@ TEST_CASE("the wait for code that a rhythm meets a few steps late is warm-up") {
 TEST_CASE("fewer than three repetitions are no steps") {
   TraceBuilder story;
   Repeat(2, 1_ms, [&](int, Nanos at) { AddPlainStep(&story, at, 50_us); });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK_FALSE(run->run.steps.known());
   CHECK(run->run.window.mode == "all");
 }
@@ -97,7 +97,7 @@ TEST_CASE("work without a rhythm has no steps") {
     story.Launch("kernel_" + std::to_string(state >> 28U), {start - 50_us, start - 46_us},
                  {start, start + 50_us});
   }
-  CHECK_FALSE(Analysed(story, kAuto)->run.steps.known());
+  CHECK_FALSE(Analyzed(story, kAuto)->run.steps.known());
 }
 
 TEST_CASE("communication on the same stream does not break the rhythm") {
@@ -110,7 +110,7 @@ TEST_CASE("communication on the same stream does not break the rhythm") {
       story.Launch(kAllReduce, {start - 50_us, start - 47_us}, {start, start + 15_us});
     }
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == 1_ms);
 }
@@ -126,7 +126,7 @@ TEST_CASE("a stream full of communication is not the one that gives the rhythm")
       story.Launch(kAllReduce, {start - 50_us, start - 49_us}, {start, start + 15_us});
     }
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == 1_ms);
 }
@@ -148,7 +148,7 @@ TraceBuilder WithCheckpoints() {
 }
 
 TEST_CASE("copies between some steps do not break the rhythm of the others") {
-  const Analysed run(WithCheckpoints(), kAuto);
+  const Analyzed run(WithCheckpoints(), kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == 1_ms);
   CHECK(run->run.steps.all.size() >= 15);
@@ -169,7 +169,7 @@ TEST_CASE("a program that is nothing but a short loop has iterations, although i
       at += 500_us;
     }
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == 500_us);
   CHECK(run->step_stats.stall_every == 4);
@@ -189,7 +189,7 @@ TraceBuilder Staged(int iterations, int stages) {
 }
 
 TEST_CASE("stages of one kernel between two waits of the host are one iteration") {
-  const Analysed run(Staged(40, 4), kAuto);
+  const Analyzed run(Staged(40, 4), kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == 1800_us);
   CHECK(run->step_stats.stall_every == 0);  // no "every 4th iteration takes longer"
@@ -206,7 +206,7 @@ TEST_CASE("a host that asks again until the stages are done waits for them") {
       for (int q = 0; q < queries; ++q)
         story.Call("cudaEventQuery", {at + 30_us + q * 50_us, at + 31_us + q * 50_us});
     });
-    const Analysed run(story, kAuto);
+    const Analyzed run(story, kAuto);
     return run->run.steps.all.empty() ? 0 : run->run.steps.Median();
   };
   CHECK(median(32) == 2_ms);
@@ -221,13 +221,13 @@ TEST_CASE("stages are counted by the visits of the thread that launches them") {
     story.Launch("wave_update", {at, at + 4_us}, {at + 10_us, at + 1500_us});
     story.Sync({at + 6_us + (i % 3) * 5_us, at + 1515_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == 1800_us);
 }
 
 TEST_CASE("a sweep that the host checks now and then is an iteration of its own") {
-  const Analysed run(Staged(10, 50), kAuto);
+  const Analyzed run(Staged(10, 50), kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == Approx(400e3).epsilon(0.05));
 }
@@ -245,7 +245,7 @@ TEST_CASE("a check that comes three times does not hide the iterations of a solv
     story.CopyFromGpu(8, MemoryKind::kPinned, {at + 15_us, at + 19_us}, {at + 391_us, at + 392_us});
     story.Sync({at + 20_us, at + 394_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.known());
   CHECK(run->run.steps.all.size() >= 148);
   CHECK(run->run.steps.Median() == Approx(400e3).epsilon(0.1));
@@ -266,13 +266,13 @@ TEST_CASE("what comes in every 20th step does not hide the steps of a loop that 
                              "leapfrog", "constraints"})
       add(name, 60_us);
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.all.size() >= 190);
 }
 
 TEST_CASE("copies that other steps do not make are what a periodic stall loses") {
-  const Analysed run(WithCheckpoints(), kAuto);
+  const Analyzed run(WithCheckpoints(), kAuto);
   CHECK(run->step_stats.stall_every == 4);
   // Three whole checkpoints lie between steps; a fourth one may end the window.
   CHECK(run->step_stats.stall.lost->Total() >= 3 * 4_ms);
@@ -291,7 +291,7 @@ TEST_CASE("the first steps of a rhythm that load code are warm-up") {
     at += 1_ms;
     if (i == 0) at += 5_ms;  // the rest of the first step's own waiting
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.known());
   CHECK(run->run.steps.first_steady == 1);
   CHECK(run->run.steps.Median() == 1_ms);
@@ -299,15 +299,15 @@ TEST_CASE("the first steps of a rhythm that load code are warm-up") {
 
 TEST_CASE("asking for all work keeps the steps and widens the window") {
   const TraceBuilder story = Unnamed(10);
-  const Analysed all(story, WindowRequest::Mode::kAll);
+  const Analyzed all(story, WindowRequest::Mode::kAll);
   CHECK(all->run.steps.known());
   CHECK(all->run.window.start == 100_us);
   CHECK(all->run.window.end == 9_ms + 800_us);
 }
 
 TEST_CASE("times that are moved as a whole move the steps and change nothing else") {
-  const Analysed here(Unnamed(10), kAuto);
-  const Analysed later(Unnamed(10).Shift(700_ms), kAuto);
+  const Analyzed here(Unnamed(10), kAuto);
+  const Analyzed later(Unnamed(10).Shift(700_ms), kAuto);
   REQUIRE(here->run.steps.all.size() == later->run.steps.all.size());
   for (std::size_t i = 0; i < here->run.steps.all.size(); ++i)
     CHECK(here->run.steps.all[i].start + 700_ms == later->run.steps.all[i].start);
@@ -336,7 +336,7 @@ TEST_CASE("layers in some of which the host reads a number back are no iteration
     }
     kernel("head");
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == 2_ms);
 }
@@ -358,7 +358,7 @@ TEST_CASE("a train of copies, also one that feeds a kernel each, is a part of an
         next += 210_us;
       }
     });
-    const Analysed run(story, kAuto);
+    const Analyzed run(story, kAuto);
     INFO(feeds);
     REQUIRE(run->run.steps.source == "period");
     CHECK(run->run.steps.Median() == 4_ms);
@@ -383,7 +383,7 @@ TEST_CASE("steps whose lengths follow their data are steps when the work and the
     for (int layer = 0; layer < 6; ++layer) Run(&story, &at, length, {"gather", "gemm_nn", "relu"});
     Run(&story, &at, 20_us, {"update"});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const Steps& steps = run->run.steps;
   CHECK(steps.all.size() >= 22);
   CHECK(steps.all.size() <= 24);
@@ -401,7 +401,7 @@ TEST_CASE(
     }
     Run(&story, &at, 10_us, {"dot", "dot", "dot", "dot"});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const Steps& steps = run->run.steps;
   CHECK(steps.Median() == 480_us);
 }
@@ -419,7 +419,7 @@ TEST_CASE("inputs whose sizes follow the data do not hide the rhythm") {
     story.Launch("decode", {at + 60_us, at + 64_us}, {at + 70_us, at + 600_us});
     story.Launch("sample", {at + 65_us, at + 69_us}, {at + 600_us, at + 700_us});
   }
-  CHECK(Analysed(story, kAuto)->run.steps.Median() == 1_ms);
+  CHECK(Analyzed(story, kAuto)->run.steps.Median() == 1_ms);
 }
 
 // The median step of `tokens`, one graph each; before the `turn`-th of every so many comes a
@@ -442,7 +442,7 @@ Nanos MedianWithPrompts(int tokens, int every, int turn, int kernels, Nanos leng
     story.Launch("sample", {at + 25_us, at + 29_us}, {at + 1900_us, at + 1910_us});
     at += 2_ms;
   }
-  return Analysed(story, kAuto)->run.steps.Median();
+  return Analyzed(story, kAuto)->run.steps.Median();
 }
 
 // What a graph holds was not recorded: beside long kernels it looks like a few of these.
@@ -458,7 +458,7 @@ TEST_CASE("a graph that is built anew for each launch is the same iteration") {
     story.Graph(static_cast<std::uint32_t>(i), {at + 800_us, at + 810_us},
                 {at + 820_us, at + 4_ms + i * 1_us});
   });
-  CHECK(Analysed(story, kAuto)->run.steps.all.size() >= 18);
+  CHECK(Analyzed(story, kAuto)->run.steps.all.size() >= 18);
 }
 
 // A token that the host never waits for: forty layers, and then the head.
@@ -472,7 +472,7 @@ TEST_CASE("what holds the same attention many times is longer than a layer") {
       Run(&story, &at, 20_us, {"gemv_qkv", "flash_fwd_kernel", "gemv_mlp"});
     Run(&story, &at, 90_us, {"gemv_head"});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.Median() == first - 1_ms);
 }
@@ -498,7 +498,7 @@ TEST_CASE("copies that come anywhere among the kernels of a step do not hide the
     story.Thread("launcher");
     Run(&story, &at, 100_us, {"softmax_loss"});
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.source == "period");
   CHECK(run->run.steps.all.size() >= 18);
 }
@@ -522,7 +522,7 @@ TEST_CASE("longer batches at even distances make no step of several") {
     }
     for (const char* name : {"loss", "flash_bwd_kernel", "wgrad", "adam_a", "adam_b"}) launch(name);
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.all.size() >= 18);
 }
 

@@ -1,7 +1,7 @@
 // Which iterations a run has: from its ranges, or from the rhythm of its GPU work.
 #include "engine/timeline/step.h"
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -32,13 +32,13 @@ void CheckMillisecondSteps(const Steps& steps, std::size_t count) {
 }
 
 TEST_CASE("ranges with numbers are steps, each until the next begins") {
-  const Analysed run(RangedLoop(10, [](int i) { return Numbered("step ", i); }), kAuto);
+  const Analyzed run(RangedLoop(10, [](int i) { return Numbered("step ", i); }), kAuto);
   CHECK(run->run.steps.source == "range");
   CheckMillisecondSteps(run->run.steps, 10);
 }
 
 TEST_CASE("ranges of one name that looks like a step are steps") {
-  const Analysed run(RangedLoop(8, [](int) { return "train_step"; }), kAuto);
+  const Analyzed run(RangedLoop(8, [](int) { return "train_step"; }), kAuto);
   CHECK(run->run.steps.source == "range");
   CHECK(run->run.steps.name == "train_step");
   CheckMillisecondSteps(run->run.steps, 8);
@@ -52,7 +52,7 @@ TEST_CASE("ranges of any name that follow each other are steps when the host tak
     story.CopyFromGpu(4, MemoryKind::kPinned, {at + 980_us, at + 985_us},
                       {at + 985_us, at + 986_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.source == "range");
   CHECK(run->run.steps.name == "chunk#");
   CheckMillisecondSteps(run->run.steps, 8);
@@ -70,7 +70,7 @@ TEST_CASE("constructs at different lines of a file are no iterations of one loop
       at += 250_us;
     }
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.known());
   CHECK(run->run.steps.Median() == 1_ms);
 }
@@ -87,7 +87,7 @@ TEST_CASE("where only updates of the weights are named, a step lasts from one to
     story.Range("Optimizer.step#SGD.step", {at + 900_us, at + 995_us});
     story.Launch("update", {at + 900_us, at + 905_us}, {at + 910_us, at + 990_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.source == "range");
   REQUIRE(run->run.steps.all.size() == 7);
   CHECK(run->run.steps.Median() == 1_ms);
@@ -98,7 +98,7 @@ TEST_CASE("annotations of the framework are taken before other ranges") {
   Repeat(16, 500_us, [&](int i, Nanos at) {
     story.Range(Numbered("batch ", i), {at, at + 499_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.source == "annotation");
   CheckMillisecondSteps(run->run.steps, 8);
 }
@@ -108,7 +108,7 @@ TEST_CASE("of nested ranges the outer ones are the steps") {
   Repeat(16, 500_us, [&](int i, Nanos at) {
     story.Range(Numbered("iteration ", i), {at + 1_us, at + 400_us});
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CheckMillisecondSteps(run->run.steps, 8);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("ranges that were never closed end where the next begins") {
     story.Range(Numbered("step ", i), {at, 8_ms});  // all reach to the end of the trace
     AddLayeredStep(&story, at, 50_us);
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CheckMillisecondSteps(run->run.steps, 8);
   CHECK(run->run.steps.all.back().end == 8_ms);
 }
@@ -129,7 +129,7 @@ TEST_CASE("one range that was never closed does not hide those after it") {
     story.Range(Numbered("step ", i), {at, i == 3 ? 8_ms : at + 900_us});
     AddLayeredStep(&story, at, 50_us);
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CheckMillisecondSteps(run->run.steps, 8);
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("when the host runs ahead, steps are as long as the GPU's work for the
       story.Launch("work", {at + k * 8_us, at + k * 8_us + 4_us}, {start, start + 100_us});
     }
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.all.size() == 8);
   CHECK(run->run.steps.Median() == 1_ms);
   CHECK(run->run.steps.all[3].start == 3_ms + 50_us);
@@ -160,7 +160,7 @@ TEST_CASE("ranges of a thread that only queues the work do not say when its step
     story.Thread("launcher");
     AddLayeredStep(&story, at + 100_us, 50_us);
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.known());
   CHECK(run->run.steps.Median() == 1_ms);
   CHECK(run->run.steps.outliers.empty());
@@ -193,7 +193,7 @@ TEST_CASE(
     }
     at += 7_ms;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   const Steps& steps = run->run.steps;
   REQUIRE(steps.known());
   CHECK(steps.all.size() >= kSteps - 1);
@@ -212,7 +212,7 @@ TraceBuilder LoadThenCompute(int steps) {
 }
 
 TEST_CASE("the steady window holds whole steps: as many waits as computations") {
-  const Analysed run(LoadThenCompute(10), kAuto);
+  const Analyzed run(LoadThenCompute(10), kAuto);
   CHECK(run->run.steps.all.size() == 9);  // what follows the tenth is not known
   CHECK(run->run.window.start == 610_us);
   CHECK(run->run.window.end == 9_ms + 610_us);
@@ -221,7 +221,7 @@ TEST_CASE("the steady window holds whole steps: as many waits as computations") 
 }
 
 TEST_CASE("of very few steps none is left out") {
-  CHECK(Analysed(LoadThenCompute(3), kAuto)->run.steps.all.size() == 3);
+  CHECK(Analyzed(LoadThenCompute(3), kAuto)->run.steps.all.size() == 3);
 }
 
 TEST_CASE("communication between the computing of steps is no wait") {
@@ -231,7 +231,7 @@ TEST_CASE("communication between the computing of steps is no wait") {
     story.Launch("ncclDevKernel_SendRecv", {at + 5_us, at + 8_us}, {at + 10_us, at + 610_us});
     story.Launch("work", {at + 600_us, at + 603_us}, {at + 610_us, at + 1_ms + 10_us});
   });
-  CHECK(Analysed(story, kAuto)->run.steps.all.size() == 10);
+  CHECK(Analyzed(story, kAuto)->run.steps.all.size() == 10);
 }
 
 TEST_CASE("what is loaded in an early step is warm-up, even behind usual ones") {
@@ -245,7 +245,7 @@ TEST_CASE("what is loaded in an early step is warm-up, even behind usual ones") 
       AddLayeredStep(&story, at + length - 1_ms, 50_us);
       at += length;
     }
-    const Analysed run(story, kAuto);
+    const Analyzed run(story, kAuto);
     // The GPU waits for it at the end of the step before.
     CHECK(run->run.steps.first_steady == (slow == 4 ? 4 : 0));
     CHECK(run->run.window.start == (slow == 4 ? 12_ms + 100_us : 100_us));
@@ -262,7 +262,7 @@ TEST_CASE("leading slow steps are warm-up, and the steady window begins after th
     AddLayeredStep(&story, at, 50_us);
     at += length;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.first_steady == 2);
   CHECK(run->run.steps.steady_count() == 8);
   CHECK(run->run.steps.Median() == 1_ms);
@@ -280,7 +280,7 @@ TEST_CASE("steps that were faster before the clocks fell are no warm-up") {
     AddLayeredStep(&story, at, i < 5 ? 50_us : 100_us);
     at += length;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.first_steady == 0);
   CHECK(run->run.window.start == 0);
 }
@@ -294,7 +294,7 @@ TEST_CASE("a slow step in the middle is an outlier that rates leave out") {
     AddLayeredStep(&story, at, 50_us);
     at += length;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.first_steady == 0);
   CHECK(run->run.steps.outliers == std::vector<std::size_t>{6});
   CHECK(run->run.steps.Median() == 1_ms);
@@ -310,7 +310,7 @@ TEST_CASE("a slow step behind a usual first one is an outlier, and no warm-up") 
     AddLayeredStep(&story, at, 50_us);
     at += length;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.first_steady == 0);
   CHECK(run->run.steps.outliers == std::vector<std::size_t>{1});
 }
@@ -321,7 +321,7 @@ TEST_CASE("two ranges are no steps, and the window falls back to all work") {
     story.Range(Numbered("step ", i), {at, at + 900_us});
     AddPlainStep(&story, at, 50_us);
   });
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK_FALSE(run->run.steps.known());
   CHECK(run->run.steps.source.empty());
   CHECK(run->run.steps.Median() == 0);
@@ -334,11 +334,11 @@ TEST_CASE("ranges around no GPU work are no steps") {
   story.Launch("once", {0_us, 5_us}, {10_us, 20_us});
   story.Thread("logger");
   Repeat(8, 1_ms, [&](int i, Nanos at) { story.Range(Numbered("step ", i), {at, at + 900_us}); });
-  CHECK_FALSE(Analysed(story, kAuto)->run.steps.known());
+  CHECK_FALSE(Analyzed(story, kAuto)->run.steps.known());
 }
 
 TEST_CASE("names of phases and of single operators are no steps") {
-  const Analysed run(RangedLoop(8, [](int) { return "optimizer.step"; }), kAuto);
+  const Analyzed run(RangedLoop(8, [](int) { return "optimizer.step"; }), kAuto);
   CHECK(run->run.steps.source != "range");
 }
 
@@ -354,7 +354,7 @@ TEST_CASE("steps of a model server are one loop, whether they read prompts or ge
     story.Launch(kMatrixBf16, {at + 5_us, at + 9_us}, {at + 20_us, at + length - 20_us});
     at += length;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(run->run.steps.source == "range");
   CHECK(run->run.steps.name == "step of SGLang");
   CHECK(run->run.steps.all.size() >= 59);

@@ -1,7 +1,7 @@
 // Leading slow steps: warm-up, or steps that wait as any may.
 #include "engine/timeline/warm_up.h"
 
-#include "tests/support/analysed.h"
+#include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
 namespace advise {
@@ -26,14 +26,14 @@ TraceBuilder SlowSteps(const std::function<void(TraceBuilder*, Nanos)>& wait) {
 }
 
 std::size_t FirstSteady(const TraceBuilder& story) {
-  return Analysed(story, kAuto)->run.steps.first_steady;
+  return Analyzed(story, kAuto)->run.steps.first_steady;
 }
 
 TEST_CASE("leading steps of a run under way that wait for data are no warm-up") {
   const auto loads = [](TraceBuilder* story, Nanos at) {
     story->Range("data_loading", {at + 10_us, at + 4_ms});
   };
-  const Analysed run(SlowSteps(loads), kAuto);
+  const Analyzed run(SlowSteps(loads), kAuto);
   // In the first one, the loader itself may have begun.
   CHECK(run->run.steps.first_steady == 1);
   CHECK(run->run.steps.outliers == std::vector<std::size_t>{1, 9});
@@ -58,7 +58,7 @@ TEST_CASE("leading steps that wait for data at the start of a program are warm-u
     loaded = true;
     story->Range("data_loading", {at + 10_us, at + 4_ms});
   };
-  const Analysed run(SlowSteps(loads), kAuto);
+  const Analyzed run(SlowSteps(loads), kAuto);
   CHECK(StartsCold(run->run));
   CHECK(run->run.steps.first_steady == 2);
 }
@@ -76,7 +76,7 @@ TEST_CASE(
     AddLayeredStep(&story, at + length - 1_ms, 50_us);
     at += length;
   }
-  const Analysed run(story, kAuto);
+  const Analyzed run(story, kAuto);
   CHECK(StartsCold(run->run));
   CHECK(run->run.steps.first_steady < 3);
   CHECK(run->run.steps.outliers == std::vector<std::size_t>{2});

@@ -1,0 +1,173 @@
+// The work of products: by PyTorch's schemas, and of libraries by sizes that fit each other.
+#include "tests/metrics/kernels/schema_call.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("products find their matrices where the schema has them") {
+  struct Form {
+    const char* name;
+    const char* schema;
+    bool batch;
+    double added;  // elements of the matrix that is added
+  };
+  const auto form = GENERATE(values<Form>({
+      {"mm", "a b", false, 0},
+      {"addmm", "self a b beta alpha", false, 128},
+      {"addmm_", "self a b beta alpha", false, 128},
+      {"_addmm_activation", "self a b beta alpha use_gelu", false, 128},
+      {"bmm", "a b", true, 0},
+      {"baddbmm", "self a b beta alpha", true, 128},
+      {"baddbmm_", "self a b beta alpha", true, 128},
+  }));
+  INFO(form.name);
+  const Sizes a = form.batch ? Sizes{10, 64, 32} : Sizes{64, 32};
+  const Sizes b = form.batch ? Sizes{10, 32, 128} : Sizes{32, 128};
+  const double batch = form.batch ? 10 : 1;
+  const auto work = WorkOf(std::string("aten::") + form.name,
+                           CallOf(form.schema, {{"self", {{128}}}, {"a", {a}}, {"b", {b}}}));
+  REQUIRE(work);
+  CHECK(work->flops == 2.0 * batch * 64 * 32 * 128);
+  CHECK(work->bytes == 2.0 * (batch * (64 * 32 + 32 * 128 + 64 * 128) + form.added));
+  CHECK(work->narrow == 64);
+  CHECK(work->uses == (form.batch ? 0 : 64));
+  CHECK(work->depth == 32);
+  CHECK(work->tiles == batch);  // 64 x 128 is one tile of 128 x 128
+}
+
+TEST_CASE("a sum of products writes one result") {
+  const auto work =
+      WorkOf("aten::addbmm",
+             CallOf("self a b beta alpha",
+                    {{"self", {{64, 128}}}, {"a", {{10, 64, 32}}}, {"b", {{10, 32, 128}}}}));
+  REQUIRE(work);
+  CHECK(work->flops == 2.0 * 10 * 64 * 32 * 128);
+  CHECK(work->bytes == 2.0 * (10 * (64 * 32 + 32 * 128) + 2 * 64 * 128));
+}
+
+TEST_CASE("a matrix times a vector reads the matrix once") {
+  const auto [name, schema] = GENERATE(table<const char*, const char*>({
+      {"aten::mv", "a b"},
+      {"aten::addmv", "self a b beta alpha"},
+      {"aten::addmv_", "self a b beta alpha"},
+      {"aten::matmul", "a b"},
+  }));
+  INFO(name);
+  const auto work =
+      WorkOf(name, CallOf(schema, {{"self", {{1000}}}, {"a", {{1000, 500}}}, {"b", {{500}}}}));
+  REQUIRE(work);
+  CHECK(work->flops == 1e6);
+  CHECK(work->bytes == 2.0 * (500000 + 500 + 1000));
+  CHECK(work->uses == 1);
+  CHECK(work->depth == 500);
+  CHECK(work->shape == "[1000, 500] x [500]");
+}
+
+TEST_CASE("products that are known by their kernels: which tensor is which is told by sizes") {
+  CallHints matrix;
+  matrix.kernel_class = "matrix";
+  const auto flops = [&](const std::vector<Sizes>& sizes) {
+    const auto work = WorkOf("lib::gemm", Given(sizes, kBf16), matrix);
+    return work ? work->flops : -1;
+  };
+  const double expected = 2.0 * 48 * 32 * 80;
+  CHECK(flops({{48, 32}, {80, 32}}) == expected);            // weights as rows of results
+  CHECK(flops({{48, 32}, {32, 80}}) == expected);            // by columns
+  CHECK(flops({{48, 80}, {48, 32}, {80, 32}}) == expected);  // the result first
+  CHECK(flops({{48, 80}, {48, 32}, {32, 80}}) == expected);
+  CHECK(flops({{48, 32}, {80, 32}, {48, 80}}) == expected);  // the result last
+  CHECK(flops({{6, 8, 32}, {80, 32}}) == expected);          // tokens in two dimensions
+  CHECK(flops({{4, 12, 32}, {4, 32, 80}}) == expected);      // four products
+  CHECK(flops({{7}, {48, 32}, {80, 32}}) == expected);       // a bias before them
+  CHECK(flops({{48, 32}, {31, 80}}) == -1);
+  CHECK(flops({{48, 32}}) == -1);
+  CHECK(flops({{48, 32}, {80}}) == -1);
+  // Weights of groups: [groups, results, terms], else [groups, terms, results].
+  CHECK(flops({{48, 32}, {5, 80, 32}}) == expected);
+  CHECK(flops({{48, 32}, {5, 32, 80}}) == expected);
+}
+
+TEST_CASE("a batch by one matrix is one product") {
+  const auto work = WorkOf("aten::matmul", Given({{10, 64, 32}, {32, 128}}, kFp32));
+  REQUIRE(work);
+  CHECK(work->flops == 2.0 * 640 * 32 * 128);
+  CHECK(work->bytes == 4.0 * (640 * 32 + 32 * 128 + 640 * 128));
+  CHECK(work->uses == 128);  // of 640 rows and 128 columns
+  CHECK(work->depth == 32);
+  CHECK(work->tiles == 5);
+  const auto batch = WorkOf("aten::matmul", Given({{10, 64, 32}, {10, 32, 128}}, kFp32));
+  CHECK(batch->flops == 2.0 * 640 * 32 * 128);
+  CHECK(batch->uses == 0);
+  CHECK(batch->narrow == 64);
+  CHECK(batch->bytes == 4.0 * 10 * (64 * 32 + 32 * 128 + 64 * 128));
+  CHECK_FALSE(WorkOf("aten::matmul", Given({{10, 64, 32}, {31, 128}}, kFp32)));
+  CHECK_FALSE(WorkOf("aten::matmul", Given({{}, {31, 128}}, kFp32)));
+  CHECK_FALSE(WorkOf("aten::matmul", Given({{0, 32}, {32, 128}}, kFp32)));
+}
+
+TEST_CASE("four bits are two values an element, eight bits of integers add up to four bytes") {
+  const auto packed = WorkOf("aten::_scaled_mm", Given({{64, 16}, {16, 48}}, ElementType::kFloat4));
+  REQUIRE(packed);
+  CHECK(packed->flops == 2.0 * 64 * 32 * 48);  // 16 elements hold 32 terms
+  CHECK(packed->bytes == 64.0 * 16 + 16 * 48 + 2 * 64 * 48);
+  const auto whole = WorkOf("aten::_int_mm", Given({{64, 32}, {32, 48}}, ElementType::kInt8));
+  REQUIRE(whole);
+  CHECK(whole->bytes == 64.0 * 32 + 32 * 48 + 4 * 64 * 48);
+}
+
+TEST_CASE("grouped products read the weights of as many groups as there can be tokens for") {
+  const auto few = WorkOf("aten::_grouped_mm", Given({{4, 256}, {16, 256, 512}, {16}}, kBf16));
+  REQUIRE(few);
+  CHECK(few->bytes == 2.0 * (4 * 256 + 4 * 256 * 512 + 4 * 512));
+  CHECK(few->uses == 1);
+  CHECK(few->tiles == 4.0 * 4);
+  CHECK(few->trait == "grouped");
+  CHECK(few->depth == 256);
+  const auto many = WorkOf("aten::_grouped_mm", Given({{4096, 256}, {16, 256, 512}, {16}}, kBf16));
+  CHECK(many->uses == 256);
+  CHECK(many->tiles == 16.0 * 2 * 4);
+  CHECK(many->shape == "[4096, 256] x [16, 256, 512]");
+  CHECK_FALSE(WorkOf("aten::_grouped_mm", Given({{4096, 255}, {16, 256, 512}}, kBf16)));
+  CHECK_FALSE(WorkOf("aten::_grouped_mm", Given({{0, 256}, {16, 256, 512}}, kBf16)));
+  // Gradients of weights: two matrices, and as many products as batches.
+  CHECK(WorkOf("aten::_grouped_mm", Given({{256, 4096}, {4096, 512}}, kBf16))->flops ==
+        2.0 * 256 * 4096 * 512);
+  CHECK(WorkOf("aten::_grouped_mm", Given({{16, 256, 40}, {16, 40, 512}}, kBf16))->flops ==
+        2.0 * 16 * 256 * 40 * 512);
+}
+
+TEST_CASE("experts: the weights that even routing reaches, and as few as can be") {
+  // 3 tokens to 2 of 8 experts: each expert is missed by all with (6 / 8)^3.
+  const auto work =
+      WorkOf("vllm::fused_moe", Given({{3, 64}, {8, 96, 64}, {8, 64, 48}, {3, 2}}, kBf16));
+  REQUIRE(work);
+  const double reached = 8 * (1 - 0.75 * 0.75 * 0.75);
+  const double weights = (96 + 48) * 64;
+  CHECK(work->flops == 2.0 * 3 * 2 * weights);
+  CHECK(work->bytes == Approx(2 * reached * weights + 2.0 * 2 * 3 * 64));
+  CHECK(work->least_bytes == Approx(2.0 * 2 * weights + 2.0 * 2 * 3 * 64));
+  CHECK(work->depth == 64);
+  CHECK(work->tiles == Approx(reached));  // less than 128 by 128 each
+  CHECK(work->shape == "[3, 64] to 2 of 8 experts of [96, 64]");
+  const auto fits = [](const std::vector<Sizes>& sizes) {
+    return WorkOf("vllm::fused_experts", Given(sizes, kBf16)).has_value();
+  };
+  CHECK(fits({{3, 64}, {8, 48, 64}, {8, 64, 48}, {3, 2}}));        // without a gate
+  CHECK(fits({{3, 64}, {8, 96, 64}, {8, 64, 48}, {3, 8}}));        // to all of them
+  CHECK_FALSE(fits({{3, 64}, {8, 96, 64}, {8, 64, 48}, {3, 9}}));  // to more than there are
+  CHECK_FALSE(fits({{3, 64}, {8, 96, 64}, {7, 64, 48}, {3, 2}}));
+  CHECK_FALSE(fits({{3, 64}, {8, 96, 65}, {8, 65, 48}, {3, 2}}));
+  CHECK_FALSE(fits({{3, 64}, {8, 96, 64}, {8, 63, 48}, {3, 2}}));
+  CHECK_FALSE(fits({{3, 64}, {8, 95, 64}, {8, 64, 48}, {3, 2}}));
+  CHECK_FALSE(fits({{3, 64}, {8, 96, 64}, {8, 64, 48}, {4, 2}}));
+  CHECK_FALSE(fits({{3, 64}, {8, 96, 64}, {8, 64, 48}, {3, 64}}));
+  for (const char* name : {"lib::fused_moe", "lib::fused_experts", "lib::moe_fused", "lib::fmoe"}) {
+    CHECK(NamedWork(name) == OperatorWork::kMultiplies);
+  }
+  for (const char* name : {"fused_moe", "lib::fused_moe_sorting", "lib::fused_moe_topk"}) {
+    CHECK(NamedWork(name) == OperatorWork::kUnnamed);
+  }
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,94 @@
+// Parameter updates of many small kernels.
+#include "engine/metrics/losses/kernels/kernel_updates.h"
+
+#include "tests/support/analyzed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+// Steps of eight products, each with `light` elementwise kernels behind it, and an update of `row`
+// small elementwise kernels, launched slower than they run. Then, with an empty queue, launches
+// that run as fast as they come.
+TraceBuilder Training(int row, int light) {
+  TraceBuilder story;
+  Nanos host = 0;
+  Nanos gpu = 0;
+  const auto launch = [&](const char* kernel, Nanos length) {
+    gpu = std::max(gpu + 1_us, host + 8_us);
+    story.Launch(kernel, {host, host + 4_us}, {gpu, gpu + length});
+    gpu += length;
+    host += 10_us;
+  };
+  for (int step = 0; step < 12; ++step) {
+    for (int product = 0; product < 8; ++product) {
+      launch(kMatrixBf16, 8_us);
+      for (int i = 0; i < light; ++i) launch(kElementwise, 3_us);
+    }
+    for (int i = 0; i < row; ++i) launch(kElementwise, 2_us);
+  }
+  return story;
+}
+
+TEST_CASE("a long row of small elementwise kernels is an update, also where nothing names it") {
+  const Analyzed run(Training(200, 3));
+  CHECK(run->kernels.optimizer.count == 12 * 203);
+  CHECK(run->kernels.optimizer.lost->Total() >= 12 * 199 * 10_us);
+}
+
+TEST_CASE("elementwise kernels of layers are no update") {
+  CHECK(Analyzed(Training(40, 8))->kernels.optimizer.count == 0);
+}
+
+// A row of kernels of 25 us each moves 8 MB a kernel on a T4, and 50 MB on an A100.
+TEST_CASE("kernels of an update are small by the data that they move") {
+  const auto counted = [](const std::string& device) {
+    TraceBuilder story;
+    story.Device(device, 40);
+    Repeat(12, 10_ms, [&](int, Nanos at) {
+      story.Launch(kMatrixBf16, {at, at + 4_us}, {at + 10_us, at + 4_ms});
+      for (int i = 0; i < 200; ++i) {
+        const Nanos call = at + (i + 1) * 5_us;
+        const Nanos start = at + 4_ms + i * 26_us + 1_us;
+        story.Launch(kElementwise, {call, call + 4_us}, {start, start + 25_us});
+      }
+    });
+    return Analyzed(story)->kernels.optimizer.count;
+  };
+  CHECK(counted("Tesla T4") == 12 * 200);
+  CHECK(counted("NVIDIA A100-SXM4-80GB") == 0);
+}
+
+// An update of 200 kernels takes the host 2 ms and the GPU a fifth of that; the layers behind it
+// run faster than they are launched, so that the GPU waits for each.
+TEST_CASE("what the GPU waits for launches after an update is counted until the host is ahead") {
+  const Analyzed run(Training(200, 3));
+  const Loss& loss = run->kernels.optimizer;
+  const Nanos in_layers = run->times[0].idle.Total() - 12 * 199 * 8_us;
+  REQUIRE(in_layers > 0);
+  // All gaps after the first update.
+  CHECK(loss.lost->Total() >= 12 * 199 * 10_us + in_layers * 10 / 12);
+  CHECK(run->replay().Gain(*loss.remedy) >= 12 * 190 * 10_us);
+}
+
+// Steps of a product of 6 ms, behind which 1000 kernels of 2 us each wait, 1 us apart, launched
+// early: the GPU is the limit, and one kernel in their place takes the 0.5 us that each is longer
+// than one that does nothing.
+TEST_CASE("the pauses between the kernels of an update go with the kernels") {
+  TraceBuilder story;
+  Repeat(12, 9_ms, [&](int, Nanos at) {
+    story.Launch(kMatrixBf16, {at, at + 4_us}, {at + 10_us, at + 6_ms});
+    for (int i = 0; i < 1000; ++i) {
+      const Nanos call = at + (i + 1) * 5_us;
+      const Nanos start = at + 6_ms + i * 3_us + 1_us;
+      story.Launch(kElementwise, {call, call + 4_us}, {start, start + 2_us});
+    }
+  });
+  const Analyzed run(story);
+  const Nanos gain = run->replay().Gain(*run->kernels.optimizer.remedy);
+  CHECK(gain > 12 * 2400_us);
+  CHECK(gain < 12 * 2600_us);
+}
+
+}  // namespace
+}  // namespace advise

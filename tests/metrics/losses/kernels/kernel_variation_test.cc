@@ -1,0 +1,173 @@
+// The same kernel that takes different times.
+#include "tests/metrics/losses/loss_words.h"
+#include "tests/support/analyzed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+// Twenty steps with one kernel each, which takes `length(i)`.
+template <typename F>
+TraceBuilder KernelSteps(int steps, F length) {
+  TraceBuilder story;
+  Repeat(steps, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 10_us + length(i)});
+  });
+  return story;
+}
+
+TEST_CASE("a launch that takes three times what its place in the step usually takes varies") {
+  const Analyzed run(KernelSteps(20, [](int i) { return i == 12 ? 300_us : 100_us; }));
+  CHECK(run->kernel_variation->varying.count == 1);
+  CHECK(run->kernel_variation->varying.lost->Total() == 200_us);
+}
+
+TEST_CASE("what varies comes to its usual length, what slows to that of before") {
+  const Analyzed run(KernelSteps(20, [](int i) { return i == 12 ? 300_us : 100_us; }));
+  CHECK(Told(run->kernel_variation->varying) ==
+        "1 times, 0 bytes, 200000 ns in all, 200000 ns lost");
+  CHECK(Changes(run->kernel_variation->varying) == "scales 12 to 0.333");
+  const double factor = ShippedKnowledge().Number("kernel.slow_factor");
+  const auto edge = static_cast<Nanos>(factor * 100e3);
+  CHECK(Analyzed(KernelSteps(20, [&](int i) {
+          return i == 12 ? edge : 100_us;
+        }))->kernel_variation->varying.count == 0);
+  CHECK(Analyzed(KernelSteps(20, [&](int i) {
+          return i == 12 ? edge + 1_us : 100_us;
+        }))->kernel_variation->varying.count == 1);
+  const Analyzed slower(KernelSteps(20, [](int i) { return i < 10 ? 100_us : 125_us; }));
+  CHECK(Told(slower->kernel_variation->slowing) ==
+        "10 times, 0 bytes, 250000 ns in all, 250000 ns lost");
+  CHECK(slower->kernel_variation->slowing.remedy->scaled_ops.size() == 10);
+  CHECK(slower->kernel_variation->slowing.remedy->scaled_ops[0] == std::pair(10U, 0.8F));
+  CHECK(slower->kernel_variation->slowing_share == 1);
+}
+
+TEST_CASE("kernels that are called seldom do not compare") {
+  const auto enough = static_cast<int>(ShippedKnowledge().Number("kernel.like_calls"));
+  const auto count = [](int steps) {
+    return Analyzed(KernelSteps(steps, [&](int i) { return i == steps - 2 ? 300_us : 100_us; }))
+        ->kernel_variation->varying.count;
+  };
+  CHECK(count(enough + 1) == 1);
+  CHECK(count(enough - 1) == 0);
+}
+
+TEST_CASE("how sure the slowing is: the distance of the halves over what the steps vary") {
+  // 100 and 104 us in turn, then 110 and 114: means 102 and 112, and each half of 10 steps varies
+  // by 4 * 10 / 9 us^2, so that a mean errs by 4 / 9 of it: Student's t is 10.6. With 18 degrees of
+  // freedom that is as improbable as 5.9 standard deviations (one side: 1.8e-9).
+  const Analyzed run(
+      KernelSteps(20, [](int i) { return (i < 10 ? 100_us : 110_us) + (i % 2 == 0 ? 0 : 4_us); }));
+  CHECK(run->kernel_variation->slowing_sigma == Approx(5.9).epsilon(0.02));
+  CHECK(run->kernel_variation->slowing_ratio == Approx(1.1).epsilon(0.02));
+}
+
+TEST_CASE("two products with one grid and different depths do not vary") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("gemm", {at, at + 5_us}, {at + 10_us, at + 60_us});
+    story.Launch("gemm", {at + 5_us, at + 9_us}, {at + 60_us, at + 400_us});
+  });
+  CHECK(Analyzed(story)->kernel_variation->varying.count == 0);
+}
+
+TEST_CASE("kernels that get slower in the second half are seen, with what that costs") {
+  const Analyzed run(KernelSteps(20, [](int i) { return i < 10 ? 100_us : 150_us; }));
+  CHECK(run->kernel_variation->slowing_ratio == Approx(1.5));
+  CHECK(run->kernel_variation->slowing_share == Approx(1.0).epsilon(0.3));
+  CHECK(run->kernel_variation->slowing.lost->Total() == 10 * 50_us);
+  // The halves are those of before and after, wherever the clocks fell.
+  const Analyzed early(KernelSteps(20, [](int step) { return step < 6 ? 100_us : 150_us; }));
+  CHECK(early->kernel_variation->slowing_ratio == Approx(1.5));
+  CHECK(early->kernel_variation->slowing.lost->Total() == 14 * 50_us);
+  CHECK(Analyzed(KernelSteps(20, [](int) { return 100_us; }))->kernel_variation->slowing_ratio ==
+        Approx(1.0));
+}
+
+TEST_CASE("kernels that take longer from step to step cost what they take beyond the first") {
+  // 100, 110, 120 us …: beyond 100 us each, of 20 steps, 10 us * (0 + 1 + … + 19).
+  const Analyzed run(KernelSteps(20, [](int i) { return 100_us + i * 10_us; }));
+  CHECK(run->kernel_variation->slowing.lost->Total() == Approx(1900_us).epsilon(0.01));
+  CHECK(run->kernel_variation->slowing.remedy->scaled_ops.back().second ==
+        Approx(100.0 / 290).epsilon(0.01));
+}
+
+TEST_CASE("clocks that fall are seen where the host launches all steps ahead") {
+  TraceBuilder story;
+  Nanos free = 400_us;
+  for (int i = 0; i < 20; ++i) {
+    story.Range("step " + std::to_string(i), {i * 20_us, i * 20_us + 19_us});
+    const Nanos length = i < 6 ? 100_us : 120_us;
+    story.Launch("kernel", {i * 20_us + 5_us, i * 20_us + 9_us}, {free, free + length});
+    free += length;
+  }
+  const Analyzed run(story);
+  CHECK(run->kernel_variation->slowing_ratio == Approx(1.2));
+  CHECK(run->kernel_variation->slowing.lost->Total() == 14 * 20_us);
+  CHECK(run->kernel_variation->slowing_sigma > 10);
+}
+
+// Steps of eight kernels; all of a step take `factor(i)` of 20 us.
+template <typename F>
+TraceBuilder ScaledSteps(int steps, F factor) {
+  TraceBuilder story;
+  Repeat(steps, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    const auto length = static_cast<Nanos>(factor(i) * 20e3);
+    for (Nanos k = 0; k < 8; ++k) {
+      const Nanos from = at + 10_us + k * 100_us;
+      story.Launch("kernel " + std::to_string(k), {from - 8_us, from - 4_us},
+                   {from, from + length});
+    }
+  });
+  return story;
+}
+
+TEST_CASE("steps with more work take longer in all their kernels: none of them varies") {
+  const Analyzed run(ScaledSteps(20, [](int i) { return i % 7 == 3 ? 3.0 : 1.0; }));
+  CHECK(run->kernel_variation->varying.count == 0);
+}
+
+TEST_CASE("where the ranges of a thread ahead shift against its launches, places do not compare") {
+  TraceBuilder story;
+  // Per step one long launch and five short ones; from step 14 on, a step's range begins earlier.
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    const Nanos ahead = i < 14 ? 0 : 350_us;
+    story.Range("step " + std::to_string(i), {at - ahead, at + 950_us - (i < 13 ? 0 : 350_us)});
+    for (Nanos k = 0; k < 6; ++k) {
+      const Nanos from = at + 10_us + k * 150_us;
+      story.Launch("gemm", {from - 8_us, from - 4_us}, {from, from + (k == 0 ? 120_us : 30_us)});
+    }
+  });
+  CHECK(Analyzed(story)->kernel_variation->varying.count == 0);
+}
+
+TEST_CASE("halves that differ by chance are told from a GPU that gets slower") {
+  // The same steps in another order: scattered, then sorted.
+  const auto scattered = [](int i) { return 1 + 0.05 * ((i * 7) % 20); };
+  const auto sorted = [](int i) { return 1 + 0.05 * i; };
+  CHECK(std::abs(Analyzed(ScaledSteps(20, scattered))->kernel_variation->slowing_sigma) < 2);
+  CHECK(Analyzed(ScaledSteps(20, sorted))->kernel_variation->slowing_sigma > 4.5);
+  // Steps of data that varies, the shortest of which happen to come first, and to be alike.
+  const std::vector<double> lengths = {1.02, 1.0, 1.03, 1.1, 1.4, 1.3,  1.1,  1.3,
+                                       1.25, 1.3, 1.2,  1.0, 1.2, 1.45, 1.25, 1.3};
+  const Analyzed lucky(
+      ScaledSteps(16, [&](int i) { return lengths[static_cast<std::size_t>(i)]; }));
+  CHECK(lucky->kernel_variation->slowing_sigma < 4);
+  // Six steps and six that take an eighth longer: Student's t is 4.4, of so few steps no proof.
+  const std::vector<double> few = {1.0,  1.05, 0.95, 1.02, 1.1, 0.97,
+                                   1.16, 1.1,  1.22, 1.1,  1.2, 1.12};
+  const Analyzed short_run(
+      ScaledSteps(12, [&](int i) { return few[static_cast<std::size_t>(i)]; }));
+  CHECK(short_run->kernel_variation->slowing_sigma < 4);
+  CHECK(short_run->kernel_variation->slowing_sigma > 3);
+  // Nothing varies but between the halves.
+  const Analyzed run(KernelSteps(20, [](int i) { return i < 10 ? 100_us : 150_us; }));
+  CHECK(run->kernel_variation->slowing_sigma > 10);
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,81 @@
+// CUDA graphs: launches, gaps before them, and steps without them.
+#include "tests/support/analyzed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+TEST_CASE("what lies between the nodes of one graph launch is no gap before it") {
+  constexpr int kLaunches = 20;
+  TraceBuilder story;
+  Repeat(kLaunches, 100_us, [&](int, Nanos at) {
+    std::vector<Interval> nodes;  // a microsecond apart
+    for (int node = 0; node < 9; ++node)
+      nodes.push_back({at + 10_us + node * 10_us, at + 19_us + node * 10_us});
+    story.GraphNodes("gemm", {at, at + 9_us}, nodes);
+  });
+  // Before each launch but the first, 11 of its 100 us.
+  CHECK(Analyzed(story)->graphs.gaps.lost->Total() == (kLaunches - 1) * 11_us);
+}
+
+TEST_CASE("graphs: launches, their length, and the gaps before them") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.GraphNodes("node", {at, at + 8_us}, {{at + 10_us, at + 20_us}, {at + 20_us, at + 50_us}});
+    story.GraphNodes("node", {at + 100_us, at + 108_us},
+                     {{at + 110_us, at + 120_us}, {at + 120_us, at + 150_us}});
+  });
+  const Analyzed run(story);
+  const Graphs& graphs = run->graphs;
+  CHECK(graphs.launches == 20);
+  CHECK(graphs.per_step == 2);
+  CHECK(graphs.call_median_ns == 8'000);
+  CHECK(graphs.gpu_median_ns == 40'000);
+  CHECK(graphs.gaps.lost->Total() > 0);
+  CHECK(graphs.miss_share == 0);
+  // The second launch of each step goes, with the code between; the first one stays.
+  CHECK(graphs.gaps.remedy->vanished_calls.size() == 10);
+  Nanos cut = 0;
+  for (const auto& host : graphs.gaps.remedy->host_cuts) cut += host.when.Total();
+  CHECK(cut == 10 * 92_us);
+}
+
+TEST_CASE("graphs are no series where no steps say what belongs together") {
+  TraceBuilder story;
+  for (const Nanos at : {0_us, 900_us})
+    story.GraphNodes("node", {at, at + 8_us}, {{at + 10_us, at + 20_us}, {at + 20_us, at + 50_us}});
+  const Analyzed run(story);
+  REQUIRE(!run->run.steps.known());
+  CHECK(run->graphs.gaps.remedy->vanished_calls.empty());
+}
+
+TEST_CASE("steps without the graph that the others use are misses") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    if (i % 5 == 4) {
+      for (Nanos k = 0; k < 4; ++k) {
+        const Nanos from = at + k * 200_us;
+        story.Launch("node", {from, from + 5_us}, {from + 10_us, from + 60_us});
+      }
+    } else {
+      story.GraphNodes("node", {at, at + 8_us},
+                       {{at + 10_us, at + 410_us}, {at + 410_us, at + 810_us}});
+    }
+  });
+  const Graphs graphs = Analyzed(story)->graphs;
+  CHECK(graphs.miss_share == Approx(0.2).epsilon(0.3));
+  CHECK(graphs.misses.lost->Total() > 0);
+}
+
+TEST_CASE("graphs that were traced as a whole hide their kernels") {
+  TraceBuilder story;
+  for (Nanos k = 0; k < 4; ++k)
+    story.Graph(1, {k * 100_us, k * 100_us + 5_us}, {k * 100_us + 10_us, k * 100_us + 90_us});
+  const Analyzed run(story);
+  CHECK(run->graphs.traced_whole_ns == 4 * 80'000);
+}
+
+}  // namespace
+}  // namespace advise

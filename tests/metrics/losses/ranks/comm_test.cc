@@ -1,0 +1,230 @@
+// Communication: how much of it compute hides, why not more, and which device comes late.
+#include "engine/metrics/losses/ranks/comm.h"
+
+#include "tests/support/analyzed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+constexpr std::int64_t kComputeStream = 7;
+constexpr std::int64_t kCommStream = 20;
+
+// Steps of a millisecond on one device: 300 us forward, 400 us backward, an all-reduce of 200 us
+// that starts when `at_us` of the step has passed.
+void AddSteps(TraceBuilder* story, int steps, Nanos comm_at, bool ranges) {
+  Repeat(steps, 1_ms, [&](int i, Nanos at) {
+    if (ranges) {
+      story->Range("step " + std::to_string(i), {at, at + 900_us});
+      story->Range("forward", {at, at + 20_us}).Range("backward", {at + 20_us, at + 60_us});
+    }
+    story->OnStream(kComputeStream);
+    story->Launch("fwd_kernel", {at + 1_us, at + 4_us}, {at + 10_us, at + 310_us});
+    story->Launch("bwd_kernel", {at + 21_us, at + 24_us}, {at + 310_us, at + 710_us});
+    story->OnStream(kCommStream);
+    story->Launch(kAllReduce, {at + 61_us, at + 64_us}, {at + comm_at, at + comm_at + 200_us},
+                  {.blocks = 16});
+  });
+}
+
+TEST_CASE("communication under compute is hidden") {
+  TraceBuilder story;
+  AddSteps(&story, 5, 400_us, true);
+  const Analyzed run(story);
+  CHECK(run->comm.count == 5);
+  CHECK(run->comm.time_ns == Approx(5 * 200_us));
+  CHECK(run->comm.overlap == 1.0);
+  CHECK(run->comm.serial.lost->Total() == 0);
+  CHECK(run->comm.no_overlap.lost->Total() == 0);
+  CHECK_FALSE(run->comm.same_stream);
+}
+
+TEST_CASE("gradients that are summed after the whole backward pass are serial") {
+  TraceBuilder story;
+  AddSteps(&story, 5, 720_us, true);
+  const Analyzed run(story);
+  CHECK(run->comm.overlap == 0);
+  CHECK(run->comm.serial.count == 5);
+  CHECK(run->comm.serial_share == 1.0);
+  CHECK(run->comm.serial.lost->Total() == 5 * 200_us);
+  CHECK(run->comm.no_overlap.lost->Total() == 0);
+}
+
+TEST_CASE("half hidden communication has half the overlap") {
+  TraceBuilder story;
+  AddSteps(&story, 5, 610_us, true);
+  CHECK(Analyzed(story)->comm.overlap == Approx(0.5));
+}
+
+TEST_CASE("collectives between the kernels of every layer never overlap") {
+  TraceBuilder story;
+  Nanos next = 1_ms;
+  for (int i = 0; i < 40; ++i) {
+    const Nanos call = i * 12_us;
+    story.Launch("layer", {call, call + 4_us}, {next, next + 100_us});
+    story.Launch(kAllGather, {call + 5_us, call + 9_us}, {next + 100_us, next + 180_us});
+    next += 180_us;
+  }
+  const Analyzed run(story);
+  CHECK(run->comm.same_stream);
+  CHECK(run->comm.no_overlap.lost->Total() == 40 * 80_us);
+  CHECK(run->comm.serial.lost->Total() == 0);
+}
+
+TEST_CASE("collectives are listed by kind, in order of time") {
+  TraceBuilder story;
+  story.Launch(kAllReduce, {0_us, 1_us}, {10_us, 30_us});
+  story.Launch(kAllGather, {2_us, 3_us}, {30_us, 130_us});
+  story.Launch(kAllReduce, {4_us, 5_us}, {130_us, 150_us});
+  const Analyzed run(story);
+  REQUIRE(run->comm.kinds.size() == 2);
+  CHECK(run->comm.kinds[0].kind == "allgather");
+  CHECK(run->comm.kinds[1].kind == "allreduce");
+  CHECK(run->comm.kinds[1].count == 2);
+  CHECK(run->comm.median_ns == 20e3);  // of 20, 20 and 100 us
+}
+
+TEST_CASE("sends that the report itself calls an exchange are one") {
+  const char* send = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+  TraceBuilder story;
+  for (Nanos at = 0; at < 30_us; at += 10_us)
+    story.Launch(send, {at, at + 1_us}, {at + 2_us, at + 8_us});
+  Trace trace = story.Build();
+  CollectiveTable& table = trace.collectives;
+  for (const auto& [op, kind] : {std::pair{0U, "AllToAll"}, {1U, "Send"}}) {
+    table.start.push_back(trace.ops.start[op]);
+    table.end.push_back(trace.ops.end[op]);
+    table.kind.push_back(trace.strings.Intern(kind));
+    table.in_bytes.push_back(-1);
+    table.out_bytes.push_back(-1);
+    table.group.push_back(kNone);
+    table.op.push_back(op);
+    table.sequence.push_back(-1);
+    table.peer.push_back(-1);
+  }
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const std::vector<CollectiveRow> kinds = Analysis(trace, ShippedKnowledge(), options).comm.kinds;
+  REQUIRE(kinds.size() == 2);
+  CHECK(kinds[0].kind == "sendrecv");
+  CHECK(kinds[0].count == 2);  // the last one has no record
+  CHECK(kinds[1].kind == "alltoall");
+}
+
+TEST_CASE("short collectives with compute between them cannot be sent together") {
+  const auto small = [](Nanos compute) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 20; ++i) {
+      story.Launch("layer", {at, at + 1_us}, {at + 5_us, at + 5_us + compute});
+      at += 5_us + compute;
+      story.Launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", {at, at + 1_us},
+                   {at + 2_us, at + 22_us});
+      at += 25_us;
+    }
+    return Analyzed(story)->comm.small.lost->Total();
+  };
+  CHECK(small(100_us) == 0);
+  CHECK(small(4_us) >= 20 * 20_us);  // a division by the number of ranks, for instance
+}
+
+TEST_CASE("collectives of few bytes are short also where the latency is long") {
+  const auto small = [](std::int64_t bytes, Nanos length) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 20; ++i, at += length + 5_us)
+      story.Launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", {at, at + 1_us},
+                   {at + 2_us, at + 2_us + length});
+    Trace trace = story.Build();
+    CollectiveTable& table = trace.collectives;
+    for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
+      table.start.push_back(trace.ops.start[op]);
+      table.end.push_back(trace.ops.end[op]);
+      table.kind.push_back(trace.strings.Intern("AllReduce"));
+      table.in_bytes.push_back(bytes);
+      table.out_bytes.push_back(bytes);
+      table.group.push_back(kNone);
+      table.op.push_back(op);
+      table.sequence.push_back(-1);
+      table.peer.push_back(-1);
+    }
+    AnalysisOptions options;
+    options.window.mode = WindowRequest::Mode::kAll;
+    return Analysis(trace, ShippedKnowledge(), options).comm.small.count;
+  };
+  CHECK(small(40'000, 75_us) == 20);
+  CHECK(small(-1, 75_us) == 0);          // it may carry more
+  CHECK(small(10'000'000, 75_us) == 0);  // it does
+  CHECK(small(40'000, 900_us) == 0);     // it waits for a late rank
+}
+
+TEST_CASE("short collectives are counted as small") {
+  TraceBuilder story;
+  Nanos next = 100_us;
+  for (int i = 0; i < 20; ++i, next += 15_us)
+    story.Launch(kAllReduce, {i * 4_us, i * 4_us + 3_us}, {next, next + 10_us});
+  const Analyzed run(story);
+  CHECK(run->comm.small_share == 1.0);
+  // Their own time and the gaps between them.
+  CHECK(run->comm.small.lost->Total() == 20 * 10_us + 19 * 5_us);
+}
+
+// Two ranks that meet at a collective in each step; the second computes `extra` longer.
+TraceBuilder TwoRanks(Nanos extra) {
+  TraceBuilder story;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    story.Process("rank " + std::to_string(rank), static_cast<int>(rank)).Thread("main");
+    story.OnDevice(rank);
+    const Nanos work = 500_us + (rank == 1 ? extra : 0);
+    const Nanos slowest = 500_us + extra;
+    Repeat(10, 2_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 1_ms});
+      story.OnStream(kComputeStream);
+      story.Launch("work", {at, at + 4_us}, {at + 10_us, at + 10_us + work});
+      story.OnStream(kCommStream);
+      // The collective ends together: 100 us after the last has come.
+      story.Launch(kAllReduce, {at + 5_us, at + 9_us},
+                   {at + 10_us + work, at + 10_us + slowest + 100_us}, {.blocks = 16});
+    });
+  }
+  return story;
+}
+
+TEST_CASE("the device that comes last again and again is the late one") {
+  const Analyzed run(TwoRanks(300_us));
+  CHECK(run->late_device.device == 1);
+  CHECK(run->late_device.share == 1.0);
+  CHECK(run->late_device.lateness_ns == Approx(300_us));
+  CHECK(run->late_device.cause == "the same kernels run more slowly there");
+  // The first device waits 300 us in each of ten collectives.
+  CHECK(run->late_device.loss.lost->by_device[0].Total() == 10 * 300_us);
+  CHECK(run->late_device.loss.lost->by_device[1].Total() == 0);
+}
+
+TEST_CASE("devices that come together have no late one among them") {
+  const Analyzed run(TwoRanks(0));
+  CHECK(run->late_device.device == kNone);
+  CHECK(run->late_device.loss.lost->Total() == 0);
+}
+
+TEST_CASE("a single device is never late") {
+  TraceBuilder story;
+  AddSteps(&story, 5, 720_us, true);
+  CHECK(Analyzed(story)->late_device.device == kNone);
+}
+
+TEST_CASE("swapping the numbers of two devices swaps who is late") {
+  const Analyzed run(TwoRanks(300_us).SwapDevices(0, 1));
+  CHECK(run->late_device.device == 0);
+  CHECK(run->late_device.lateness_ns == Approx(300_us));
+  CHECK(run->late_device.loss.lost->Total() == 10 * 300_us);
+}
+
+TEST_CASE("a run without communication has none") {
+  const Analyzed run(GapStory());
+  CHECK(run->comm.count == 0);
+  CHECK(run->comm.overlap == 0);
+}
+
+}  // namespace
+}  // namespace advise

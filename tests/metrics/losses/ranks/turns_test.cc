@@ -1,0 +1,35 @@
+// GPUs of one process that take turns.
+#include "engine/metrics/losses/ranks/turns.h"
+
+#include "tests/support/analyzed.h"
+#include "tests/support/loops.h"
+
+namespace advise {
+namespace {
+
+// 20 batches that go through two GPUs, 1 ms on each; the next one starts on the first GPU when the
+// last has left it, or when it is done.
+TraceBuilder Stages(bool in_flight) {
+  TraceBuilder story;
+  story.Device("Test GPU", 100);
+  for (int i = 0; i < 20; ++i) {
+    const Nanos at = i * (in_flight ? 1_ms : 2_ms);
+    story.OnDevice(0).Launch("first", {at, at + 5_us}, {at + 10_us, at + 1_ms});
+    story.OnDevice(1).Launch("second", {at + 6_us, at + 11_us}, {at + 1_ms, at + 1990_us});
+  }
+  return story;
+}
+
+TEST_CASE("two GPUs that wait for each other take turns, two with batches in flight do not") {
+  const Analyzed turns(Stages(false));
+  CHECK(turns->turns->devices == 2);
+  CHECK(turns->turns->together == 0);
+  CHECK(turns->turns->least > 0.45);
+  CHECK(turns->turns->waiting.lost->Total() >= 36_ms);
+  const Analyzed stream(Stages(true));
+  CHECK(stream->turns->together > 0.8);
+  CHECK(stream->turns->waiting.lost->Total() <= 3_ms);
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,117 @@
+// Monitor logs: means over the time of the job and the GPUs at work, worked out by hand.
+#include "engine/metrics/system/monitor_summary.h"
+#include "tests/support/analyzed.h"
+
+namespace advise {
+namespace {
+
+MonitorSeries SeriesOf(const char* quantity, std::vector<double> values) {
+  MonitorSeries series;
+  series.quantity = quantity;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    series.time_s.push_back(static_cast<double>(i));
+  }
+  series.value = std::move(values);
+  return series;
+}
+
+MonitorSummary Summary(std::vector<MonitoredGpu> gpus) {
+  Trace trace;
+  trace.monitor.gpus = std::move(gpus);
+  trace.monitor.has_clock = true;
+  return SummarizeMonitor(trace, ShippedKnowledge());
+}
+
+TEST_CASE("an analysis holds what monitors saw") {
+  Trace trace;
+  trace.monitor.gpus = {{"0", "", "", {SeriesOf("utilization", {1, 1})}}};
+  const Analysis analysis(trace, ShippedKnowledge(), {});
+  REQUIRE(analysis.monitor.gpus.size() == 1);
+  CHECK(analysis.monitor.gpus[0].utilization == 1);
+}
+
+TEST_CASE("idle time before the job and after it does not count, pauses inside do") {
+  const MonitorSummary summary =
+      Summary({{"0", "", "", {SeriesOf("utilization", {0, 0, 0.9, 0, 0.9, 0.6, 0, 0.02, 0})}}});
+  REQUIRE(summary.gpus.size() == 1);
+  CHECK(summary.gpus[0].samples == 4);
+  CHECK(summary.gpus[0].utilization == Approx(0.6));  // 0.9, 0, 0.9, 0.6
+  CHECK(summary.gpus[0].below == Approx(0.5));        // 0 and 0.6 lie below 0.8
+  CHECK(summary.seconds == 3);
+}
+
+TEST_CASE("the job's time is that of all GPUs of a log; GPUs that do nothing are no part of it") {
+  const MonitorSummary summary =
+      Summary({{"0", "", "", {SeriesOf("utilization", {0, 1, 1, 1, 0})}},
+               {"1", "", "", {SeriesOf("utilization", {0, 0, 0, 1, 0})}},
+               {"2", "", "", {SeriesOf("utilization", {0, 0, 0, 0, 0})}}});
+  CHECK(summary.gpus[0].utilization == 1);
+  CHECK(summary.gpus[1].utilization == Approx(1.0 / 3));
+  CHECK_FALSE(summary.gpus[2].at_work);
+  CHECK(summary.Mean(&MonitoredUse::utilization) == Approx(2.0 / 3));
+}
+
+TEST_CASE("power, clocks and their limits are those of busy samples") {
+  const MonitorSummary summary = Summary(
+      {{"0",
+        "NVIDIA H100 80GB HBM3",
+        "",
+        {SeriesOf("utilization", {1, 1, 0.2, 1}), SeriesOf("power", {350, 700, 100, 350}),
+         SeriesOf("sm_clock", {1.98e9, 0.99e9, 0.3e9, 1.98e9}),
+         SeriesOf("throttle_power", {0, 1, 0, 0}), SeriesOf("throttle_thermal", {0, 0, 1, 0})}}});
+  const MonitoredUse& use = summary.gpus[0];
+  CHECK(use.power == Approx((350 + 700 + 100 + 350) / 4.0 / 700));  // 700 W: the board's
+  CHECK(use.busy_power == Approx(1400 / 3.0 / 700));
+  CHECK(use.by_power == Approx(1.0 / 3));
+  CHECK(use.by_heat == 0);
+  CHECK(use.clock == Approx((1.98 + 0.99 + 1.98) / 3 / 1.98));
+}
+
+TEST_CASE("a value that is missing in a row moves nothing to another row") {
+  MonitorSeries power = SeriesOf("power", {0, 0, 500});
+  power.time_s = {1, 2, 3};  // none in row 0
+  const MonitorSummary summary = Summary(
+      {{"0", "NVIDIA H100 80GB HBM3", "", {SeriesOf("utilization", {1, 0.1, 0.1, 1}), power}}});
+  CHECK(summary.gpus[0].busy_power == Approx(500.0 / 700));
+}
+
+TEST_CASE("DCGM's count of active engines is its utilization") {
+  const MonitorSummary summary =
+      Summary({{"0", "", "", {SeriesOf("gr_active", {0, 1, 0.5, 1, 0})}}});
+  CHECK(summary.gpus[0].utilization == Approx(2.5 / 3));
+  CHECK(summary.gpus[0].below == Approx(1.0 / 3));
+}
+
+TEST_CASE("a log of power alone has no utilization, and nothing is made up") {
+  const MonitorSummary summary = Summary({{"0", "", "", {SeriesOf("power", {20, 30, 40})}}});
+  CHECK(summary.gpus[0].at_work);
+  CHECK(summary.gpus[0].utilization == -1);
+  CHECK(summary.gpus[0].power == -1);  // of an unknown limit
+  CHECK(summary.Mean(&MonitoredUse::utilization) == -1);
+}
+
+TEST_CASE("memory: the peak, and the capacity of the log before that of the card") {
+  const MonitorSummary logged = Summary(
+      {{"0",
+        "NVIDIA A100-SXM4-80GB",
+        "",
+        {SeriesOf("memory_used", {1e9, 5e9, 2e9}), SeriesOf("memory_total", {85e9, 85e9})}}});
+  CHECK(logged.gpus[0].memory_peak == 5e9);
+  CHECK(logged.gpus[0].memory_total == 85e9);
+  const MonitorSummary known =
+      Summary({{"0", "NVIDIA A100-SXM4-80GB", "", {SeriesOf("memory_used", {1e9})}}});
+  CHECK(known.gpus[0].memory_total == 80e9);
+}
+
+TEST_CASE("two logs of one GPU keep their own clocks") {
+  const MonitorSummary summary = Summary(
+      {{"0", "", "", {SeriesOf("utilization", {0, 0, 1, 1})}},
+       {"0", "", "", {SeriesOf("gr_active", {0.5, 0.5}), SeriesOf("sm_active", {0.2, 0.4})}}});
+  REQUIRE(summary.gpus.size() == 2);
+  CHECK(summary.gpus[0].utilization == 1);
+  CHECK(summary.gpus[1].sm_active == Approx(0.3));
+  CHECK(summary.Mean(&MonitoredUse::sm_active) == Approx(0.3));
+}
+
+}  // namespace
+}  // namespace advise

@@ -1,0 +1,86 @@
+// A trace that a test built, with everything that is computed of it, under the shipped knowledge.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/knowledge/embedded.h"
+#include "engine/metrics/analysis.h"
+#include "tests/support/trace_builder.h"
+
+namespace advise {
+
+// Names that the shipped knowledge base classes as they are called here.
+inline const char* const kMatrixFp32 = "ampere_sgemm_128x64_tn";
+inline const char* const kMatrixBf16 = "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_tn";
+inline const char* const kElementwise =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float, float, "
+    "float, at::native::MulFunctor<float> >, at::detail::Array<char*, 2> >(int)";
+inline const char* const kSoftmax =
+    "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>("
+    "float*, float const*, int, int, int, bool const*, int, bool)";
+inline const char* const kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+inline const char* const kAllGather = "ncclDevKernel_AllGather_RING_LL";
+
+// Read once a test program.
+inline const Knowledge& ShippedKnowledge() {
+  static const Knowledge knowledge = [] {
+    auto loaded = Knowledge::Load(EmbeddedFiles());
+    REQUIRE(loaded);
+    return std::move(*loaded);
+  }();
+  return knowledge;
+}
+
+// The window that the program chooses by itself.
+constexpr auto kAuto = WindowRequest::Mode::kAuto;
+
+// Asked about every story that is analyzed, where a test program says so: what must hold for all.
+inline void (*each_story)(const TraceBuilder&, const AnalysisOptions&, const Analysis&) = nullptr;
+
+class Analyzed {
+ public:
+  // By default the window spans all GPU work, so that a story's numbers can be added up by hand.
+  explicit Analyzed(const TraceBuilder& story, WindowRequest::Mode mode = WindowRequest::Mode::kAll)
+      : trace_(std::make_unique<Trace>(story.Build())) {
+    AnalysisOptions options;
+    options.window.mode = mode;
+    analysis_ = std::make_unique<Analysis>(*trace_, ShippedKnowledge(), options);
+    if (each_story != nullptr) each_story(story, options, *analysis_);
+  }
+  const Analysis* operator->() const { return analysis_.get(); }
+  const Analysis& operator*() const { return *analysis_; }
+  const Trace& trace() const { return *trace_; }
+
+  Nanos Window() const { return analysis_->run.window.Length(); }
+  Nanos Idle(IdleCause cause, std::uint32_t device = 0) const {
+    return analysis_->idle.by_device[device][static_cast<std::size_t>(cause)];
+  }
+  // The causes that hold any time, with their time: "launch 5000, host_sync 20000".
+  std::string Causes(std::uint32_t device = 0) const {
+    std::string text;
+    for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
+      const Nanos time = analysis_->idle.by_device[device][c];
+      if (time == 0) continue;
+      text += (text.empty() ? "" : ", ") + std::string(WordsOf(static_cast<IdleCause>(c)).name) +
+              " " + std::to_string(time);
+    }
+    return text;
+  }
+  // The rows of the calls of that name.
+  std::vector<std::uint32_t> Calls(const std::string& name) const {
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t c = 0; c < trace_->calls.size(); ++c) {
+      if (trace_->strings[trace_->calls.name[c]] == name) rows.push_back(c);
+    }
+    return rows;
+  }
+
+ private:
+  std::unique_ptr<Trace> trace_;
+  std::unique_ptr<Analysis> analysis_;
+};
+
+}  // namespace advise
