@@ -89,8 +89,7 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict) {
             return std::string(1, kNearlyWhole);
           return FormatQuantity(*number, kind);
         }
-        const auto& words = std::get<std::string>(found->second);
-        return kind == "kernel" ? KernelInWords(words) : SafeText(words);
+        return TextInPlace(std::get<std::string>(found->second), kind);
       }));
 }
 
@@ -124,6 +123,11 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
   for (Fix fix : verdict.rule->fixes) {
     if (!Fits(fix, verdict)) continue;
     fix.action = FilledTemplate(fix.action, verdict);
+    fix.snippet = FillCode(fix.snippet, [&](std::string_view name) -> std::optional<std::string> {
+      const auto found = verdict.evidence.find(std::string(name));
+      if (found == verdict.evidence.end()) return std::nullopt;
+      return std::get<std::string>(found->second);
+    });
     for (const std::string& key : verdict.rule->references) {
       const Reference* reference = knowledge.FindReference(key);
       if (reference == nullptr) continue;

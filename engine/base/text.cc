@@ -324,7 +324,41 @@ std::string KernelInWords(std::string_view name) {
   return SafeText(words.size() <= kLong ? words : WithoutArguments(words));
 }
 
-bool IsText(std::string_view kind) { return kind == "text" || kind == "kernel"; }
+std::string KernelFunction(std::string_view demangled) {
+  // Up to the arguments or template parameters of the function itself: those of a lambda or an
+  // anonymous namespace before it close again, and so do a compiler's tags.
+  std::string plain;
+  int depth = 0;
+  for (const char c : demangled) {
+    if (c == '<' || c == '(' || c == '[') ++depth;
+    if (depth == 0) plain += c;
+    if ((c == '>' || c == ')' || c == ']') && depth > 0) --depth;
+  }
+  while (!plain.empty() && !IsWordChar(plain.back())) plain.pop_back();
+  std::size_t begin = plain.size();
+  while (begin > 0 && IsWordChar(plain[begin - 1])) --begin;
+  return plain.substr(begin);
+}
+
+bool IsText(std::string_view kind) {
+  return kind == "text" || kind == "kernel" || kind == "function";
+}
+
+std::string TextInPlace(std::string_view words, std::string_view kind) {
+  if (kind == "kernel") return KernelInWords(words);
+  return SafeText(kind == "function" ? KernelFunction(words) : std::string(words));
+}
+
+std::string FillCode(
+    std::string_view code,
+    const std::function<std::optional<std::string>(std::string_view name)>& name_of) {
+  return FillTemplate(
+      code, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
+        if (kind != "function") return std::nullopt;
+        const std::optional<std::string> kernel = name_of ? name_of(name) : std::nullopt;
+        return kernel ? TextInPlace(*kernel, kind) : "NAME";
+      });
+}
 
 std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> places;
@@ -332,6 +366,12 @@ std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view
     places.emplace_back(name, kind);
     return std::string();
   });
+  return places;
+}
+
+std::vector<std::pair<std::string, std::string>> CodePlaces(std::string_view code) {
+  auto places = TemplatePlaces(code);
+  std::erase_if(places, [](const auto& place) { return place.second != "function"; });
   return places;
 }
 

@@ -27,6 +27,12 @@ std::string Knowledge::HowToRecord(std::string_view framework) const {
   return "";
 }
 
+bool Knowledge::IsRecordedByNsys(std::string_view framework) const {
+  return std::any_of(run_signs_.begin(), run_signs_.end(), [&](const RunSign& sign) {
+    return sign.about == RunSign::About::kFramework && sign.rule.value == framework && sign.by_nsys;
+  });
+}
+
 std::vector<std::string> Knowledge::LanguagesOf(std::string_view framework) const {
   for (const RunSign& sign : run_signs_) {
     const bool named = sign.about == RunSign::About::kFramework && sign.rule.value == framework;

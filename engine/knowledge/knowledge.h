@@ -124,6 +124,7 @@ struct RunSign {
   std::vector<std::string> languages;  // of a framework
   bool any_kind = false;               // not only models are written with the framework
   std::string record;                  // how to record a program whose loop is the framework's
+  bool by_nsys = false;                // Nsight Systems records its programs, not PyTorch's profiler
   std::vector<std::string> in;         // where the name must stand: kernel, range, operator …
   NameRule rule;                       // its value: the kind, framework or language
 };
@@ -239,6 +240,9 @@ class Knowledge {
   // The command that has this framework's own server write a trace; "" for programs of which the
   // user writes the loop.
   std::string HowToRecord(std::string_view framework) const;
+
+  // Whether PyTorch's profiler is not the one for programs of this framework: Nsight Systems is.
+  bool IsRecordedByNsys(std::string_view framework) const;
 
   // What programs of this framework are written in, and what it builds on; empty where not known.
   std::vector<std::string> LanguagesOf(std::string_view framework) const;

@@ -139,7 +139,7 @@ void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
     std::vector<NameRule> rules;
     ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
       reader.OnlyFields(
-          entry, {value, "languages", "any_kind", "record", "in", "any", "none", "examples"});
+          entry, {value, "languages", "any_kind", "record", "by_nsys", "in", "any", "none", "examples"});
       rule.value = reader.Text(entry, value);
       RunSign sign;
       sign.about = about;
@@ -147,6 +147,7 @@ void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
       sign.languages = reader.Texts(entry, "languages", TomlReader::Need::kMay);
       sign.any_kind = reader.Flag(entry, "any_kind", TomlReader::Need::kMay);
       sign.record = reader.Text(entry, "record", TomlReader::Need::kMay);
+      sign.by_nsys = reader.Flag(entry, "by_nsys", TomlReader::Need::kMay);
       for (const std::string& place : sign.in) {
         if (!IsIn(place, kPlaces)) {
           reader.Problem(entry, fmt::format("field \"in\": no names stand in \"{}\"", place));

@@ -81,7 +81,7 @@ bool WaitsForUnseenRanks(const Report& report) {
 
 // The GPUs wait, and nothing recorded says for what.
 void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
-  const bool torch = !report->inputs.empty() && report->inputs.front().kind == "kineto";
+  const bool torch = IsForTorch(knowledge, *report);
   const bool waits_for_ranks = WaitsForUnseenRanks(*report);
   const std::string units = report->run.unit == "pass"     ? "passes"
                             : report->run.unit == "launch" ? "rounds"
@@ -338,9 +338,8 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   report->next_records_graphs = false;
   report->next_measures_hottest = false;
   const std::string input = report->inputs.empty() ? "" : report->inputs.front().kind;
-  const bool torch = input == "kineto";
   if (report->devices.empty()) {
-    if (!torch && input != "nsys-sqlite") {
+    if (input != "kineto" && input != "nsys-sqlite") {
       FillNextStepOfCounters(report);
       if (report->next_step.empty()) FillNextStepOfLogs(knowledge, report);
       return;
@@ -369,9 +368,10 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   if (report->run.kind == "start-up") {
     report->next_step = "Record the work after the start-up.";
     report->next_command =
-        torch ? TorchCommand(knowledge, *report, "")
-              : "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- "
-                "COMMAND";
+        IsForTorch(knowledge, *report)
+            ? TorchCommand(knowledge, *report, "")
+            : "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- "
+              "COMMAND";
     return;
   }
   if (WaitsForInput(*report)) return FillNextStepOfInput(report);

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "engine/base/ascii.h"
 #include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
@@ -62,22 +61,6 @@ std::string Telling(const std::string& name, const std::vector<std::string>& all
 }
 
 }  // namespace
-
-std::string KernelFunction(const std::string& demangled) {
-  // Up to the arguments or template parameters of the function itself: those of a lambda or an
-  // anonymous namespace before it close again, and so do a compiler's tags.
-  std::string plain;
-  int depth = 0;
-  for (const char c : demangled) {
-    if (c == '<' || c == '(' || c == '[') ++depth;
-    if (depth == 0) plain += c;
-    if ((c == '>' || c == ')' || c == ']') && depth > 0) --depth;
-  }
-  while (!plain.empty() && !IsWordChar(plain.back())) plain.pop_back();
-  std::size_t begin = plain.size();
-  while (begin > 0 && IsWordChar(plain[begin - 1])) --begin;
-  return plain.substr(begin);
-}
 
 std::string CountWord(std::size_t count) {
   static constexpr std::array<const char*, 11> kWords = {

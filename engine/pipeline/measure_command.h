@@ -29,10 +29,6 @@ bool KernelsAreOfAmd(const Report& report, const Knowledge& knowledge);
 // efficiency.unmeasured and summary.kernels).
 MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge);
 
-// The name of a kernel's function: "void at::native::foo<4, float>(int)" is "foo". What tools that
-// measure kernels match by default.
-std::string KernelFunction(const std::string& demangled);
-
 // "one", "two" … "ten"; digits above.
 std::string CountWord(std::size_t count);
 

@@ -20,6 +20,11 @@ bool IsOfOtherAccelerator(const Report& report) {
 
 }  // namespace
 
+bool IsForTorch(const Knowledge& knowledge, const Report& report) {
+  return !report.inputs.empty() && report.inputs.front().kind == "kineto" &&
+         !knowledge.IsRecordedByNsys(report.run.framework);
+}
+
 std::string TorchCommand(const Knowledge& knowledge, const Report& report, const char* options) {
   std::string server = knowledge.HowToRecord(report.run.framework);
   if (!server.empty()) return server;

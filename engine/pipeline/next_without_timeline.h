@@ -8,6 +8,9 @@
 
 namespace advise {
 
+// Whether PyTorch's profiler wrote the trace, and can record more of such a program.
+bool IsForTorch(const Knowledge& knowledge, const Report& report);
+
 // PyTorch's profiler around ten rounds of the loop that the user wrote; or by the server whose loop
 // it is.
 std::string TorchCommand(const Knowledge& knowledge, const Report& report, const char* options);

@@ -10,6 +10,7 @@
 #include "engine/base/is_in.h"
 #include "engine/facts/rows.h"
 #include "engine/pipeline/measure_command.h"
+#include "engine/pipeline/next_without_timeline.h"
 
 namespace advise {
 namespace {
@@ -90,7 +91,7 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
 }  // namespace
 
 void FillNotChecked(const Knowledge& knowledge, Report* report) {
-  const bool torch = !report->inputs.empty() && report->inputs.front().kind == "kineto";
+  const bool torch = IsForTorch(knowledge, *report);
   std::set<std::string> missing;
   for (const Verdict& verdict : report->verdicts) {
     if (verdict.outcome == Outcome::kBroken) {

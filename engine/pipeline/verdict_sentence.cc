@@ -162,19 +162,22 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
   }
   if (busy) {
     const EfficiencyInfo& efficiency = report.efficiency;
-    const bool nothing_lost =
-        hidden && time.idle < knowledge.Number("verdict.nothing_lost") * time.all;
-    const std::string first = nothing_lost ? "no time is lost between kernels" : is_busy;
+    const bool little_lost =
+        hidden && time.idle < knowledge.Number("verdict.little_lost") * time.all;
+    const bool no_idle = time.idle < knowledge.Number("verdict.no_idle") * time.all;
+    const std::string first = little_lost ? (no_idle ? "no time is lost between kernels"
+                                                     : "little time is lost between kernels")
+                                          : is_busy;
     if (FactNumber(report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
       return first + ". What runs inside the CUDA graphs was not recorded";
     }
     if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
       // Between one kernel and nothing, no time can be lost.
-      if (nothing_lost && report.run.kind == "kernels" && report.run.units == 1)
+      if (little_lost && report.run.kind == "kernels" && report.run.units == 1)
         return "how well it runs was not measured";
       const std::string kernels = KernelsToMeasure(report, knowledge);
       return fmt::format("{}. How well {} run was not measured{}", first,
-                         nothing_lost ? "they" : "the kernels", kernels);
+                         little_lost ? "they" : "the kernels", kernels);
     }
     if (RunsAsWellAsLibraries(report, knowledge))
       return is_busy + ", and its kernels run as well as those of good libraries";

@@ -38,8 +38,7 @@ std::string Filled(const std::string& text, const Verdict& verdict) {
         if (const auto* number = std::get_if<double>(&found->second)) {
           return FormatQuantity(*number, kind);
         }
-        const auto& words = std::get<std::string>(found->second);
-        return kind == "kernel" ? KernelInWords(words) : SafeText(words);
+        return TextInPlace(std::get<std::string>(found->second), kind);
       });
 }
 
@@ -111,10 +110,11 @@ std::string RenderRuleMarkdown(const RulePage& item) {
     page += fmt::format("\n{}. {}\n", i + 1, NameWords(fix.action));
     if (fix.snippet.empty()) continue;
     page += fmt::format("\n   ```{}\n", fix.language);
+    const std::string code = FillCode(fix.snippet);
     std::size_t at = 0;
-    while (at <= fix.snippet.size()) {
-      const std::size_t end = std::min(fix.snippet.find('\n', at), fix.snippet.size());
-      const std::string line = SafeText(std::string_view(fix.snippet).substr(at, end - at));
+    while (at <= code.size()) {
+      const std::size_t end = std::min(code.find('\n', at), code.size());
+      const std::string line = SafeText(std::string_view(code).substr(at, end - at));
       page += line.empty() ? "\n" : "   " + line + "\n";
       at = end + 1;
     }

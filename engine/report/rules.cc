@@ -77,7 +77,7 @@ std::string RenderRuleText(const RulePage& item, int width, bool color) {
   for (std::size_t i = 0; i < rule.fixes.size(); ++i) {
     page.Labelled(i == 0 ? "Do" : "or", 0, kRuleColumn, WithPlaces(rule.fixes[i].action));
     if (!rule.fixes[i].snippet.empty()) {
-      page.Verbatim(rule.fixes[i].snippet, kRuleColumn + 2, Ink::kGreen);
+      page.Verbatim(FillCode(rule.fixes[i].snippet), kRuleColumn + 2, Ink::kGreen);
     }
   }
   if (!rule.effort.empty()) page.Labelled("Effort", 0, kRuleColumn, EffortWords(rule.effort));

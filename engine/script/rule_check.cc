@@ -79,9 +79,12 @@ class TextChecker {
 
   // Returns the evidence that no text shows and no function reads.
   std::vector<std::string> Check() {
-    CheckPlaces("symptom", rule_.symptom);
-    CheckPlaces("cause", rule_.cause);
-    for (const Fix& fix : rule_.fixes) CheckPlaces("fixes", fix.action);
+    CheckPlaces("symptom", TemplatePlaces(rule_.symptom));
+    CheckPlaces("cause", TemplatePlaces(rule_.cause));
+    for (const Fix& fix : rule_.fixes) {
+      CheckPlaces("fixes", TemplatePlaces(fix.action));
+      CheckPlaces("fixes", CodePlaces(fix.snippet));
+    }
     std::vector<std::string> unshown;
     for (const auto& [name, kinds] : seen_.evidence) {
       if (!shown_.contains(name) && !kinds.contains('r') && !code_.Reads(name)) {
@@ -92,8 +95,9 @@ class TextChecker {
   }
 
  private:
-  void CheckPlaces(const char* field, const std::string& text) {
-    for (const auto& [name, kind] : TemplatePlaces(text)) {
+  using Places = std::vector<std::pair<std::string, std::string>>;
+  void CheckPlaces(const char* field, const Places& places) {
+    for (const auto& [name, kind] : places) {
       shown_.insert(name);
       const std::string place = fmt::format("{{{}:{}}}", name, kind);
       const auto evidence = seen_.evidence.find(name);

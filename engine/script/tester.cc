@@ -82,9 +82,12 @@ class Checker {
     } else if (verdict_.outcome == Outcome::kFired) {
       for (const auto& [name, wanted] : test_.evidence) CheckEvidence(name, wanted);
       CheckSaving();
-      CheckPlaces("symptom", rule_.symptom);
-      CheckPlaces("cause", rule_.cause);
-      for (const Fix& fix : rule_.fixes) CheckPlaces("action", fix.action);
+      CheckPlaces("symptom", TemplatePlaces(rule_.symptom));
+      CheckPlaces("cause", TemplatePlaces(rule_.cause));
+      for (const Fix& fix : rule_.fixes) {
+        CheckPlaces("action", TemplatePlaces(fix.action));
+        CheckPlaces("snippet", CodePlaces(fix.snippet));
+      }
     }
     return std::move(messages_);
   }
@@ -150,8 +153,9 @@ class Checker {
     }
   }
 
-  void CheckPlaces(const char* field, const std::string& text) {
-    for (const auto& [name, kind] : TemplatePlaces(text)) {
+  using Places = std::vector<std::pair<std::string, std::string>>;
+  void CheckPlaces(const char* field, const Places& places) {
+    for (const auto& [name, kind] : places) {
       const auto cell = verdict_.evidence.find(name);
       const std::string wanted =
           fmt::format("evidence \"{}\" for the place {{{}:{}}} of {}", name, name, kind, field);

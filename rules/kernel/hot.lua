@@ -19,11 +19,11 @@ return {
   cause   = "This kernel alone sets how long the GPU is busy. Work on any other kernel can gain little.",
   fixes   = {
     { action = "Profile this kernel with Nsight Compute before you change it: the profile says whether memory, compute or latency limits it",
-      snippet = "ncu --set full --kernel-name-base demangled --kernel-name regex:PART_OF_THE_NAME \\\n" ..
+      snippet = "ncu --set full --kernel-name 'regex:{name:function}' \\\n" ..
                 "    --launch-skip 20 --launch-count 3 -o hot -- COMMAND",
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile this kernel with rocprof-compute before you change it: the profile says whether memory, compute or latency limits it",
-      snippet = "rocprof-compute profile --name hot --kernel PART_OF_THE_NAME -- COMMAND", language = "bash", ["for"] = { "amd" } },
+      snippet = "rocprof-compute profile --name hot --kernel {name:function} -- COMMAND", language = "bash", ["for"] = { "amd" } },
     { action = "If the kernel comes from a library (cuBLAS, cuDNN, attention), change what you ask of the library: 16-bit types, sizes that are multiples of 64, a larger batch" },
     { action = "If the kernel is generated or written by hand, let a compiler fuse it with the kernels next to it",
       snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },

@@ -237,6 +237,20 @@ TEST_CASE("a fix for one reason is shown when the evidence or a row of it gives 
   CHECK(shown == std::vector<std::string>{"Pad", "Measure", "Compile", "Batch"});
 }
 
+TEST_CASE("code of a fix names the kernel that was found") {
+  const Analyzed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  Verdict& verdict = verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 20)}});
+  verdict.evidence = {{"name", std::string("void lib::gemm<float>(int)")}};
+  verdicts.rule(0).fixes = {{.action = "Measure it",
+                             .snippet = "ncu --kernel-name regex:{name:function}",
+                             .language = "bash",
+                             .links = {}}};
+  const auto findings = verdicts.Rank(run);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].fixes[0].snippet == "ncu --kernel-name regex:gemm");
+}
+
 TEST_CASE("links of a fix are those of the rule's references") {
   const Analyzed run(HalfIdleSteps(), kAuto);
   REQUIRE_FALSE(ShippedKnowledge().references().empty());

@@ -102,7 +102,9 @@ TEST_CASE("what the GPU does most comes before what it waits for") {
 }
 
 TEST_CASE("a GPU that only copies for a while loses time between kernels") {
-  CHECK_THAT(Sentence(ReportWith(960, 20, 10)), Catch::Contains("no time is lost between kernels"));
+  CHECK_THAT(Sentence(ReportWith(970, 20, 10)), Catch::Contains("no time is lost between kernels"));
+  CHECK_THAT(Sentence(ReportWith(960, 0, 0, {{IdleCause::kLaunch, 40}})),
+             Catch::Contains("little time is lost between kernels"));
   CHECK_THAT(Sentence(ReportWith(830, 10, 140)),
              Catch::Contains("the GPU computes for 83 % of the time and waits for copies for 14 %. "
                              "How well the kernels run was not measured"));
@@ -266,6 +268,7 @@ TEST_CASE("whoever runs a server is told how its own profiler starts") {
   CHECK_THAT(command("SGLang"), Catch::Contains("/start_profile"));
   CHECK_THAT(command("vLLM"), Catch::Contains("--profiler-config"));
   CHECK_THAT(command("PyTorch"), Catch::StartsWith("profile(schedule="));
+  CHECK_THAT(command("JAX"), Catch::StartsWith("nsys profile"));  // no loop of PyTorch's
 }
 
 TEST_CASE("where launches were recorded, the program did work on the GPU") {

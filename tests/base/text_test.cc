@@ -233,5 +233,27 @@ TEST_CASE("an error is one line that says where, what and what to try") {
   CHECK(failed.error().Line() == "a.json: it is empty");
 }
 
+TEST_CASE("a kernel is found by the name of its function") {
+  CHECK(KernelFunction("norm_gate") == "norm_gate");
+  CHECK(KernelFunction("void lib::g<float, 2>(float*, int)") == "g");
+  CHECK(KernelFunction("(anonymous namespace)::f(int)") == "f");
+  // Numba's, whose tags hold a hash.
+  CHECK(KernelFunction("frames::blur[abi:v1,cw51cXTLSUwv1sDU](Array<float, (int)2, C>)") == "blur");
+}
+
+TEST_CASE("code of a fix names the kernel, and keeps braces of its own") {
+  const auto name = [](std::string_view place) -> std::optional<std::string> {
+    return place == "worst" ? std::optional<std::string>("void lib::gemm<float>(int)")
+                            : std::nullopt;
+  };
+  CHECK(FillCode("ncu --kernel-name 'regex:{worst:function}'", name) ==
+        "ncu --kernel-name 'regex:gemm'");
+  CHECK(FillCode("ncu --kernel-name {other:function}", name) == "ncu --kernel-name NAME");
+  CHECK(FillCode("ncu --kernel-name {worst:function}") == "ncu --kernel-name NAME");
+  const std::string python = "print(f\"{loss:.3f}\", {\"a\": 1})";
+  CHECK(FillCode(python, name) == python);
+  CHECK(CodePlaces(python + "{worst:function}").size() == 1);
+}
+
 }  // namespace
 }  // namespace advise

@@ -75,6 +75,14 @@ TEST_CASE("engines whose loop no user writes say how to record them") {
   CHECK(knowledge.HowToRecord("").empty());
 }
 
+TEST_CASE("programs that are none of PyTorch's are recorded by Nsight Systems") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  for (const char* framework : {"JAX", "TensorFlow", "CuPy"})
+    CHECK(knowledge.IsRecordedByNsys(framework));
+  for (const char* framework : {"PyTorch", "vLLM", ""})
+    CHECK_FALSE(knowledge.IsRecordedByNsys(framework));
+}
+
 TEST_CASE("each tag has a hint on how to capture it") {
   const Knowledge knowledge = LoadKb(EmbeddedFiles());
   for (const char* tag : {"cuda", "nvtx", "osrt", "gpu-metrics", "cuda-memory", "cpu-sampling",
