@@ -15,7 +15,7 @@ return {
   symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the peak of the SMs and {memory:pct} of the peak of memory.",
   cause   = "There is too little parallelism to hide latency, the grid is too small, or instructions depend on each other.",
   fixes   = {
-    { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name 'regex:{name:function}' --launch-count 3 --csv --page raw --print-units base -- COMMAND",
+    { action = "Collect the stalls and the occupancy of these kernels", snippet = "ncu --set full --kernel-name 'regex:{name:function}' --launch-count 3 --csv --page raw --print-units base -- COMMAND > kernels.csv",
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Give each launch more work: a larger batch, or several inputs in one kernel" },
     { action = "Replace the kernel with one from a library or a compiler if there is one", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
