@@ -267,18 +267,22 @@ void DeclareSizedLosses(Catalog* catalog) {
 // The forward pass of training: without gradients, and computed again for them.
 void DeclareForwardPasses(Catalog* catalog) {
   auto& again = catalog->Of(&Analysis::recomputed_forward);
-  again.Needs(Recorded, kNotRecorded, "operators");
+  again.Needs([](const Analysis& a) { return a.recomputed_forward.known; },
+              "neither operators nor ranges of the forward pass were recorded", "nvtx");
   again.AddLoss(
       "activations.recomputed", kCount | kPerStep | kLost | kRemedy,
       {"stretches of the forward pass that run again inside the backward pass",
-       "Time of work that operators of the forward pass launch inside the backward pass, and idle "
-       "time while the host launches it.",
+       "Time of work of the forward pass inside the backward pass: of its operators, where they "
+       "were "
+       "recorded, with idle time while the host launches it; else of kernels in the order of the "
+       "forward pass.",
        "Activations are kept, and the forward pass runs once."},
       &RecomputedForward::loss);
-  again.Add("activations.recomputed.bytes", "bytes",
-            "What the operators that run again read, per step: an estimate of what keeping their "
-            "activations takes.",
-            UnlessNegative(&RecomputedForward::bytes, kNoSizes, "shapes"));
+  again.Add(
+      "activations.recomputed.bytes", "bytes",
+      "What the operators that run again read, per step: an estimate of what keeping their "
+      "activations takes. Without operators, what their kernels other than products can move.",
+      UnlessNegative(&RecomputedForward::bytes, kNoSizes, "shapes"));
   auto& forward = catalog->Of(&Analysis::forward_only);
   forward.Needs(Recorded, kNotRecorded, "operators");
   forward.AddLoss("forward_only", kCount | kPerStep | kLost,

@@ -205,7 +205,9 @@ void Analysis::FindOfSizes() {
   one_hot = FindOneHotProducts(shared, sized, hardware);
   recomputed = FindRecomputedTokens(shared, sized, hardware);
   forward_only = FindForwardOnly(shared, sized, phases);
-  recomputed_forward = FindRecomputedForward(shared, sized);
+  recomputed_forward = run.trace.operators.size() > 0
+                           ? FindRecomputedForward(shared, sized)
+                           : FindRecomputedKernels(shared, phases, hardware.memory_bytes_per_s);
 }
 
 std::vector<IntervalSet> Analysis::WaitsThatLookLikeCode() const {

@@ -1,6 +1,6 @@
 -- Activation checkpointing runs the forward pass again inside the backward pass, to save memory. Where memory stays free, that time
 -- buys nothing. Where a framework recorded its operators, those of the forward pass inside the backward pass are it, and tell
--- what it takes. PyTorch's reentrant form also names itself; else three times the forward pass is a hint, where no collectives
+-- what it takes; else kernels in the order of the forward pass. PyTorch's reentrant form also names itself; else three times the forward pass is a hint, where no collectives
 -- lengthen the backward pass. What is kept instead must fit: by the sizes of what the operators read.
 local function names_itself(rows)
   for _, row in ipairs(rows or {}) do
@@ -52,7 +52,7 @@ return {
     if (f.activations.recomputed.count or 0) > 0 then
       e.share = share(f.activations.recomputed.lost.time, f.window.device_time)
       if not at_least(e.share, t.min_share) then return nil end
-      e.sign = "The backward pass runs operators of the forward pass again, which takes " .. in_words(e.share, "pct") ..
+      e.sign = "The backward pass runs the forward pass again, which takes " .. in_words(e.share, "pct") ..
                " of the time"
       return e
     end

@@ -23,6 +23,7 @@ class ForwardFinder : Finder {
     const std::vector<RowRange> rows = RowsByThread(table_.thread, trace_.threads.size());
     for (const std::uint32_t thread : run_.launching_threads) Thread(thread, rows[thread]);
     if (!stretches_.empty()) Gone();
+    result_.known = true;
     result_.loss = loss_.Build();
     return std::move(result_);
   }
