@@ -46,9 +46,10 @@ class InputFinder : Finder {
            result_.waiting_ns > result_.own_ns;
   }
 
+  // Mapping memory is no reading: any program does so that asks for a large array.
   static bool IsLoading(const GapPiece& piece) {
     return piece.cause == IdleCause::kDataLoading ||
-           (piece.cause == IdleCause::kFileIo && piece.activity != Activity::kFileWrite);
+           (piece.cause == IdleCause::kFileIo && piece.activity == Activity::kFileIo);
   }
 
   bool Feeds(std::uint32_t thread) const { return thread != kNone && run_.loads[thread] != 0; }
@@ -84,8 +85,9 @@ class InputFinder : Finder {
   // what others load computes something else.
   static bool GoesWith(const GapPiece& piece, const InGap& gap, bool feeds) {
     if (gap.named) return false;
-    return piece.cause == IdleCause::kHostWait ||
-           (piece.cause == IdleCause::kHostCompute && (gap.itself || feeds));
+    const bool by_thread = piece.cause == IdleCause::kHostCompute ||
+                           piece.activity == Activity::kMemoryMap;  // for what it reads
+    return piece.cause == IdleCause::kHostWait || (by_thread && (gap.itself || feeds));
   }
 
   // One load a gap of the loop: what is read before it is no batch. A gap is of this kind when

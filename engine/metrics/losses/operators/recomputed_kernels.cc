@@ -9,9 +9,9 @@ namespace {
 // The forward pass is known by what it launches: kernels that follow each other there, some of them
 // different, one of them the product of a layer. A backward pass multiplies other operands, in
 // other layouts, and has such a sequence only where it computes the forward pass again.
-class KernelFinder : Finder {
+class SequenceFinder : Finder {
  public:
-  KernelFinder(const Basis& basis, const Phases& phases, double memory_bytes_per_s)
+  SequenceFinder(const Basis& basis, const Phases& phases, double memory_bytes_per_s)
       : Finder(basis),
         phases_(phases),
         memory_bytes_per_s_(memory_bytes_per_s),
@@ -113,7 +113,7 @@ class KernelFinder : Finder {
 
 RecomputedForward FindRecomputedKernels(const Basis& basis, const Phases& phases,
                                         double memory_bytes_per_s) {
-  return KernelFinder(basis, phases, memory_bytes_per_s).Find();
+  return SequenceFinder(basis, phases, memory_bytes_per_s).Find();
 }
 
 }  // namespace advise

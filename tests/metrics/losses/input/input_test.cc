@@ -243,6 +243,21 @@ TEST_CASE("mapping memory between steps is told apart") {
   CHECK(cut >= 9 * 300_us);
 }
 
+TEST_CASE("a program that maps memory for its arrays loads no data") {
+  const auto own = [](const char* first) {
+    return Analyzed(Starved([first](TraceBuilder* story, int, Nanos at) {
+                      story->OsCall(first, {at + 615_us, at + 660_us});
+                      story->OsCall("mmap64", {at + 700_us, at + 740_us});
+                      story->OsCall("munmap", {at + 940_us, at + 985_us});
+                    }),
+                    kAuto)
+        ->input.own_ns;
+  };
+  CHECK(own("mmap64") == 0);
+  // What is read goes into the memory that is mapped, and code between is decoding.
+  CHECK(own("read") > 9 * 350_us);
+}
+
 TEST_CASE("code between steps that no range names is no loading") {
   const Analyzed run(Starved([](TraceBuilder*, int, Nanos) {}), kAuto);
   CHECK(run->input.loss.lost->Total() == 0);
