@@ -56,7 +56,6 @@ IdleCause CauseOf(const HostPiece& piece) {
   switch (piece.activity) {
     case Activity::kFileIo:
     case Activity::kFileWrite:
-    case Activity::kMemoryMap:
       return IdleCause::kFileIo;
     case Activity::kLock:
     case Activity::kNetwork:

@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_share" },
 
   symptom = "The GPU is idle for {share:pct} of the time while the launching thread maps or unmaps memory.",
-  cause   = "Each batch gets fresh memory from the operating system and gives it back.",
+  cause   = "The loop gets fresh memory from the operating system each time and gives it back.",
   fixes   = {
     { action  = "Keep two or three buffers for the whole run: fill the next one while the current one is in use, then swap",
       snippet = [[buffers = [torch.empty(shape, pin_memory=True) for _ in range(3)]
