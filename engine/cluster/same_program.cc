@@ -29,15 +29,23 @@ bool SameWorld(const RankSummary& a, const RankSummary& b) {
 
 using Times = std::map<std::string, double>;
 
-// Compute time by kernel of all ranks of a report.
-Times KernelTimes(const std::vector<RankSummary>& ranks, const std::string& path) {
-  Times times;
+struct OfReport {
+  const RankSummary* first = nullptr;  // of its ranks
+  Times times;                         // compute time by kernel of all of them
+};
+
+// The reports in the order of their first ranks. O(kernels of all ranks).
+std::vector<OfReport> KernelTimes(const std::vector<RankSummary>& ranks) {
+  std::vector<OfReport> reports;
+  std::map<std::string_view, std::size_t> places;
   for (const RankSummary& rank : ranks) {
-    if (rank.path != path) continue;
+    const auto [place, added] = places.try_emplace(rank.path, reports.size());
+    if (added) reports.push_back({&rank, {}});
+    Times& times = reports[place->second].times;
     for (const RankKernel& kernel : rank.kernels)
       times[Stem(kernel.name)] += static_cast<double>(kernel.total);
   }
-  return times;
+  return reports;
 }
 
 // Part of the time of `a` in kernels that `b` has, too.
@@ -52,20 +60,18 @@ double Shared(const Times& a, const Times& b) {
 }
 
 std::string DifferentKernels(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
-  const Times first = KernelTimes(ranks, ranks.front().path);
-  if (first.empty()) return "";
-  std::string_view last;
-  for (const RankSummary& rank : ranks) {
-    if (rank.path == ranks.front().path || rank.path == last) continue;
-    last = rank.path;
-    const Times times = KernelTimes(ranks, rank.path);
-    if (times.empty()) continue;
-    const double shared = std::min(Shared(first, times), Shared(times, first));
-    const double least = knowledge.Number(SameWorld(ranks.front(), rank) ? "cluster.same_world"
-                                                                         : "cluster.same_program");
+  const std::vector<OfReport> reports = KernelTimes(ranks);
+  const OfReport& first = reports.front();
+  if (first.times.empty()) return "";
+  for (const OfReport& other : reports) {
+    if (other.times.empty()) continue;
+    const double shared =
+        std::min(Shared(first.times, other.times), Shared(other.times, first.times));
+    const double least = knowledge.Number(
+        SameWorld(*first.first, *other.first) ? "cluster.same_world" : "cluster.same_program");
     if (shared >= least) continue;
     return fmt::format("{} and {} run different programs: {} of the time is in kernels of both",
-                       ranks.front().path, rank.path, FormatQuantity(shared, "share"));
+                       first.first->path, other.first->path, FormatQuantity(shared, "share"));
   }
   return "";
 }
