@@ -31,6 +31,7 @@ Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
     }
   }
   FromOperators(run);
+  FromThreads(run);
   if (std::any_of(known_.begin(), known_.end(), [](bool known) { return known; })) LabelCalls(run);
 }
 

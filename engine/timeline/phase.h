@@ -1,5 +1,5 @@
-// When which phase of the program was open, per process, from its named ranges; the forward and
-// backward pass also from the framework's operators.
+// When which phase of the program was open, per process, from its named ranges; the passes of
+// training also from the framework's operators, or from the threads that launch them.
 #pragma once
 
 #include <array>
@@ -31,6 +31,7 @@ class Phases {
  private:
   void LabelCalls(const Run& run);
   void FromOperators(const Run& run);  // phase_operators.cc: where no range names the two passes
+  void FromThreads(const Run& run);    // phase_threads.cc: and no operator
   static constexpr std::size_t kCount = static_cast<std::size_t>(Phase::kDataLoading) + 1;
   std::vector<std::array<IntervalSet, kCount>> sets_;
   std::array<bool, kCount> known_{};

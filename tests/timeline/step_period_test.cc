@@ -366,7 +366,7 @@ TEST_CASE("a train of copies, also one that feeds a kernel each, is a part of an
 }
 
 // `kernels` one after the other, without pause; of a grid, where the name ends with its number.
-void Run(TraceBuilder* story, Nanos* at, Nanos length, std::vector<const char*> kernels) {
+void LaunchAll(TraceBuilder* story, Nanos* at, Nanos length, std::vector<const char*> kernels) {
   for (const char* name : kernels) {
     story->Launch(name, {*at - 20_us, *at - 17_us}, {*at, *at + length});
     *at += length;
@@ -380,8 +380,9 @@ TEST_CASE("steps whose lengths follow their data are steps when the work and the
     story.CopyToGpu(1 << 20, MemoryKind::kPinned, {at - 20_us, at - 15_us}, {at, at + 10_us});
     at += 10_us;
     const Nanos length = (10 + 37 * i % 90) * 1_us;  // 10 to 100 us
-    for (int layer = 0; layer < 6; ++layer) Run(&story, &at, length, {"gather", "gemm_nn", "relu"});
-    Run(&story, &at, 20_us, {"update"});
+    for (int layer = 0; layer < 6; ++layer)
+      LaunchAll(&story, &at, length, {"gather", "gemm_nn", "relu"});
+    LaunchAll(&story, &at, 20_us, {"update"});
   }
   const Analyzed run(story, kAuto);
   const Steps& steps = run->run.steps;
@@ -396,10 +397,10 @@ TEST_CASE(
   Nanos at = 1_ms;
   for (int i = 0; i < 30; ++i) {
     for (int stage = 0; stage < 3; ++stage) {
-      Run(&story, &at, 400_us, {"advect"});
-      Run(&story, &at, 2_us, std::vector<const char*>(40, "pack"));
+      LaunchAll(&story, &at, 400_us, {"advect"});
+      LaunchAll(&story, &at, 2_us, std::vector<const char*>(40, "pack"));
     }
-    Run(&story, &at, 10_us, {"dot", "dot", "dot", "dot"});
+    LaunchAll(&story, &at, 10_us, {"dot", "dot", "dot", "dot"});
   }
   const Analyzed run(story, kAuto);
   const Steps& steps = run->run.steps;
@@ -469,8 +470,8 @@ TEST_CASE("what holds the same attention many times is longer than a layer") {
   for (int token = 0; token < 12; ++token) {
     if (token == 1) first = at;
     for (int layer = 0; layer < 40; ++layer)
-      Run(&story, &at, 20_us, {"gemv_qkv", "flash_fwd_kernel", "gemv_mlp"});
-    Run(&story, &at, 90_us, {"gemv_head"});
+      LaunchAll(&story, &at, 20_us, {"gemv_qkv", "flash_fwd_kernel", "gemv_mlp"});
+    LaunchAll(&story, &at, 90_us, {"gemv_head"});
   }
   const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.source == "period");
@@ -487,7 +488,7 @@ TEST_CASE("copies that come anywhere among the kernels of a step do not hide the
     const auto up = dice.Between(0, 19);
     for (int layer = 0; layer < 20; ++layer) {
       story.Thread("launcher");
-      Run(&story, &at, 20_us, {"gemm_a", "flash_fwd_kernel", "gemm_b"});
+      LaunchAll(&story, &at, 20_us, {"gemm_a", "flash_fwd_kernel", "gemm_b"});
       story.Thread("reader");
       if (layer == down)
         story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {at - 9_us, at - 7_us}, {at, at + 5_us});
@@ -496,7 +497,7 @@ TEST_CASE("copies that come anywhere among the kernels of a step do not hide the
       at += layer == down || layer == up ? 10_us : 0;
     }
     story.Thread("launcher");
-    Run(&story, &at, 100_us, {"softmax_loss"});
+    LaunchAll(&story, &at, 100_us, {"softmax_loss"});
   }
   const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.source == "period");
