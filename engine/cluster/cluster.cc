@@ -102,6 +102,23 @@ void NoteMissingRanks(Cluster* run) {
   }
 }
 
+// Processes that share a GPU take turns, and each of their reports shows the own turns only.
+void NoteSharedGpus(Cluster* run) {
+  std::map<std::pair<std::string, std::string>, std::set<std::uint32_t>> reports;
+  std::size_t most = 0;
+  for (const RankSummary& rank : run->ranks) {
+    if (rank.device_uuid.empty()) continue;
+    auto& of_gpu = reports[{rank.host, rank.device_uuid}];
+    of_gpu.insert(rank.report);
+    most = std::max(most, of_gpu.size());
+  }
+  if (most < 2) return;
+  run->notes.push_back(
+      fmt::format("{} reports are of the same GPU, which computes for another process where one of "
+                  "them shows a gap: record the processes of a node in one report",
+                  most));
+}
+
 // What a reader must know of how ranks were put beside each other.
 void NoteAlignment(const Knowledge& knowledge, Cluster* run) {
   std::vector<std::string> apart;
@@ -178,6 +195,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   PutInOrder(this);
   CountRanks(this);
   NoteMissingRanks(this);
+  NoteSharedGpus(this);
   clocks = AlignClocks(ranks, knowledge);
   joint = MatchRanks(ranks, clocks, knowledge);
   job = BuildJob(ranks, clocks, joint);

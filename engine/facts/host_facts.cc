@@ -138,8 +138,11 @@ void DeclareHostFacts(Catalog* catalog) {
                           "cpu-sampling"));
   host.Add("host.gpu_processes", "count", "Most processes with work on one device.",
            &Host::gpu_processes);
-  host.AddLoss("host.gpu_switch", kLost,
-               {"", "Idle time between operations of different processes on one device.", ""},
+  host.AddLoss("host.gpu_switch", kChange,
+               {"",
+                "Time in which a kernel waits until another process had its turn on the device, "
+                "while the device idles or has room beside the kernels that run.",
+                ""},
                &Host::gpu_switch);
   DeclareCode(catalog);
   DeclareDoing(catalog);

@@ -43,6 +43,11 @@ class Replay::Pass {
     return static_cast<Nanos>(static_cast<double>(graph_.ops_[op].end - graph_.ops_[op].start) *
                               static_cast<double>(changes_.factor[op]));
   }
+  // When a host that waits for the op can go on. One that now runs beside the others is done by the
+  // time that those are.
+  Nanos DoneAt(std::uint32_t op) const {
+    return changes_.detached[op] != 0 ? reached_[graph_.ops_[op].device] : op_end_[op];
+  }
   bool Vanishes(std::uint32_t call) const { return changes_.vanished[call] != 0; }
   // The op whose end lets the call return. A full queue lets it go when as many launches are ahead
   // of it as in the recording; where some of those are gone, that is an earlier one. kNone: none.
@@ -140,7 +145,7 @@ void Replay::Pass::StartCall(std::uint32_t i) {
     // Behind it, the thread may have waited for another one, whose code the fix takes off.
     if (call.waited_for != kNone) code -= changes_.CutWithin(call.waited_for, done, call.start);
     call_start_[i] =
-        std::max(call_end_[call.previous], op_end_[call.paused_for] + std::max<Nanos>(code, 0));
+        std::max(call_end_[call.previous], DoneAt(call.paused_for) + std::max<Nanos>(code, 0));
     return;
   }
   const bool released = call.released_by != kNone;
@@ -245,10 +250,8 @@ void Replay::Pass::EndCall(std::uint32_t i) {
   if (call.awaited_op != kNone && changes_.unblocked[i] == 0 && changes_.vanished[i] == 0) {
     const GpuOp& awaited = graph_.ops_[call.awaited_op];
     const Nanos tail = std::clamp<Nanos>(call.end - awaited.end, 0, call.own);
-    // An op that now runs beside the others is done by the time that those are.
     const std::uint32_t op = Awaited(call);
-    const bool aside = op != kNone && changes_.detached[op] != 0;
-    if (op != kNone) done = std::max(done, (aside ? reached_[awaited.device] : op_end_[op]) + tail);
+    if (op != kNone) done = std::max(done, DoneAt(op) + tail);
   }
   if (call.stream != kNone && !Vanishes(i)) done = std::max(done, PlaceInQueue(call));
   call_end_[i] = done;
@@ -276,10 +279,10 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
   Nanos begin = op.start;
   if (op.call != kNone) {
     // What staging a pageable copy took before it reached the copy engine goes with the wait for
-    // it.
-    const bool staged = changes_.unblocked[op.call] != 0;
+    // it; what an op waited for other streams, when it no longer does.
+    const bool at_once = changes_.unblocked[op.call] != 0 || changes_.freed[i] != 0;
     begin = call_start_[op.call] +
-            (staged ? std::min(op.latency, graph_.usual_latency_ns_) : op.latency);
+            (at_once ? std::min(op.latency, graph_.usual_latency_ns_) : op.latency);
   } else if (op.early && op.awaited != kNone) {
     begin = graph_.from_;
   } else if (op.previous != kNone) {

@@ -106,6 +106,23 @@ void Replay::AddOps(const Run& run) {
     const std::uint32_t other = by_events[op.row] != kNone ? by_events[op.row] : sent_on[op.row];
     if (other != kNone) op.event = At(op_index_, other);
   }
+  // On a device that processes share in turns: what was launched in time, into a free stream,
+  // waited until another process had its turn.
+  const auto longest = static_cast<Nanos>(run.knowledge.Number("replay.process_switch"));
+  const auto process_of = [&](const GpuOp& op) { return run.trace.streams[op.stream].process; };
+  std::vector<std::uint32_t> last(device_count_, kNone);  // to end so far
+  for (std::uint32_t i = 0; i < ops_.size(); ++i) {
+    GpuOp& op = ops_[i];
+    if (op.stream == kNone) continue;
+    std::uint32_t& before = last[op.device];
+    const Nanos free = op.previous == kNone ? from_ : ops_[op.previous].end;
+    const Nanos ready = op.call == kNone ? free : std::max(free, calls_[op.call].start);
+    if (before != kNone && process_of(ops_[before]) != process_of(op) &&
+        ops_[before].end <= op.start && op.start - ops_[before].end <= longest &&
+        op.start - ready > 2 * latency_ns_)
+      op.awaited = before;
+    if (before == kNone || op.end >= ops_[before].end) before = i;
+  }
   std::vector<IntervalSet> wide(device_count_);
   std::vector<double> sum(device_count_, 0);
   for (const GpuOp& op : ops_) {

@@ -122,12 +122,13 @@ void Replay::AddCalls(const Run& run, const Polls& polls) {
   for (const auto& [process, call] : last) {
     bool busy_at_end = false;
     for (const std::uint32_t d : run.active_devices) {
+      Nanos done = 0;  // by any process that shares the device
       for (auto op = run.ops_of_device[d].rbegin(); op != run.ops_of_device[d].rend(); ++op) {
         const std::uint32_t launch = run.trace.ops.call[*op];
-        if (run.trace.ops.start[*op] >= to_ || launch == kNone ||
-            run.ProcessOfCall(launch) != process)
-          continue;
-        busy_at_end = busy_at_end || run.trace.ops.end[*op] + latency_ns_ >= to_;
+        if (run.trace.ops.start[*op] >= to_) continue;
+        done = std::max(done, run.trace.ops.end[*op]);
+        if (launch == kNone || run.ProcessOfCall(launch) != process) continue;
+        busy_at_end = busy_at_end || done + latency_ns_ >= to_;
         break;
       }
     }

@@ -291,9 +291,12 @@ class Finder {
   // not the other way round.
   bool LetGo(std::size_t waiting, std::size_t other, const Pause& pause) const {
     const std::optional<Mark> last = shown_[other].LastIn(pause);
-    return last && last->kind.os && run_.names.Os(last->kind.name) == OsClass::kWait &&
-           shown_[other].WaitsUntilNear(pause, behind_share_) &&
+    return last && IsWaitOf(*last) && shown_[other].WaitsUntilNear(pause, behind_share_) &&
            !shown_[waiting].WaitsUntilNear(pause, behind_share_);
+  }
+
+  bool IsWaitOf(const Mark& mark) const {
+    return mark.kind.os && run_.names.Os(mark.kind.name) == OsClass::kWait;
   }
 
   struct Partner {
@@ -302,12 +305,14 @@ class Finder {
   };
 
   // The thread that most of these pauses, or pauses with most of their time, end just behind; the
-  // closest one of several. A thread that runs ahead of its partner need not wait at first, and
-  // then waits in each step. `asked`: by thread, 1 for those that do not come into question.
+  // closest one of several. One that comes back from a wait itself and does nothing since may have
+  // waited for the same, as at a barrier: it comes behind those that do something. A thread that
+  // runs ahead of its partner need not wait at first, and then waits in each step. `asked`: by
+  // thread, 1 for those that do not come into question.
   Partner PartnerOf(const std::vector<std::uint8_t>& asked,
                     const std::vector<Pause>& pauses) const {
     Partner best{threads_.size(), true};
-    Nanos closest = 0;
+    std::pair<bool, Nanos> closest;  // only comes back from waits, and how close
     Nanos all = 0;
     for (const Pause& pause : pauses) all += pause.Length();
     for (std::size_t other = 0; other < threads_.size(); ++other) {
@@ -316,6 +321,7 @@ class Finder {
       std::vector<Nanos> behind;
       Nanos time = 0;
       std::size_t rests = 0;
+      std::size_t waits = 0;
       for (const Pause& pause : pauses) {
         Mark last;
         const std::optional<Nanos> late = Late(shown_[other], pause, &last);
@@ -323,6 +329,7 @@ class Finder {
         behind.push_back(*late);
         kinds.insert(last.kind);
         rests += last.rests ? 1 : 0;
+        waits += IsWaitOf(last) ? 1 : 0;
         time += pause.Length();
       }
       const bool mostly =
@@ -335,6 +342,7 @@ class Finder {
       const bool few = behind.size() < least_;
       if (few && behind.size() < pauses.size()) continue;
       const double share = static_cast<double>(least_) / static_cast<double>(behind.size());
+      const bool waited = static_cast<double>(waits) >= usual_ * static_cast<double>(behind.size());
       const Nanos median = Median(std::move(behind));
       // How much of the time lies, by chance, so close behind something of these kinds. Where the
       // host runs ahead in most steps it hardly pauses: few pauses must be as unlikely together.
@@ -344,8 +352,9 @@ class Finder {
       const double by_chance =
           static_cast<double>(shown_[other].Behind(kinds, median, rested)) / span;
       if (by_chance > (few ? std::pow(chance_, share) : chance_)) continue;
-      if (best.thread == threads_.size() || median < closest)
-        best = {other, mostly}, closest = median;
+      const std::pair<bool, Nanos> close{waited, median};
+      if (best.thread == threads_.size() || close < closest)
+        best = {other, mostly}, closest = close;
     }
     return best;
   }

@@ -263,6 +263,20 @@ TEST_CASE("clocks of their own change nothing") {
   CHECK(apart.job.Window() == one.job.Window());
 }
 
+TEST_CASE("reports of the same GPU show gaps where another process computes") {
+  std::vector<RankSummary> ranks = JobStory().Tell();
+  const auto notes = [&](const char* last) {
+    for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+      ranks[r].report = r;
+      ranks[r].device_uuid = r < 3 ? "gpu " + std::to_string(r) : last;
+    }
+    return Cluster(ranks, ShippedKnowledge()).notes;
+  };
+  CHECK(notes("gpu 3").empty());
+  REQUIRE(notes("gpu 2").size() == 1);
+  CHECK(notes("gpu 2")[0].find("2 reports are of the same GPU") == 0);
+}
+
 TEST_CASE("a rank that is missing is named") {
   std::vector<RankSummary> ranks = JobStory().Tell();
   ranks.erase(ranks.begin() + 2);

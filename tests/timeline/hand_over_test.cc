@@ -259,6 +259,26 @@ TEST_CASE("a thread that sleeps does not wait for another, though at other times
   CHECK(run->stalls.sleep.lost->Total() > (kSteps - 3) * 9_ms);
 }
 
+// Three threads drive a GPU each and meet at a barrier. The one in the middle has twice as much to
+// copy, so that the others wait for it, and come back from their waits at nearly the same time.
+TEST_CASE("threads that wait at a barrier wait for the last one, not for each other") {
+  TraceBuilder story;
+  Repeat(12, 2340_us, [&](int n, Nanos at) {
+    const Nanos met = at + 2310_us;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const Nanos copied = at + (i == 1 ? 2300_us : 1900_us) + (n * 37 % 11) * 100;
+      story.Thread(i == 0 ? "main" : "omp " + std::to_string(i)).OnDevice(i).OnStream(7 + i);
+      story.Launch("stencil", {at, at + 5_us}, {at + 10_us, at + 1500_us});
+      story.CopyOnGpu(8 << 20, {at + 6_us, at + 10_us}, {at + 1500_us, copied});
+      story.Sync({at + 11_us, copied + 3_us});
+      if (i != 1) story.OsCall("pthread_cond_wait", {copied + 5_us, met + (i + n % 2) * 1_us});
+    }
+  });
+  const HandOvers hand_overs(Analyzed(story)->run);
+  CHECK(hand_overs.AwaitedAt(0, 2_ms) != 2);
+  CHECK(hand_overs.AwaitedAt(2, 2_ms) != 0);
+}
+
 // A program whose own thread copies each batch, does something for `busy` of 20 ms, and then asks
 // another thread to launch the step, whose GPU work takes 8 ms. The thread that launches waits for
 // it, recorded or not.

@@ -35,9 +35,16 @@ class RoundTripFinder : Finder {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> trips;  // that end where they began
     const std::vector<Pair> pairs = Pairs();
     const std::set<std::int64_t> untouched = SizesUntouched(pairs);
+    WeighedCalls back;
+    for (const Pair& pair : pairs)
+      if (trace_.ops.call[pair.up] != kNone) back.emplace_back(trace_.ops.call[pair.up], 1);
+    // A region of a directive copies in what the one before it copied out.
+    const bool directives = !DirectiveOf(trace_, back).empty();
+    const std::set<DeviceAndSize> frames = directives ? std::set<DeviceAndSize>() : Frames();
     for (const Pair& pair : pairs) {
       const bool same = OnOneDevice(pair);
       if (same && untouched.count(trace_.BytesOfCopy(pair.up)) > 0) continue;
+      if (same && frames.count(Of(pair.up)) > 0) continue;
       LossBuilder& loss = same ? trip : through;
       loss.Count(trace_.ops.start[pair.down], Bytes(pair.up), Length(pair.up) + Length(pair.down));
       for (const std::uint32_t part : {pair.down, pair.up}) {
@@ -63,6 +70,48 @@ class RoundTripFinder : Finder {
     std::uint32_t up = 0;
     bool touched = false;  // the host could have changed in between what it uploads
   };
+
+  using DeviceAndSize = std::pair<std::uint32_t, std::int64_t>;
+  DeviceAndSize Of(std::uint32_t copy) const {
+    return {trace_.ops.device[copy], trace_.BytesOfCopy(copy)};
+  }
+
+  // Of one size on one device.
+  struct Passages {
+    bool uploads_first = false;
+    bool up = false;              // an upload waits for its result
+    std::size_t before = 0;       // kernels of the device before the last upload
+    std::vector<double> kernels;  // from each upload to the next download
+  };
+
+  // Sizes that are pieces of a stream: each goes up, is worked on and comes down. Data that lives
+  // on the GPU comes down first, or went up once, and less work followed then than between the
+  // other uploads and their downloads.
+  std::set<DeviceAndSize> Frames() const {
+    std::set<DeviceAndSize> frames;
+    std::vector<std::size_t> kernels(trace_.devices.size(), 0);
+    std::map<DeviceAndSize, Passages> passages;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kKernel) ++kernels[trace_.ops.device[op]];
+      if (trace_.ops.kind[op] != OpKind::kCopy || !IsHostDevice(trace_.DirectionOfCopy(op)) ||
+          Bytes(op) <= least_bytes_)
+        continue;
+      const bool up = trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
+      const auto [at, is_new] = passages.try_emplace(Of(op));
+      Passages& size = at->second;
+      if (is_new) size.uploads_first = up;
+      const std::size_t so_far = kernels[trace_.ops.device[op]];
+      if (!up && size.up) size.kernels.push_back(static_cast<double>(so_far - size.before));
+      size.up = up;
+      if (up) size.before = so_far;
+    }
+    for (const auto& [size, seen] : passages) {
+      if (!seen.uploads_first || seen.kernels.size() < 2) continue;
+      const double usual = Median(seen.kernels);
+      if (usual > 0 && seen.kernels.front() >= usual) frames.insert(size);
+    }
+    return frames;
+  }
 
   // Downloads for which the host waits, each with the next upload of as many bytes.
   std::vector<Pair> Pairs() {

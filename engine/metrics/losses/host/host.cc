@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/metrics/losses/host/like_pauses.h"
+#include "engine/metrics/losses/host/shared_gpus.h"
 #include "engine/timeline/pause.h"
 
 namespace advise {
@@ -18,12 +19,14 @@ class HostFinder : Finder {
     Compilation();
     Locks();
     Preemption();
-    Switches();
     FindKept();
     FreeBursts();
     KeptMemory();
     CpuMoves();
     Memory();
+    SharedGpus shared = FindSharedGpus(basis_);
+    result_.gpu_processes = shared.processes;
+    result_.gpu_switch = std::move(shared.turns);
     return std::move(result_);
   }
 
@@ -145,33 +148,6 @@ class HostFinder : Finder {
     }
     result_.preempted_ns = total / Devices();
     result_.preempted = loss.Build();
-  }
-
-  // Gaps between work of different processes on one device.
-  void Switches() {
-    LossBuilder loss(basis_);
-    for (const std::uint32_t d : run_.active_devices) {
-      std::map<std::uint32_t, bool> processes;
-      std::uint32_t last = kNone;
-      Nanos until = 0;
-      for (const std::uint32_t op : run_.ops_of_device[d]) {
-        const std::uint32_t stream = trace_.ops.stream[op];
-        if (stream == kNone || !basis_.InWindow(trace_.ops.start[op])) continue;
-        const std::uint32_t process = trace_.streams[stream].process;
-        processes[process] = true;
-        // Before its launch, the op waited for its own program and not for its turn.
-        const std::uint32_t call = trace_.ops.call[op];
-        const Nanos asked = call == kNone ? until : std::max(until, trace_.calls.start[call]);
-        if (last != kNone && process != last && trace_.ops.start[op] > asked) {
-          loss.Count(asked, 0, trace_.ops.start[op] - asked);
-          loss.AddSpan(d, asked, trace_.ops.start[op]);
-        }
-        last = process;
-        until = std::max(until, trace_.ops.end[op]);
-      }
-      result_.gpu_processes = std::max(result_.gpu_processes, processes.size());
-    }
-    result_.gpu_switch = loss.Build();
   }
 
   // The level of device memory over time, and how it moves from step end to step end.

@@ -1,27 +1,13 @@
 #include "engine/metrics/losses/ranks/contention.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <vector>
 
+#include "engine/metrics/losses/ranks/time_alone.h"
+
 namespace advise {
 namespace {
-
-std::size_t PartOf(double share, std::size_t count) {
-  return static_cast<std::size_t>(share * static_cast<double>(count));
-}
-
-// What a kernel that took `length` beside a collective takes alone, if it is one of those that
-// were seen alone (in ascending order): a name with one grid and block may stand for several
-// amounts of work, and the longest that is not longer is the one that says least against the
-// collective. A few stragglers among them say nothing.
-Nanos TimeAlone(const std::vector<Nanos>& alone, Nanos length, double stragglers) {
-  const std::size_t usual = alone.size() - PartOf(stragglers, alone.size());
-  const auto last = alone.begin() + static_cast<std::ptrdiff_t>(usual);
-  const auto above = std::upper_bound(alone.begin(), last, length);
-  return above == alone.begin() ? length : *std::prev(above);
-}
 
 struct Beside {
   std::uint32_t op;

@@ -19,6 +19,8 @@ class SyncFinder : Finder {
       : Finder(basis), copies_(copies), phases_(phases), room_(basis.run) {
     for (const LateCopy& late : basis.idle.late_copies)
       late_copies_[{late.blocked_by, late.op}] = &late;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op)
+      if (IsPageBack(op)) pages_back_.push_back(trace_.ops.start[op]);
   }
 
   Syncs Find() {
@@ -35,6 +37,12 @@ class SyncFinder : Finder {
  private:
   Nanos CallLength(std::uint32_t call) const {
     return trace_.calls.end[call] - trace_.calls.start[call];
+  }
+  // The host's page fault moves memory back from the GPU.
+  bool IsPageBack(std::uint32_t op) const {
+    if (trace_.ops.kind[op] != OpKind::kCopy) return false;
+    return trace_.DirectionOfCopy(op) == CopyDirection::kMigrationToHost &&
+           trace_.copies.cause[trace_.ops.detail[op]] == MigrationCause::kFault;
   }
   bool InForward(std::uint32_t call) const { return phases_.OfCall(call) == Phase::kForward; }
 
@@ -64,6 +72,17 @@ class SyncFinder : Finder {
     return false;
   }
 
+  // The host goes on to touch managed memory that the GPU has: it must not before the kernels are
+  // done.
+  bool IsForPages(std::uint32_t call) const {
+    const std::uint32_t thread = trace_.calls.thread[call];
+    const bool last = call + 1 == run_.calls_of_thread[thread].last;
+    const Nanos until = last ? run_.window.end : trace_.calls.start[call + 1];
+    const auto next =
+        std::lower_bound(pages_back_.begin(), pages_back_.end(), trace_.calls.end[call]);
+    return next != pages_back_.end() && *next < until;
+  }
+
   // The host is about to read what this copies: without the wait behind it, it would read too
   // early.
   bool IsDownload(std::uint32_t op) const {
@@ -89,7 +108,9 @@ class SyncFinder : Finder {
       if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
       result_.count += 1;
       result_.time_ns += static_cast<double>(CallLength(c));
-      if (copies_.calls_to_exchange.contains(c) || IsForMessage(c) || IsForAnswer(c)) continue;
+      if (copies_.calls_to_exchange.contains(c) || IsForMessage(c) || IsForAnswer(c) ||
+          IsForPages(c))
+        continue;
       const auto copy = copies_.copy_of_sync.find(c);
       if (copy != copies_.copy_of_sync.end()) {
         const std::uint32_t op = run_.first_op_of_call[copy->second];
@@ -404,6 +425,7 @@ class SyncFinder : Finder {
   const Phases& phases_;
   Room room_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const LateCopy*> late_copies_;  // (call, op)
+  std::vector<Nanos> pages_back_;  // when the host faults on memory that the GPU has
   std::vector<std::uint8_t> forward_calls_;
   Syncs result_;
 };

@@ -278,6 +278,30 @@ TEST_CASE("near miss: pieces of a stream, which no host could have read in betwe
   CHECK(Analyzed(story, WindowRequest::Mode::kAuto)->copies.roundtrip.count == 0);
 }
 
+// The host works for 3 ms on each result before it uploads the next 32 MiB.
+TEST_CASE("near miss: frames go up, are worked on and come down") {
+  const auto trips = [](bool state_first) {
+    TraceBuilder story;
+    if (state_first)
+      story.CopyToGpu(32_MiB, MemoryKind::kPinned, {0, 1300_us}, {5_us, 1300_us}, "cudaMemcpy");
+    Repeat(12, 8_ms, [&](int i, Nanos start) {
+      const Nanos at = start + 2_ms;
+      if (i > 0 || !state_first)
+        story.CopyToGpu(32_MiB, MemoryKind::kPinned, {at, at + 1300_us}, {at + 5_us, at + 1300_us},
+                        "cudaMemcpy");
+      if (i > 0 || !state_first)
+        story.Launch("relax", {at + 1301_us, at + 1305_us}, {at + 1310_us, at + 1600_us});
+      story.Launch("work", {at + 1306_us, at + 1310_us}, {at + 1610_us, at + 1900_us});
+      story.CopyFromGpu(32_MiB, MemoryKind::kPinned, {at + 1312_us, at + 3300_us},
+                        {at + 1900_us, at + 3300_us}, "cudaMemcpy");
+    });
+    return Analyzed(story)->copies.roundtrip.count;
+  };
+  CHECK(trips(false) == 0);
+  // Data that once went up stays on the GPU: its first passage lacks a kernel of the loop.
+  CHECK(trips(true) == 11);
+}
+
 // The edges of a field are set in tens of microseconds, at times too few to read 32 MiB: half of
 // them would do. The uploads are of the same field all the same.
 TEST_CASE("a round trip with a small change is like the others of its size") {

@@ -56,23 +56,6 @@ TEST_CASE("waiting for a lock in a gap") {
   CHECK(Analyzed(GapStory())->host.lock.count == 0);
 }
 
-TEST_CASE("gaps between work of different processes, from when the second one asked") {
-  TraceBuilder story;
-  story.Process("a").Thread("main").Launch("one", {0, 5_us}, {10_us, 100_us});
-  story.Process("b").Thread("main").Launch("two", {20_us, 25_us}, {130_us, 200_us});
-  story.Process("a").Thread("main").Launch("three", {240_us, 245_us}, {250_us, 300_us});
-  story.Launch("four", {246_us, 248_us}, {320_us, 400_us});
-  const Analyzed run(story);
-  CHECK(run->host.gpu_processes == 2);
-  // 30 us behind the first, which was asked for long before; 10 us behind the launch at 240 us.
-  // The last gap lies between two kernels of one process.
-  CHECK(Told(run->host.gpu_switch) == "2 times, 0 bytes, 40000 ns in all, 40000 ns lost");
-  TraceBuilder one;
-  one.Launch("one", {0, 5_us}, {10_us, 100_us}).Launch("two", {20_us, 25_us}, {130_us, 200_us});
-  CHECK(Analyzed(one)->host.gpu_processes == 1);
-  CHECK(Analyzed(one)->host.gpu_switch.count == 0);
-}
-
 // The scheduler's events of the first thread: off and on a CPU.
 struct Scheduled {
   Nanos time;

@@ -41,6 +41,20 @@ TEST_CASE("a synchronize that drains the queue loses the bubble after it") {
   CHECK(run->syncs.loop_name == "cudaDeviceSynchronize");
 }
 
+TEST_CASE("a host that touches managed memory must wait for the kernels that write it") {
+  const auto waits = [](bool touches) {
+    TraceBuilder story;
+    Repeat(10, 500_us, [&](int, Nanos at) {
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 300_us});
+      story.Sync({at + 6_us, at + 302_us}, "cudaDeviceSynchronize");
+      if (touches) story.MigrateToHost(2_MiB, {at + 310_us, at + 400_us}, MigrationCause::kFault);
+    });
+    return Analyzed(story)->syncs.loop.count;
+  };
+  CHECK(waits(false) >= 9);
+  CHECK(waits(true) == 0);
+}
+
 TEST_CASE("what is lost after a synchronize lasts until the host is ahead again, not longer") {
   TraceBuilder story;
   const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);

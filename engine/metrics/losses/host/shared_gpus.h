@@ -1,0 +1,20 @@
+// GPUs that several processes share. Without MPS, one process computes at a time.
+#pragma once
+
+#include <cstddef>
+
+#include "engine/metrics/losses/loss.h"
+
+namespace advise {
+
+struct SharedGpus {
+  std::size_t processes = 0;  // most processes with work on one device
+  // A kernel that is ready waits for its turn, or stands still in the middle, while the GPU idles
+  // or has room beside the kernels of other processes. What wide kernels take from each other stays
+  // as it is: the fix wins no more than the SMs have room for.
+  Loss turns;
+};
+
+SharedGpus FindSharedGpus(const Basis& basis);  // O(ops log ops * processes of a device)
+
+}  // namespace advise
