@@ -187,7 +187,6 @@ class TimelineBuilder {
     add(time.compute, ExcerptKind::kKernel, "compute");
     add(waited, ExcerptKind::kWait, "waiting");
     add(time.comm_exposed - waited, ExcerptKind::kCommunication, "communication");
-    row->depth = 1;
     // The longest first: a narrow screen shows the beginning.
     std::stable_sort(words.begin(), words.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });

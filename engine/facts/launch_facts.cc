@@ -98,8 +98,8 @@ void DeclareSequence(Catalog* catalog) {
            &Launches::sequence_same)
       .Add("launch.sequence.breaks", "count",
            "Places inside the sequence of kernels with calls that a graph capture would not allow "
-           "(waits, allocations, pageable copies), median per step. The one place at which the "
-           "sequence ends and begins anew does not count.",
+           "(waits, allocations, pageable copies), median per step, in the process with most. The "
+           "one place at which the sequence ends and begins anew does not count.",
            &Launches::sequence_breaks);
 }
 

@@ -160,12 +160,12 @@ Rows PhaseRows(const Work& work) {
 }
 
 std::string MostIdlePhase(const Work& work) {
-  std::string most = "unnamed";
-  double idle = -1;
+  Phase most = Phase::kUnnamed;
+  double idle = 0;
   for (const PhaseWork& phase : work.phases) {
-    if (phase.idle_ns > idle) idle = phase.idle_ns, most = PhaseName(phase.phase);
+    if (phase.idle_ns > idle) idle = phase.idle_ns, most = phase.phase;
   }
-  return most;
+  return most == Phase::kUnnamed ? "unnamed" : PhaseName(most);
 }
 
 struct NamedPhase {
@@ -188,7 +188,8 @@ void DeclarePhaseWork(Catalog* catalog) {
   work.Needs(has_phases, "no ranges name the phases of the step", "nvtx");
   work.Add("phase.rows", "rows",
            "Named phases, times per step: phase, count (in all), host, gpu, idle.", PhaseRows);
-  work.Add("phase.most_idle", "name", "The phase during which the GPU is idle longest.",
+  work.Add("phase.most_idle", "name",
+           "The phase during which the GPU is idle longest; \"unnamed\" outside of all.",
            MostIdlePhase);
   for (const NamedPhase& named : kPhases) {
     const Phase which = named.phase;

@@ -158,6 +158,7 @@ class WorkFinder : Finder {
       if (gpu[p] > 0) rows[static_cast<Phase>(p)].gpu_ns = static_cast<double>(gpu[p]) / Devices();
     }
     for (const GapPiece piece : basis_.idle.pieces) {
+      if (!IsIn(piece.device, run_.active_devices)) continue;  // nobody uses it
       rows[piece.phase].idle_ns += static_cast<double>(piece.Length()) / Devices();
     }
     for (auto& [phase, row] : rows) {

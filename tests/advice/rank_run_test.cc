@@ -315,6 +315,17 @@ TEST_CASE("a fix that only the late rank needs is told of that rank") {
   CHECK(where(0.02) == std::vector<int>{0, 1});  // nobody waits: both set the pace
 }
 
+TEST_CASE("a finding of several ranks names the GPUs on which they run") {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  ranks[0].device = 5;
+  ranks[1].device = 2;
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  const RuleInfo host = Rule("host/slow");
+  const auto findings =
+      RankRun({}, OnBothRanks({Saves(host, 0.3, 0)}), cluster, ShippedKnowledge());
+  CHECK(Named(findings, "host/slow")->where.devices == std::vector<int>{2, 5});
+}
+
 // Kernels cost both ranks 30 us of each step. Rank 1 is 30 us late for another reason, and a third
 // finding takes the same time as that: the kernels explain neither.
 TEST_CASE("what is as late once a larger cause is fixed did not come of it") {

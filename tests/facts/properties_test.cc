@@ -2,6 +2,7 @@
 // clock, twice as slow.
 #include "engine/replay/replay.h"
 #include "tests/facts/runs.h"
+#include "tests/support/fact_checks.h"
 
 namespace advise {
 namespace {
@@ -19,32 +20,10 @@ TraceBuilder Uneven() {
   return story;
 }
 
-// Numbers of the run that tell no single device from another, and count none that does nothing.
-void CheckSameNumbers(const Facts& a, const Facts& b, double factor) {
-  for (const FactInfo& info : FactList(ShippedKnowledge())) {
-    const Fact* before = a.Find(info.name);
-    const Fact* after = b.Find(info.name);
-    if (before == nullptr || after == nullptr || info.name == "rank.late.device" ||
-        info.name == "run.devices_listed" || info.name == "rank.idle.devices")
-      continue;
-    INFO(info.name);
-    REQUIRE(before->value.index() == after->value.index());
-    const bool is_time = info.unit == "ns";
-    if (const auto* number = std::get_if<double>(&before->value)) {
-      CHECK(std::get<double>(after->value) == Approx(*number * (is_time ? factor : 1)));
-    } else if (const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&before->value)) {
-      CHECK(static_cast<double>(std::get<std::shared_ptr<const Spans>>(after->value)->Total()) ==
-            Approx(static_cast<double>((*spans)->Total()) * factor));
-    } else if (const auto* flag = std::get_if<bool>(&before->value)) {
-      CHECK(std::get<bool>(after->value) == *flag);
-    }
-  }
-}
-
 TEST_CASE("swapping the numbers of devices changes no number of the run") {
   const Analyzed run(Uneven(), kAuto);
   const Analyzed swapped(Uneven().SwapDevices(0, 2), kAuto);
-  CheckSameNumbers(*FactsOf(run), *FactsOf(swapped), 1);
+  CheckSameFacts(*FactsOf(run), *FactsOf(swapped));
 }
 
 TEST_CASE("swapping devices swaps their budgets and causes") {
@@ -60,14 +39,14 @@ TEST_CASE("swapping devices swaps their budgets and causes") {
 TEST_CASE("moving all times changes no number of the run") {
   const Analyzed run(Uneven(), kAuto);
   const Analyzed later(Uneven().Shift(123'456_us), kAuto);
-  CheckSameNumbers(*FactsOf(run), *FactsOf(later), 1);
+  CheckSameFacts(*FactsOf(run), *FactsOf(later));
 }
 
 TEST_CASE("a GPU of the machine that nobody uses changes no number of the run") {
   for (const std::uint32_t devices : {1U, 2U}) {
     const Analyzed run(TrainingRun(devices), kAuto);
     const Analyzed beside(TrainingRun(devices).OnDevice(devices), kAuto);
-    CheckSameNumbers(*FactsOf(run), *FactsOf(beside), 1);
+    CheckSameFacts(*FactsOf(run), *FactsOf(beside));
   }
 }
 
@@ -160,7 +139,7 @@ TEST_CASE("a run that goes on for twice as long has the same shares") {
 }
 
 TEST_CASE("the same run gives the same facts") {
-  CheckSameNumbers(*FactsOf(Analyzed(Uneven(), kAuto)), *FactsOf(Analyzed(Uneven(), kAuto)), 1);
+  CheckSameFacts(*FactsOf(Analyzed(Uneven(), kAuto)), *FactsOf(Analyzed(Uneven(), kAuto)));
 }
 
 }  // namespace

@@ -96,5 +96,20 @@ TEST_CASE("idle time inside a checkpoint range is the phase's, and is gone witho
   CHECK(Lost(*facts, "phase.logging.lost") == 0);
 }
 
+TEST_CASE("the phase with most idle time is named, and time outside of all phases is unnamed") {
+  const auto most_idle = [](Interval forward) {
+    TraceBuilder story;
+    for (int i = 0; i < 10; ++i) {
+      const Nanos at = i * 1_ms;
+      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+      story.Range("forward", {at + forward.start, at + forward.end});
+    }
+    const Analyzed run(story);
+    return Text(*FactsOf(run), "phase.most_idle");
+  };
+  CHECK(most_idle({120_us, 990_us}) == "forward");
+  CHECK(most_idle({120_us, 220_us}) == "unnamed");
+}
+
 }  // namespace
 }  // namespace advise

@@ -5,10 +5,7 @@
 #include <set>
 #include <string>
 
-#include "engine/cluster/cluster.h"
-#include "engine/cluster/summarize.h"
-#include "engine/facts/catalog.h"
-#include "tests/support/analyzed.h"
+#include "tests/support/fact_checks.h"
 
 namespace advise {
 
@@ -41,9 +38,7 @@ inline TraceBuilder TrainingRun(std::uint32_t devices, int steps = 10) {
   return story;
 }
 
-inline std::unique_ptr<Facts> FactsOf(const Analyzed& run) {
-  return MakeFacts(*run, Cluster(SummarizeRanks(*run), run->run.knowledge));
-}
+inline std::unique_ptr<Facts> FactsOf(const Analyzed& run) { return FactsOf(*run); }
 
 // A number, or a failed test.
 inline double Number(const Facts& facts, const std::string& name) {

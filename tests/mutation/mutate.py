@@ -6,7 +6,7 @@
     mutate.py run TREE COMMAND…       runs the tests with each; a mutant that no command notices survives
 
 A mutant is another comparison, + for - or * for /, a number that is one more, a condition turned round, or a statement
-that is left out.
+that is left out. Times begin a millisecond later: one nanosecond more is nothing that anybody sees.
 """
 
 import pathlib
@@ -29,6 +29,7 @@ OPERATORS = {  # infix, and as what precedence wants it
     "/": ("*", "Times", "*"),
 }
 NUMBER = re.compile(r"(?<![\w.\"'])(\d+(?:\.\d+)?(?:e-?\d+)?)(?![\w.'\"])")
+TIME = re.compile(r"^ +Nanos \w+ = \d+;")
 STATEMENT = re.compile(r"^( +)((?!return|break|continue|using|for|if|while|else|case|const|auto|static|delete)[a-z][\w.\->\[\]]*"
                        r"(?:\([^;{}]*\)|(?: [-+|&]?= |\+\+)[^;{}]*)|continue|break);$")
 CONDITION = re.compile(r"^( +)((?:\} else )?if \()([^;{}]*)(\)(?: \{| return.*;| continue;| break;)?)$")
@@ -53,10 +54,11 @@ def candidates(line):
         left, name, right = OPERATORS[match[1]]
         yield (f"{match[1]} is {name}", escaped(line[: match.start()]) + f" {left} ::mutant::{name}<{{id}}>{{{{}}}} {right} "
                + escaped(line[match.end() :]))
+    more, added = ("a millisecond", "1'000'000") if TIME.match(line) else ("one", "1")
     for match in NUMBER.finditer(line):
         if in_code(line, match.start()) and "constexpr" not in line and "<" + match[1] not in line:
-            yield (f"{match[1]} is one more", escaped(line[: match.start()])
-                   + f"(::mutant::Lives({{id}}) ? {match[1]} + 1 : {match[1]})" + escaped(line[match.end() :]))
+            yield (f"{match[1]} is {more} more", escaped(line[: match.start()])
+                   + f"(::mutant::Lives({{id}}) ? {match[1]} + {added} : {match[1]})" + escaped(line[match.end() :]))
     match = CONDITION.match(line)
     if match and match[3].count("(") == match[3].count(")") and " = " not in match[3]:
         yield ("the condition is turned round", escaped(match[1] + match[2]) + f"::mutant::Lives({{id}}) != bool({escaped(match[3])})"

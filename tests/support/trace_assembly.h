@@ -50,8 +50,11 @@ inline TraceBuilder& TraceBuilder::Twice() {
   const auto devices = static_cast<std::uint32_t>(devices_.size());
   const auto calls = static_cast<std::uint32_t>(calls_.size());
   const auto on_host = [&](auto* row) { row->thread += threads; };
+  const auto ranks =
+      static_cast<int>(std::count_if(processes_.begin(), processes_.end(),
+                                     [](const auto& process) { return process.second >= 0; }));
   twice(&processes_, [&](auto* process) {
-    if (process->second >= 0) process->second += static_cast<int>(processes);
+    if (process->second >= 0) process->second += ranks;
   });
   twice(&threads_, [&](auto* thread) { thread->first += processes; });
   twice(&streams_, [&](auto* stream) {

@@ -85,6 +85,12 @@ TEST_CASE("products that are known by their kernels: which tensor is which is to
   // Weights of groups: [groups, results, terms], else [groups, terms, results].
   CHECK(flops({{48, 32}, {5, 80, 32}}) == expected);
   CHECK(flops({{48, 32}, {5, 32, 80}}) == expected);
+  // What has no known type is no matrix: a table of places, though its sizes would fit.
+  OperatorInputs table = Given({{7, 48}, {48, 32}, {80, 32}}, kBf16);
+  table.tensors.front().type = ElementType::kUnknown;
+  const auto work = WorkOf("lib::gemm", table, matrix);
+  REQUIRE(work);
+  CHECK(work->flops == expected);
 }
 
 TEST_CASE("a batch by one matrix is one product") {

@@ -1,8 +1,9 @@
-// What holds for every loss of every story that these tests tell.
+// What holds for every loss and every fact of every story that these tests tell.
 #include <algorithm>
 
 #include "tests/metrics/losses/all_losses.h"
 #include "tests/metrics/losses/loss_words.h"
+#include "tests/support/fact_checks.h"
 #include "tests/support/operator_story.h"
 
 namespace advise {
@@ -119,10 +120,18 @@ void CheckSame(const TraceBuilder& story, const AnalysisOptions& options, const 
   }
 }
 
+void CheckFacts(const Analysis& once, const Analysis& twice) {
+  const auto facts = FactsOf(once);
+  CheckSoundFacts(*facts);
+  CheckFactsTwice(*facts, *FactsOf(twice));
+}
+
 void CheckStory(const TraceBuilder& story, const AnalysisOptions& options, const Analysis& run) {
   CheckSound(run);
   const Trace both = TraceBuilder(story).Twice().Build();
-  CheckTwice(run, Analysis(both, ShippedKnowledge(), options));
+  const Analysis twice(both, ShippedKnowledge(), options);
+  CheckTwice(run, twice);
+  CheckFacts(run, twice);
   CheckSame(TraceBuilder(story).Shift(7_ms), options, run);
   // Of several GPUs the first may speak for all.
   if (run.run.trace.devices.size() == 1)
@@ -133,7 +142,9 @@ void CheckOperatorStory(const OperatorStory& story, const Analysis& run) {
   CheckSound(run);
   OperatorStory::each = nullptr;
   OperatorStory both = story.Twice();
-  CheckTwice(run, both.Analyze());
+  const Analysis& twice = both.Analyze();
+  CheckTwice(run, twice);
+  CheckFacts(run, twice);
   OperatorStory::each = CheckOperatorStory;
 }
 

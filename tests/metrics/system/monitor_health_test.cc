@@ -54,6 +54,18 @@ TEST_CASE("the generation of a link counts while the GPU is in use") {
   CHECK_FALSE(link({0, 0, 0}, {1, 1, 1}).link_known);
 }
 
+TEST_CASE("only the log of the kernel tells that it killed no process, samples tell errors alone") {
+  Monitor log;
+  log.kernel_log = true;
+  const MonitorHealth quiet = FindMonitorHealth(log, ShippedKnowledge());
+  CHECK(quiet.kills_known);
+  CHECK(quiet.xids_known);
+  CHECK(quiet.killed.empty());
+  const MonitorHealth sampled = HealthOf({Board("0", {{"xid", "code", {}, {0, 0}}})});
+  CHECK_FALSE(sampled.kills_known);
+  CHECK(sampled.xids_known);
+}
+
 TEST_CASE("errors that the driver reports: the worst of boards, and those of programs") {
   Monitor monitor;
   monitor.gpus = {Board("0", {{"xid", "code", {}, {0, 31}}}),

@@ -234,23 +234,27 @@ class LaunchFinder : Finder {
     for (const auto& [hash, count] : hashes) most = std::max(most, count);
     result_.sequence_length = Median(lengths);
     result_.sequence_same = static_cast<double>(most) / static_cast<double>(steps.steady_count());
-    result_.sequence_breaks = std::max(0.0, PlacesThatBreak() - 1);
+    result_.sequence_breaks = PlacesThatBreak();
   }
 
-  // Places between two kernels of a launching thread at which a call holds the host, per step. One
-  // such place is where a graph ends and the next begins: the token is read, the result sent.
+  // Places between two kernels of a launching thread at which a call holds the host, per step, of
+  // the process that has most. One such place is where a graph ends and the next begins: the token
+  // is read, the result sent.
   double PlacesThatBreak() const {
-    StepCounter places(run_);
+    std::map<std::uint32_t, StepCounter> of_process;
     for (const std::uint32_t thread : run_.launching_threads) {
-      const RowRange calls = run_.calls_of_thread[thread];
+      StepCounter& places =
+          of_process.try_emplace(trace_.threads[thread].process, run_).first->second;
       bool launched = false;  // a kernel, since the last such place
-      for (const std::uint32_t c : calls) {
+      for (const std::uint32_t c : run_.calls_of_thread[thread]) {
         if (!basis_.InWindow(trace_.calls.start[c])) continue;
         if (launched && BlocksHost(run_, c)) places.Count(trace_.calls.start[c]), launched = false;
         if (IsLaunch(c)) launched = true;
       }
     }
-    return places.PerStep();
+    double most = 1;
+    for (const auto& [process, places] : of_process) most = std::max(most, places.PerStep());
+    return most - 1;
   }
 
   void Slow() {

@@ -85,6 +85,10 @@ TEST_CASE("a launching thread that is off the CPU while the GPU waits was preemp
   const Analysis run = AnalyzeAll(trace);
   CHECK(Told(run.host.preempted) == "2 times, 0 bytes, 40000 ns in all, 40000 ns lost");
   CHECK(run.host.preempted_ns == 40e3);
+  // With another GPU whose thread is never off the CPU, it is the mean of the two.
+  const Trace beside =
+      WithScheduling(GapStory().Twice(), {{0, true, 1}, {120_us, false, 1}, {160_us, true, 1}});
+  CHECK(AnalyzeAll(beside).host.preempted_ns == 20e3);
   // From CPU 2 (seen first inside the window) to 3, in 290 us.
   CHECK(run.host.cpu_moves_per_s == Approx(1 / 290e-6));
   const Analyzed unknown(GapStory());

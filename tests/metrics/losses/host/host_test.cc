@@ -475,11 +475,12 @@ TEST_CASE("a checkpoint's downloads are its own, and its gaps are one checkpoint
     story.Range("save_checkpoint", {at + 3_ms, at + 9_ms});
     for (const Nanos from : {at + 3_ms, at + 5_ms, at + 7_ms})
       story.CopyFromGpu(1_MiB, MemoryKind::kPageable, {from, from + 1_ms},
-                        {from + 10_us, from + 1_ms});
+                        {from + 10_us, from + 1_ms}, "cudaMemcpy");
   }
   const Analyzed run(story);
   const Loss& checkpoint = run->stalls.phases.front();
   CHECK(checkpoint.count == 3);
+  CHECK(checkpoint.remedy->unblocked_calls == run.Calls("cudaMemcpy"));
   CHECK(checkpoint.remedy->detached_ops.size() == 9);
   CHECK(checkpoint.lost->Total() >= 3 * 5900_us);
   CHECK(run->replay().Gain(*checkpoint.remedy) >= 3 * 5900_us);

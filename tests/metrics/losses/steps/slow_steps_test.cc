@@ -1,7 +1,6 @@
 // Steps that take longer than the others, and pauses of the host in every step.
 #include <set>
 
-#include "engine/metrics/losses/steps/rhythm.h"
 #include "engine/metrics/losses/steps/step_copies.h"
 #include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
@@ -79,33 +78,6 @@ TEST_CASE("many slow steps at no distance do not break the rhythm of every fourt
   CHECK(run->step_stats.stall_excess_ns == Approx(11 * 24e6).epsilon(0.05));
 }
 
-TEST_CASE("a rhythm among many slow steps of a long run is found, too") {
-  std::vector<SlowStep> slow;
-  constexpr std::size_t kSteps = 20000;
-  for (std::size_t n = 0; n < kSteps; ++n) {
-    if (n % 4 == 3 || n % 7 == 1) slow.push_back({n, 10_ms});
-  }
-  const Rhythm rhythm = FindRhythm(slow, 0, kSteps, ShippedKnowledge());
-  CHECK(rhythm.every == 4);
-  CHECK(rhythm.steps.size() == kSteps / 4);
-}
-
-TEST_CASE("two far slower steps do not hide the turn in which most of the time is lost") {
-  // Every eighth step, others out of turn, and two that lose twenty times as much.
-  std::vector<SlowStep> slow;
-  constexpr std::size_t kSteps = 400;
-  for (std::size_t n = 0; n < kSteps; ++n) {
-    if (n == 99 || n == 299) {
-      slow.push_back({n, 4_ms});
-    } else if (n % 8 == 5 || n % 23 == 3) {
-      slow.push_back({n, 200_us});
-    }
-  }
-  const Rhythm rhythm = FindRhythm(slow, 0, kSteps, ShippedKnowledge());
-  CHECK(rhythm.every == 8);
-  CHECK(rhythm.steps.size() == kSteps / 8);
-}
-
 TEST_CASE("slow steps of which a part happens to keep a turn are no rhythm") {
   // Of the turn 8, 17, 26, 35, 44 four are among them.
   const Analyzed run(Steps(45,
@@ -165,6 +137,30 @@ TEST_CASE("an evaluation that keeps the GPU busy is more work, and no loss") {
     CHECK(run->step_stats.stall_work == Approx(6));  // 12 kernels over 2
     CHECK(run->step_stats.stall_work_phase == (named ? "evaluation" : ""));
   }
+}
+
+// Each eighth step does more: six of ten batches, or four, are launched while it evaluates.
+TEST_CASE("what makes steps longer is called by the phase that most of the extra work is in") {
+  const auto phase = [](int evaluated) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int n = 0; n < 40; ++n) {
+      const int batches = n % 8 == 7 ? 10 : 0;
+      const Nanos end = at + 10_ms + batches * 3_ms;
+      story.Range("step", {at, end});
+      story.Launch("train", {at, at + 5_us}, {at + 10_us, at + 10_ms});
+      for (int b = 0; b < batches; ++b) {
+        const Nanos call = at + 20_us + b * 10_us;
+        const Nanos start = at + 10_ms + b * 3_ms;
+        story.Launch("infer", {call, call + 5_us}, {start, start + 3_ms});
+      }
+      if (batches > 0) story.Range("evaluation", {at + 15_us, at + 16_us + evaluated * 10_us});
+      at = end;
+    }
+    return Analyzed(story, kAuto)->step_stats.stall_work_phase;
+  };
+  CHECK(phase(6) == "evaluation");
+  CHECK(phase(4).empty());
 }
 
 TEST_CASE("a pause at a regular distance is no more work") {
