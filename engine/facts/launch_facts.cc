@@ -57,7 +57,9 @@ void DeclareLosses(Catalog* catalog) {
   launches.AddLoss(
       "launch.slow", kOfGaps,
       {"kernel launches that are slow though the queue is not full",
-       "Idle time inside slow kernel launches.", "Slow kernel launches take the usual time."},
+       "Idle time inside slow kernel launches, and what the GPU waits for later because the thread "
+       "was late behind them.",
+       "Slow kernel launches take the usual time."},
       &Launches::slow);
   launches.AddLoss(
       "launch.trains", kOfGaps,

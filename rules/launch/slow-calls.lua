@@ -1,6 +1,7 @@
 -- A launch takes a few microseconds. Here it takes several times that although the queue is not full (a call that waits
 -- for room in the queue is back-pressure and harmless) and although the kernel is not new (first launches load code).
 -- What is left: several threads in CUDA at a time, who share a lock; a slow or crowded CPU; the profiler itself.
+-- Such launches cost also what the thread comes late to behind them: the next upload, the launch behind a wait.
 return {
   id        = "launch/slow-calls",
   title     = "Find out why kernel launches are slow",
@@ -17,7 +18,7 @@ return {
   optional   = { "launch.slow.median", "launch.slow.contended", "launch.threads", "capture.overhead", "window.time" },
   thresholds = { "min_share", "min_median", "min_contended", "min_overhead" },
 
-  symptom = "A kernel launch takes {median:time} although the GPU's queue is not full. The GPU is idle for {share:pct} of the time inside such launches.",
+  symptom = "A kernel launch takes {median:time} although the GPU's queue is not full. Because of such launches, the GPU computes nothing for {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { action = "Launch from one thread per process, or use one process per GPU; keep other threads out of CUDA calls (allocation, event queries) meanwhile" },

@@ -4,8 +4,10 @@
 #include <map>
 
 #include "engine/base/hash.h"
+#include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/launches/awaited_kernels.h"
 #include "engine/metrics/losses/launches/behind_launches.h"
+#include "engine/replay/launch_queue.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
 #include "engine/timeline/room.h"
@@ -112,7 +114,10 @@ class LaunchFinder : Finder {
     });
     result_.count = static_cast<std::int64_t>(all);
     result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
-    result_.call_median_ns = static_cast<double>(Median(std::move(calls)));
+    // A host that is always far ahead was held back only where the queue was full.
+    const bool told = calls.size() >= static_cast<std::size_t>(Number("replay.queue.samples"));
+    result_.call_median_ns = told || all == 0 ? static_cast<double>(Median(std::move(calls)))
+                                              : static_cast<double>(MeasureQueues(run_).usual_call);
   }
 
   // Whether the device ran out of work before the call could have reached it.
@@ -284,6 +289,17 @@ class LaunchFinder : Finder {
       for (const GapPiece piece : basis_.idle.pieces) {
         if (piece.cause == IdleCause::kLaunch) loss.AddPiece(piece);
       }
+      // Behind calls beside the GPU's work, the thread comes late to what it does next.
+      const double held = Number("replay.held_factor") * result_.call_median_ns;
+      ForEachDelay(
+          basis_,
+          [&](std::uint32_t, const HostPiece& piece) {
+            const auto length = static_cast<double>(piece.end - piece.start);
+            return piece.activity == Activity::kLaunch && length > usual && length < held;
+          },
+          [&](const Delay& delay) {
+            loss.AddSpan(delay.device, delay.idle.start, delay.idle.end);
+          });
     }
     result_.slow = loss.Build();
   }

@@ -136,6 +136,37 @@ TEST_CASE("launching calls that take long while the queue is empty are slow call
   CHECK(run->launches.slow_contended == 0);
 }
 
+// The GPU always has 5 ms of work, and its queue has room for far more than that.
+TEST_CASE("launching calls that take long are slow calls also where the host is far ahead") {
+  TraceBuilder story;
+  Repeat(50, 60_us, [&](int, Nanos at) {
+    story.Launch("work", {at, at + 40_us}, {at + 5_ms, at + 5_ms + 60_us});
+  });
+  CHECK(Analyzed(story)->launches.slow_median_ns == 40_us);
+}
+
+// In each step of 3 ms, the thread launches for 2.6 ms beside kernels, and only then uploads the
+// next batch, for which the GPU computes nothing for 0.38 ms.
+TEST_CASE("slow calls cost also what the thread comes late to behind them") {
+  const auto lost = [](Nanos call) {
+    TraceBuilder story;
+    Repeat(20, 3_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 2999_us});
+      story.OnStream(7).Launch("long", {at, at + call}, {at + 110_us, at + 2400_us});
+      for (int k = 1; k < 26; ++k) {
+        const Nanos begin = at + k * 100_us;
+        const Nanos start = at + 2400_us + k * 8_us;
+        story.Launch("short", {begin, begin + call}, {start, start + 8_us});
+      }
+      story.OnStream(9).CopyToGpu(8_MiB, MemoryKind::kPinned, {at + 2605_us, at + 2609_us},
+                                  {at + 2612_us, at + 2990_us});
+    });
+    return Analyzed(story)->launches.slow.lost->Total();
+  };
+  CHECK(lost(95_us) >= 18 * 378_us);
+  CHECK(lost(5_us) == 0);
+}
+
 TEST_CASE("slow calls beside calls of another thread of the process are contended") {
   TraceBuilder story;
   for (int i = 0; i < 50; ++i) {
