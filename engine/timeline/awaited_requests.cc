@@ -1,5 +1,6 @@
 // Waits for what comes from outside the program: requests, and answers of other programs.
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "engine/timeline/awaited.h"
@@ -71,7 +72,9 @@ void Awaited::FindRequests() {
         std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
       continue;
     Interval waited;
-    for (const std::uint32_t i : run_.os_of_thread[t]) {
+    const RowRange rows = run_.os_of_thread[t];
+    const std::size_t known = requests_[process].size();
+    for (const std::uint32_t i : rows) {
       const OsClass what = run_.names.Os(os.name[i]);
       if (what == OsClass::kWait) waited = {os.start[i], os.end[i]};
       // Right behind the wait: what arrived ended it.
@@ -80,6 +83,10 @@ void Awaited::FindRequests() {
       if (what == OsClass::kNetwork && waited.Length() > 0 && follows)
         requests_[process].push_back({waited.start, os.end[i]});
     }
+    // Its first wait began before the capture, so no row holds it: what follows waits is there.
+    if (requests_[process].size() > known &&
+        run_.names.Os(os.name[rows.first]) == OsClass::kNetwork)
+      requests_[process].push_back({std::numeric_limits<Nanos>::min(), os.end[rows.first]});
   }
   SortByEnd(&requests_);
   FindSilentRequests();

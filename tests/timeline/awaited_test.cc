@@ -128,6 +128,18 @@ TEST_CASE("a server that waits for a request has nothing to do") {
   CHECK(run.Idle(IdleCause::kHostWait) == 0);
 }
 
+// The wait of the thread that receives began before the capture, which therefore lacks it.
+TEST_CASE("the first request of a capture ends a wait that was not recorded") {
+  const auto idle = [](bool waits_later) {
+    TraceBuilder story = GapStory().OsCall("pthread_cond_timedwait", {102_us, 195_us});
+    story.Thread("api_server").OsCall("recv", {181_us, 190_us});
+    if (waits_later) story.OsCall("epoll_wait", {191_us, 900_us}).OsCall("recv", {901_us, 905_us});
+    return Analyzed(story).Idle(IdleCause::kNoWorkQueued);
+  };
+  CHECK(idle(true) == 93_us);
+  CHECK(idle(false) == 0);
+}
+
 // Passes of 1 ms, with `between` before each: it is given where the last pass ended, and where the
 // next one begins.
 template <typename Between>
