@@ -142,7 +142,7 @@ void DeclareHostFacts(Catalog* catalog) {
                {"",
                 "Time in which a kernel waits until another process had its turn on the device, "
                 "while the device idles or has room beside the kernels that run.",
-                ""},
+                "Kernels of all processes run at once, as far as the device has room."},
                &Host::gpu_switch);
   DeclareCode(catalog);
   DeclareDoing(catalog);
