@@ -93,7 +93,7 @@ void DeclareSequence(Catalog* catalog) {
   catalog->Of(&Analysis::launches)
       .Needs(HasLaunchSteps, "too few steps were found", "steps")
       .Add("launch.sequence.length", "count",
-           "Kernels in the sequence of kernels that repeats every step.",
+           "Kernels that the host launches one by one in the sequence that repeats every step.",
            &Launches::sequence_length)
       .Add("launch.sequence.same", "share",
            "Share of the steps with exactly the sequence of kernels and grids that repeats.",

@@ -115,9 +115,10 @@ class LaunchFinder : Finder {
     result_.count = static_cast<std::int64_t>(all);
     result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
     // A host that is always far ahead was held back only where the queue was full.
-    const bool told = calls.size() >= static_cast<std::size_t>(Number("replay.queue.samples"));
-    result_.call_median_ns = told || all == 0 ? static_cast<double>(Median(std::move(calls)))
-                                              : static_cast<double>(MeasureQueues(run_).usual_call);
+    const bool told = 2 * calls.size() >= all ||
+                      calls.size() >= static_cast<std::size_t>(Number("replay.queue.samples"));
+    result_.call_median_ns = told ? static_cast<double>(Median(std::move(calls)))
+                                  : static_cast<double>(MeasureQueues(run_).usual_call);
   }
 
   // Whether the device ran out of work before the call could have reached it.
@@ -209,8 +210,8 @@ class LaunchFinder : Finder {
     result_.framework = framework.Build();
   }
 
-  // Do the steps launch the same kernels, with the same grids, in the same order? What would break
-  // a capture?
+  // Do the steps launch the same kernels one by one, with the same grids, in the same order? What
+  // would break a capture?
   void Sequence() {
     const Steps& steps = run_.steps;
     if (!steps.known()) return;
@@ -228,7 +229,9 @@ class LaunchFinder : Finder {
       Fnv1a hash;
       std::size_t length = 0;
       for (; at < ops.size() && trace_.ops.start[ops[at]] < steps.all[i].end; ++at) {
-        if (trace_.ops.kind[ops[at]] != OpKind::kKernel || run_.IsComm(ops[at])) continue;
+        const bool of_graph = trace_.ops.in_graph[ops[at]] != 0;
+        if (trace_.ops.kind[ops[at]] != OpKind::kKernel || of_graph || run_.IsComm(ops[at]))
+          continue;
         hash.Add(trace_.ops.detail[ops[at]]);
         ++length;
       }

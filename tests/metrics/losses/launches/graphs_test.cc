@@ -41,6 +41,21 @@ TEST_CASE("graphs: launches, their length, and the gaps before them") {
   CHECK(cut == 10 * 92_us);
 }
 
+TEST_CASE("kernels of graphs are no sequence that could become one, and long launches are slow") {
+  TraceBuilder story;
+  Repeat(8, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    std::vector<Interval> nodes;
+    for (int node = 0; node < 60; ++node)
+      nodes.push_back({at + 210_us + node * 10_us, at + 219_us + node * 10_us});
+    story.GraphNodes("gemm", {at, at + 200_us}, nodes);
+    story.Launch("sample", {at + 830_us, at + 833_us}, {at + 840_us, at + 850_us});
+  });
+  const Analyzed run(story);
+  CHECK(run->launches.sequence_length == 1);
+  CHECK(run->launches.call_median_ns > 3'000);
+}
+
 TEST_CASE("graphs are no series where no steps say what belongs together") {
   TraceBuilder story;
   for (const Nanos at : {0_us, 900_us})
