@@ -46,6 +46,7 @@ STATES = [
     (r"\bidle\b", "idle"),
     (r"\bGPUs? waits?\b", "no compute"),
     (r"^(Start-up|The launching thread|The excess|Migrations)\b", "anything"),
+    (r"\bwait for their turn\b", "anything"),  # while others compute
     (r"\bwait(s|ing)?\b|\blate\b", "no compute"),
     (r"\b(takes?|run|runs)\b", "work"),
 ]
