@@ -124,9 +124,9 @@ struct RunSign {
   std::vector<std::string> languages;  // of a framework
   bool any_kind = false;               // not only models are written with the framework
   std::string record;                  // how to record a program whose loop is the framework's
-  bool by_nsys = false;                // Nsight Systems records its programs, not PyTorch's profiler
-  std::vector<std::string> in;         // where the name must stand: kernel, range, operator …
-  NameRule rule;                       // its value: the kind, framework or language
+  bool by_nsys = false;         // Nsight Systems records its programs, not PyTorch's profiler
+  std::vector<std::string> in;  // where the name must stand: kernel, range, operator …
+  NameRule rule;                // its value: the kind, framework or language
 };
 
 // An error number of NVIDIA's driver (kb/xids.toml).

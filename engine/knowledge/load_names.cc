@@ -138,8 +138,8 @@ void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
   const auto read = [&](const char* list, const char* value, RunSign::About about) {
     std::vector<NameRule> rules;
     ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
-      reader.OnlyFields(
-          entry, {value, "languages", "any_kind", "record", "by_nsys", "in", "any", "none", "examples"});
+      reader.OnlyFields(entry, {value, "languages", "any_kind", "record", "by_nsys", "in", "any",
+                                "none", "examples"});
       rule.value = reader.Text(entry, value);
       RunSign sign;
       sign.about = about;
