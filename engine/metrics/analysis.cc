@@ -102,7 +102,6 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   const auto calls = [&] {  // neither asks for steps or the window
     hand_overs = HandOvers(run);
     blocks = UnrecoveredBlocks(run, hand_overs);
-    phases = Phases(run);
   };
   const auto threads = static_cast<std::size_t>(std::max(1, options.jobs));
   SideBySide(2, threads, [&](std::size_t i) { i == 0 ? budget() : calls(); });
@@ -112,7 +111,10 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   }
   SideBySide(2, threads, [&](std::size_t i) {
     if (i == 0) idle = ExplainIdle(run, times, blocks, hand_overs);
-    if (i == 1) summaries = Summarize(run);  // needs the window alone
+    if (i == 1) {  // neither asks why devices idle
+      phases = Phases(run);
+      summaries = Summarize(run);
+    }
   });
   const Basis shared = basis();
   hardware = FindHardware(run, options.gpu, ObservedLinkRate(shared));

@@ -12,7 +12,7 @@ namespace advise {
 class Phases {
  public:
   Phases() = default;
-  explicit Phases(const Run& run);  // O(ranges + calls)
+  explicit Phases(const Run& run);  // asks for run.steps; O(ranges + calls log calls)
   // The most specific phase open in the process at that time.
   Phase At(std::uint32_t process, Nanos time) const;
   const IntervalSet& Of(std::uint32_t process, Phase phase) const {
