@@ -10,6 +10,7 @@
 
 #include "engine/base/ascii.h"
 #include "engine/base/is_in.h"
+#include "engine/base/template.h"
 #include "engine/base/text.h"
 #include "engine/replay/replay.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/base/is_in.h"
+#include "engine/base/template.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/base/template.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/layout.h"

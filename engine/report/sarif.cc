@@ -9,6 +9,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/advice/report_views.h"
+#include "engine/base/template.h"
 #include "engine/base/text.h"
 #include "engine/report/finding_text.h"
 #include "engine/report/json_value.h"

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/base/is_in.h"
+#include "engine/base/template.h"
 #include "engine/base/text.h"
 #include "engine/report/check_text.h"
 #include "engine/report/finding_text.h"

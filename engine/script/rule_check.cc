@@ -9,6 +9,7 @@
 #include "engine/advice/audience.h"
 #include "engine/base/ascii.h"
 #include "engine/base/is_in.h"
+#include "engine/base/template.h"
 #include "engine/base/text.h"
 #include "engine/script/rule_code.h"
 #include "engine/script/stand_ins.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/template.h"
 #include "engine/base/text.h"
 #include "engine/script/handles.h"
 #include "engine/script/test_reader.h"

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/base/template.h"
 #include "tests/support/dice.h"
 
 namespace advise {
@@ -250,6 +251,8 @@ TEST_CASE("code of a fix names the kernel, and keeps braces of its own") {
         "ncu --kernel-name 'regex:gemm'");
   CHECK(FillCode("ncu --kernel-name {other:function}", name) == "ncu --kernel-name NAME");
   CHECK(FillCode("ncu --kernel-name {worst:function}") == "ncu --kernel-name NAME");
+  const auto nameless = [](std::string_view) { return std::optional<std::string>("(?)"); };
+  CHECK(FillCode("ncu --kernel-name {worst:function}", nameless) == "ncu --kernel-name NAME");
   const std::string python = "print(f\"{loss:.3f}\", {\"a\": 1})";
   CHECK(FillCode(python, name) == python);
   CHECK(CodePlaces(python + "{worst:function}").size() == 1);

@@ -1,4 +1,5 @@
 // Names that a trace holds, on their way into a report: safe for a terminal, a page and a table.
+#include "engine/base/template.h"
 #include "engine/base/text.h"
 #include "engine/knowledge/embedded.h"
 #include "engine/report/html_text.h"
