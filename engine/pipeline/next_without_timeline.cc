@@ -7,6 +7,7 @@
 
 #include "engine/facts/rows.h"
 #include "engine/pipeline/answer.h"
+#include "engine/pipeline/measure_command.h"
 
 namespace advise {
 namespace {
@@ -22,7 +23,7 @@ bool IsOfOtherAccelerator(const Report& report) {
 
 bool IsForTorch(const Knowledge& knowledge, const Report& report) {
   return !report.inputs.empty() && report.inputs.front().kind == "kineto" &&
-         !knowledge.IsRecordedByNsys(report.run.framework);
+         (IsAmd(report) || !knowledge.IsRecordedByNsys(report.run.framework));
 }
 
 std::string TorchCommand(const Knowledge& knowledge, const Report& report, const char* options) {

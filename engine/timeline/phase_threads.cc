@@ -81,7 +81,8 @@ void Phases::FromThreads(const Run& run) {
       run.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; });
   for (std::uint32_t p = 0; p < sets_.size(); ++p) {
     ThreadPasses passes = PassesOfThreads(run, LaunchesOf(run, p, updates));
-    if (passes.backward.empty()) continue;
+    // Threads may have the role by the name of their process: then it tells nothing.
+    if (passes.backward.empty() || (passes.forward.empty() && passes.optimizer.empty())) continue;
     const auto set = [&](Phase phase, std::vector<Interval> spans) {
       const auto slot = static_cast<std::size_t>(phase);
       if (spans.empty()) return;

@@ -5,6 +5,7 @@
 
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/care_notes.h"
+#include "engine/pipeline/next_without_timeline.h"
 #include "engine/report/finding_text.h"
 #include "tests/support/analyzed.h"
 #include "tests/support/fact_infos.h"
@@ -269,6 +270,14 @@ TEST_CASE("whoever runs a server is told how its own profiler starts") {
   CHECK_THAT(command("vLLM"), Catch::Contains("--profiler-config"));
   CHECK_THAT(command("PyTorch"), Catch::StartsWith("profile(schedule="));
   CHECK_THAT(command("JAX"), Catch::StartsWith("nsys profile"));  // no loop of PyTorch's
+}
+
+TEST_CASE("Nsight Systems is for NVIDIA's GPUs only") {
+  Report report = ReportWith(20, 0, 0, {{IdleCause::kLaunch, 980}});
+  report.run.framework = "JAX";
+  CHECK_FALSE(IsForTorch(ShippedKnowledge(), report));
+  report.devices.front().name = "AMD Instinct MI300X";
+  CHECK(IsForTorch(ShippedKnowledge(), report));
 }
 
 TEST_CASE("where launches were recorded, the program did work on the GPU") {

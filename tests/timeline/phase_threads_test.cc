@@ -62,6 +62,14 @@ TEST_CASE("a second thread that is not autograd's tells no passes") {
   CHECK(t.Of("norm") == Phase::kUnnamed);
 }
 
+TEST_CASE("where all threads are called after autograd, none tells a pass") {
+  TraceBuilder story;
+  for (int i = 0; i < 6; ++i)
+    story.Thread("autograd_benchmark")
+        .Launch("norm", {i * 1_ms, i * 1_ms + 5_us}, {i * 1_ms + 10_us, i * 1_ms + 60_us});
+  CHECK_FALSE(Analyzed(story)->phases.known(Phase::kBackward));
+}
+
 TEST_CASE("ranges that name a pass come first") {
   Training t;
   t.story.Range("forward", {0, 450_us});

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/metrics/losses/ranks/time_alone.h"
+#include "engine/metrics/losses/kernels/time_alone.h"
 #include "engine/timeline/room.h"
 
 namespace advise {

@@ -1,4 +1,4 @@
-#include "engine/metrics/losses/ranks/time_alone.h"
+#include "engine/metrics/losses/kernels/time_alone.h"
 
 #include <algorithm>
 #include <iterator>

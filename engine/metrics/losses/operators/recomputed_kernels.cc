@@ -1,5 +1,7 @@
-#include <array>
+#include <algorithm>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "engine/metrics/losses/operators/recomputed_forward.h"
 
@@ -16,6 +18,7 @@ class SequenceFinder : Finder {
         phases_(phases),
         memory_bytes_per_s_(memory_bytes_per_s),
         products_(run_.names.Shapes([](const KernelClass& c) { return c.Multiplies(); })),
+        length_(static_cast<std::size_t>(Number("activations.sequence"))),
         loss_(basis) {}
 
   RecomputedForward Find() {
@@ -30,8 +33,7 @@ class SequenceFinder : Finder {
   }
 
  private:
-  static constexpr std::size_t kLength = 4;
-  using Sequence = std::array<std::uint32_t, kLength>;  // shapes of kernels
+  using Sequence = std::vector<std::uint32_t>;  // shapes of kernels
   using Ops = std::vector<std::uint32_t>;
 
   // Kernels of the phase that follow each other on their stream, collectives left out.
@@ -56,20 +58,20 @@ class SequenceFinder : Finder {
 
   Sequence At(const Ops& run, std::size_t first) const {
     Sequence shapes;
-    for (std::size_t i = 0; i < kLength; ++i) shapes[i] = trace_.ops.detail[run[first + i]];
+    for (std::size_t i = 0; i < length_; ++i) shapes.push_back(trace_.ops.detail[run[first + i]]);
     return shapes;
   }
 
   // Kernels that only repeat, or only move data, can stand in any pass.
   bool IsTelling(const Sequence& shapes) const {
     const std::set<std::uint32_t> different(shapes.begin(), shapes.end());
-    return different.size() + 1 >= kLength &&
+    return different.size() + 1 >= length_ &&
            std::any_of(shapes.begin(), shapes.end(),
                        [&](std::uint32_t shape) { return products_.Has(shape); });
   }
 
   void Read(const Ops& run) {
-    for (std::size_t i = 0; i + kLength <= run.size(); ++i) {
+    for (std::size_t i = 0; i + length_ <= run.size(); ++i) {
       const Sequence shapes = At(run, i);
       if (IsTelling(shapes)) forward_.insert(shapes);
     }
@@ -77,12 +79,12 @@ class SequenceFinder : Finder {
 
   void Mark(const Ops& run) {
     std::size_t gone = 0;  // up to here, kernels are computed again
-    for (std::size_t i = 0; i + kLength <= run.size(); ++i) {
+    for (std::size_t i = 0; i + length_ <= run.size(); ++i) {
       if (!forward_.contains(At(run, i))) continue;
       const Nanos start = trace_.ops.start[run[i]];
       if (i >= gone && basis_.InLoop(start)) loss_.Count(start, 0, 0);
-      for (std::size_t k = std::max(i, gone); k < i + kLength; ++k) Remove(run[k]);
-      gone = i + kLength;
+      for (std::size_t k = std::max(i, gone); k < i + length_; ++k) Remove(run[k]);
+      gone = i + length_;
     }
   }
 
@@ -104,6 +106,7 @@ class SequenceFinder : Finder {
   const Phases& phases_;
   const double memory_bytes_per_s_;
   const ShapeSet products_;
+  const std::size_t length_;
   LossBuilder loss_;
   std::set<Sequence> forward_;
   double moved_ns_ = 0;

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "engine/metrics/losses/ranks/time_alone.h"
+#include "engine/metrics/losses/kernels/time_alone.h"
 
 namespace advise {
 namespace {
