@@ -18,6 +18,26 @@ bool IsWorkBetween(const Interval& read, const Interval& next) {
 
 }  // namespace
 
+bool SaysTraining(const Run& run) {
+  const auto says = [&](const char* in, StringId name) {
+    for (const std::size_t i : run.knowledge.RunSignsOf(in, run.trace.strings[name])) {
+      const RunSign& sign = run.knowledge.run_signs()[i];
+      if (sign.about == RunSign::About::kKind && sign.rule.value == "training") return true;
+    }
+    return false;
+  };
+  std::unordered_set<StringId> seen;
+  const auto any = [&](const char* in, const auto& rows, auto name_of) {
+    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      return seen.insert(name_of(row)).second && says(in, name_of(row));
+    });
+  };
+  if (any("kernel", run.trace.shapes, [](const KernelShape& shape) { return shape.name; }))
+    return true;
+  seen.clear();
+  return any("range", run.trace.ranges.name, [](StringId name) { return name; });
+}
+
 Awaited::Awaited(const Run& run)
     : run_(run),
       awaited_share_(run.knowledge.Number("input.awaited_share")),
@@ -32,26 +52,6 @@ Awaited::Awaited(const Run& run)
   FindInput();
   FindHandOvers();
   FindWaitsBeforeUploads();
-}
-
-bool Awaited::SaysTraining() const {
-  const auto says = [&](const char* in, StringId name) {
-    for (const std::size_t i : run_.knowledge.RunSignsOf(in, run_.trace.strings[name])) {
-      const RunSign& sign = run_.knowledge.run_signs()[i];
-      if (sign.about == RunSign::About::kKind && sign.rule.value == "training") return true;
-    }
-    return false;
-  };
-  std::unordered_set<StringId> seen;
-  const auto any = [&](const char* in, const auto& rows, auto name_of) {
-    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
-      return seen.insert(name_of(row)).second && says(in, name_of(row));
-    });
-  };
-  if (any("kernel", run_.trace.shapes, [](const KernelShape& shape) { return shape.name; }))
-    return true;
-  seen.clear();
-  return any("range", run_.trace.ranges.name, [](StringId name) { return name; });
 }
 
 void Awaited::SortByEnd(std::vector<std::vector<Interval>>* lists) {
@@ -208,7 +208,7 @@ bool Awaited::MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const
 void Awaited::FindWaitsBeforeUploads() {
   const Trace& trace = run_.trace;
   before_uploads_.resize(trace.threads.size());
-  if (workers_recorded_ || !SaysTraining()) return;
+  if (workers_recorded_ || !SaysTraining(run_)) return;
   const auto value = static_cast<std::int64_t>(run_.knowledge.Number("copy.tiny_bytes"));
   const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
   const double usual = run_.knowledge.Number("replay.hand_over.usual");

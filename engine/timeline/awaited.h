@@ -8,6 +8,9 @@
 
 namespace advise {
 
+// A kernel or a range says that weights are updated. O(kernels + ranges).
+bool SaysTraining(const Run& run);
+
 class Awaited {
  public:
   // O(n log n) in the OS calls, and in the ranges and calls of all threads.
@@ -56,8 +59,6 @@ class Awaited {
   // A launching thread receives or answers requests itself, time after time, in a program that does
   // not train.
   bool Serves() const { return serves_; }
-  // A kernel or a range says that weights are updated. O(kernels + ranges).
-  bool SaysTraining() const;
 
   // A compiler ran beside the program.
   bool CompilerSeen() const { return compiler_seen_; }

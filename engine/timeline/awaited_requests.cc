@@ -156,7 +156,7 @@ void Awaited::FindInput() {
     const bool talks =
         messages.steps() >= least &&
         static_cast<double>(messages.steps()) >= usual * static_cast<double>(run_.steps.all.size());
-    if ((received.size() >= least || talks) && !SaysTraining()) {
+    if ((received.size() >= least || talks) && !SaysTraining(run_)) {
       serves_ = true;
       input_[t] = IntervalSet::Of(std::move(received));
     } else if (static_cast<double>(as_long_as_people.size()) <=

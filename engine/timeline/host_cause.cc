@@ -96,7 +96,7 @@ bool HostCauses::Serves() const {
   const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
   const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
   return request_waits_.size() >= least && Median(request_waits_) < as_people &&
-         !awaited_.SaysTraining();
+         !SaysTraining(run_);
 }
 
 std::vector<HostCauses::Piece> HostCauses::Explain(std::uint32_t thread, Nanos start, Nanos end) {

@@ -15,7 +15,8 @@ struct Rests {
   IntervalSet AtWork(Nanos until) const { return waits.GapsWithin(first, until); }
 };
 
-// O(n log n) in the thread's calls.
-Rests RestsOf(const Run& run, std::uint32_t thread);
+// O(n log n) in the thread's calls. `receives`: what comes from the network is its work, as what it
+// reads from files is; otherwise it waits for it.
+Rests RestsOf(const Run& run, std::uint32_t thread, bool receives = false);
 
 }  // namespace advise

@@ -393,6 +393,37 @@ TEST_CASE("no fix makes the run faster than its workers load") {
   CHECK(bound != "the data loader");
 }
 
+// Steps of 2 ms in which the GPU works all the time, in a program that trains or not. A thread
+// receives for 1 ms in each, and rests; another one listens all the time.
+Nanos GainBesideReceiver(bool trains, std::string* bound) {
+  TraceBuilder story;
+  Repeat(20, 2_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1900_us});
+    story.Launch(trains ? "adamw_kernel" : "more_work", {at + 6_us, at + 9_us},
+                 {at + 1900_us, at + 1950_us});
+    story.Sync({at + 10_us, at + 1960_us}, "cudaDeviceSynchronize");
+  });
+  story.Thread("feeder");
+  Repeat(20, 2_ms, [&](int, Nanos at) {
+    story.OsCall("recv", {at, at + 500_us});
+    story.OsCall("recv", {at + 600_us, at + 1_ms});
+    story.OsCall("pthread_cond_wait", {at + 1_ms, at + 2_ms});
+  });
+  story.Thread("listener");
+  Repeat(20, 2_ms, [&](int, Nanos at) { story.OsCall("recv", {at, at + 2_ms}); });
+  const Analyzed run(story, kAuto);
+  return run->replay().Gain(AllOps(run, 0.1F), bound);
+}
+
+TEST_CASE("training becomes no faster than the thread that receives its data; a server does") {
+  std::string bound;
+  CHECK(GainBesideReceiver(true, &bound) < 21_ms);
+  CHECK(bound == "the data loader");
+  CHECK(GainBesideReceiver(false, &bound) > 30_ms);
+  CHECK(bound != "the data loader");
+}
+
 TEST_CASE("workers that were never seen to rest set no pace") {
   TraceBuilder story;
   Repeat(20, 2_ms, [&](int, Nanos at) {

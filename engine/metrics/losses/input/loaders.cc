@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/timeline/awaited.h"
 #include "engine/timeline/handed_memory.h"
 #include "engine/timeline/rests.h"
 
@@ -18,7 +19,11 @@ struct AtWork {
 class LoaderFinder {
  public:
   explicit LoaderFinder(const Run& run)
-      : run_(run), trace_(run.trace), handed_(HandedMemory(run)) {}
+      : run_(run),
+        trace_(run.trace),
+        trains_(SaysTraining(run)),
+        never_rests_(run.knowledge.Number("input.never_rests")),
+        handed_(HandedMemory(run)) {}
 
   Loaders Find() {
     LoaderRanges();
@@ -106,30 +111,39 @@ class LoaderFinder {
         TimeOf(result_.worker_threads.empty() && at_work_.empty() ? readers_ : at_work_);
   }
 
+  bool NeverRests(const AtWork& loader) const {
+    return static_cast<double>(loader.time) >= never_rests_ * static_cast<double>(loader.seen);
+  }
+
   // How long the loaders work side by side on what they load in the window; 0 where one of them
   // never rests: the launching thread may wait for it, or its rests were not recorded.
   Nanos TimeOf(const std::vector<AtWork>& loaders) const {
-    const double never_rests = run_.knowledge.Number("input.never_rests");
     Nanos together = 0;
     for (const AtWork& loader : loaders) {
-      if (static_cast<double>(loader.time) >= never_rests * static_cast<double>(loader.seen))
-        return 0;
+      if (NeverRests(loader)) return 0;
       together += loader.time;
     }
     return loaders.empty() ? 0 : together / static_cast<Nanos>(loaders.size());
   }
 
   // What a thread that may load reads, and when it is at work: a worker is whenever it does not
-  // wait, another one while it reads.
+  // wait, another one while it reads. What a thread receives in a program that trains are batches
+  // from elsewhere; in a server they are requests.
   void OsCallsOfLoader(std::uint32_t t, bool worker, std::vector<Interval>* busy) {
     const std::size_t read_before = result_.reads.size();
+    const bool may_receive = trains_ && run_.names.ThreadRole(t) != Role::kCommunication;
+    std::size_t received = 0;
     for (const std::uint32_t i : run_.os_of_thread[t]) {
-      if (run_.names.Os(trace_.os_calls.name[i]) != OsClass::kFileIo) continue;
+      const OsClass os = run_.names.Os(trace_.os_calls.name[i]);
+      received += may_receive && os == OsClass::kNetwork ? 1 : 0;
+      if (os != OsClass::kFileIo) continue;
       result_.reads.push_back({trace_.os_calls.start[i], trace_.os_calls.end[i]});
       if (!worker) busy->push_back(result_.reads.back());
     }
-    if (!worker && result_.reads.size() == read_before) return;
-    const Rests rests = RestsOf(run_, t);
+    const std::size_t loads = received + result_.reads.size() - read_before;
+    if (!worker && loads == 0) return;
+    const bool often = run_.steps.known() && loads >= run_.steps.all.size();
+    const Rests rests = RestsOf(run_, t, !worker && often && received > 0);
     if (!rests.Recorded()) return;
     const IntervalSet at_work = rests.AtWork(rests.last);
     const Nanos time = at_work.OverlapWith(run_.window.start, run_.window.end);
@@ -137,9 +151,10 @@ class LoaderFinder {
         0, std::min(rests.last, run_.window.end) - std::max(rests.first, run_.window.start));
     result_.working_ns += time;
     if (!worker) {
-      const bool often =
-          run_.steps.known() && result_.reads.size() - read_before >= run_.steps.all.size();
-      if (often) readers_.push_back({time, seen});
+      // Who receives all the time may as well wait for a message that has nothing to do with data.
+      const AtWork reader{time, seen};
+      const bool listens = received == loads && NeverRests(reader);
+      if (often && !listens) readers_.push_back(reader);
       return;
     }
     busy->insert(busy->end(), at_work.intervals().begin(), at_work.intervals().end());
@@ -157,11 +172,13 @@ class LoaderFinder {
 
   const Run& run_;
   const Trace& trace_;
+  const bool trains_;
+  const double never_rests_;
   const std::vector<std::vector<Interval>> handed_;  // by thread: see HandedMemory
   std::vector<AtWork> at_work_;                      // workers
-  std::vector<AtWork> readers_;                      // other threads that read in each step
-  Nanos worker_time_ = 0;                            // of workers that do not wait
-  Nanos worker_seen_ = 0;                            // from the first to the last call of each
+  std::vector<AtWork> readers_;  // other threads that read or receive in each step
+  Nanos worker_time_ = 0;        // of workers that do not wait
+  Nanos worker_seen_ = 0;        // from the first to the last call of each
   std::map<StringId, LoaderName> loader_names_;
   Loaders result_;
 };
