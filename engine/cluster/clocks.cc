@@ -21,8 +21,8 @@ constexpr std::size_t kReferences = 4;  // aligned ranks tried for one that does
 // When a shift fits, and when it is the only one.
 struct FitRules {
   explicit FitRules(const Knowledge& knowledge)
-      : at_once(static_cast<Nanos>(knowledge.Number("cluster.align_at_once"))),
-        least(static_cast<std::size_t>(knowledge.Number("cluster.align_least"))),
+      : at_once(knowledge.Time("cluster.align_at_once")),
+        least(knowledge.CountOf("cluster.align_least")),
         overlap(knowledge.Number("cluster.align_overlap")),
         unlike(knowledge.Number("cluster.align_unlike")),
         distinct(knowledge.Number("cluster.align_distinct")) {}
@@ -245,10 +245,10 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
   if (count == 0) return clocks;
   clocks.source[ranks.front().clock] = ClockSource::kOne;
   const FitRules rules(knowledge);
-  const auto within = static_cast<Nanos>(knowledge.Number("cluster.align_within"));
-  const auto stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
-  const auto sharp = static_cast<Nanos>(knowledge.Number("cluster.late_least"));
-  const auto near_utc = static_cast<Nanos>(knowledge.Number("cluster.utc_within"));
+  const auto within = knowledge.Time("cluster.align_within");
+  const auto stray = knowledge.Time("cluster.utc_stray");
+  const auto sharp = knowledge.Time("cluster.late_least");
+  const auto near_utc = knowledge.Time("cluster.utc_within");
 
   // One rank speaks for its clock: the first of the report.
   std::vector<const RankSummary*> speaker(count, nullptr);

@@ -139,7 +139,7 @@ void NoteAlignment(const Knowledge& knowledge, Cluster* run) {
                     " in one report)",
                     run->job.steps, run->job.most_steps));
   }
-  const auto stray = static_cast<Nanos>(knowledge.Number("cluster.utc_stray"));
+  const auto stray = knowledge.Time("cluster.utc_stray");
   if (run->clocks.skew > stray) {
     run->notes.push_back(
         fmt::format("the hosts' clocks are up to {:.3g} s apart: times were aligned on "

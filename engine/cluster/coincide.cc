@@ -20,13 +20,13 @@ struct Peak {
 }  // namespace
 
 CoincideRules::CoincideRules(const Knowledge& knowledge)
-    : together(static_cast<Nanos>(knowledge.Number("cluster.late_least"))),
-      least(static_cast<std::size_t>(knowledge.Number("cluster.align_least"))),
+    : together(knowledge.Time("cluster.late_least")),
+      least(knowledge.CountOf("cluster.align_least")),
       least_share(knowledge.Number("cluster.coincide_share")),
       candidate_share(knowledge.Number("cluster.coincide_candidate")),
       distinct(knowledge.Number("cluster.coincide_distinct")),
-      resolution(static_cast<Nanos>(knowledge.Number("cluster.clock_resolution"))),
-      stray(static_cast<Nanos>(knowledge.Number("cluster.utc_stray"))) {}
+      resolution(knowledge.Time("cluster.clock_resolution")),
+      stray(knowledge.Time("cluster.utc_stray")) {}
 
 std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
                                     const std::vector<Nanos>& second, const CoincideRules& rules) {

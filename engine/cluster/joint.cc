@@ -32,8 +32,7 @@ class Matcher {
   Matcher(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Knowledge& knowledge)
       : ranks_(ranks),
         knowledge_(knowledge),
-        tolerance_(std::max(4 * clocks.residual,
-                            static_cast<Nanos>(knowledge.Number("cluster.end_together")))) {
+        tolerance_(std::max(4 * clocks.residual, knowledge.Time("cluster.end_together"))) {
     std::map<std::string, std::uint32_t> kinds;
     std::map<std::string, std::uint32_t> groups;
     std::map<int, std::int32_t> numbers;
@@ -148,7 +147,7 @@ class Matcher {
         collectives.push_back(std::move(members));
       }
       const auto parts = SplitMerged(collectives, knowledge_.Number("cluster.habit_share"),
-                                     static_cast<Nanos>(knowledge_.Number("cluster.late_least")));
+                                     knowledge_.Time("cluster.late_least"));
       for (std::size_t c = 0; c < list.size(); ++c) {
         if (parts[c].size() < 2) continue;
         const std::vector<std::size_t> whole = std::move(found_[list[c]]);

@@ -103,7 +103,7 @@ class LatenessFinder {
     std::vector<double> waits_for(ranks_.size(), 0);
     std::vector<double> waits_among(ranks_.size(), 0);
     std::vector<double> took_part(ranks_.size(), 0);
-    const auto least = static_cast<Nanos>(knowledge_.Number("cluster.late_least"));
+    const auto least = knowledge_.Time("cluster.late_least");
     const double together = knowledge_.Number("comm.together_share");
     for (const JointCollective& collective : joint_.all) {
       if (joint_.IsPointToPoint(collective)) continue;
@@ -167,7 +167,7 @@ class LatenessFinder {
   // Without collectives, who comes last at the end of a step.
   void JudgeSteps(std::vector<double>* late_ns, std::vector<double>* late_at,
                   std::vector<double>* waits_among) {
-    const auto least = static_cast<Nanos>(knowledge_.Number("cluster.late_least"));
+    const auto least = knowledge_.Time("cluster.late_least");
     for (std::size_t s = 0; s < job_.steps; ++s) {
       std::vector<Nanos> owns;
       std::uint32_t slowest = 0;

@@ -151,8 +151,8 @@ class StrategyFinder {
     if (divided_ || tensor_.across || Runs(ranks_, "one-kernel-all-reduce")) return;
     if (found_.tensor > 2 && NvlinkRate(ranks_, knowledge_) <= 0) return;
     const bool tokens = Runs(ranks_, "tokens");
-    const auto longest = static_cast<Nanos>(knowledge_.Number("cluster.latency_call"));
-    const auto large = static_cast<std::int64_t>(knowledge_.Number("cluster.latency_message"));
+    const auto longest = knowledge_.Time("cluster.latency_call");
+    const auto large = knowledge_.BytesOf("cluster.latency_message");
     const double one_shot = knowledge_.Number("cluster.one_shot_call");
     std::vector<Nanos> calls;
     for (const JointCollective& c : joint_.all) {

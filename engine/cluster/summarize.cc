@@ -218,7 +218,7 @@ class Summarizer {
                      [](const RankKernel& a, const RankKernel& b) {
                        return a.total != b.total ? a.total > b.total : a.name < b.name;
                      });
-    const auto most = static_cast<std::size_t>(run_.knowledge.Number("cluster.kernels_kept"));
+    const auto most = run_.knowledge.CountOf("cluster.kernels_kept");
     if (rank->kernels.size() > most) rank->kernels.resize(most);
   }
 

@@ -149,7 +149,7 @@ class PathFinder {
 
   // The rate of large collectives, and the transfer beyond the usual rate.
   void Measure() {
-    const auto least = static_cast<std::int64_t>(knowledge_.Number("cluster.large_message"));
+    const auto least = knowledge_.BytesOf("cluster.large_message");
     const auto large = [&](const JointCollective& c) { return c.bytes >= least && IsOn(c); };
     double bus_bytes = 0;
     double transfer = 0;

@@ -15,8 +15,7 @@ class TurnFinder {
       : ranks_(ranks),
         joint_(joint),
         job_(job),
-        least_(std::max(static_cast<Nanos>(knowledge.Number("cluster.late_least")),
-                        2 * clocks.residual)),
+        least_(std::max(knowledge.Time("cluster.late_least"), 2 * clocks.residual)),
         together_(knowledge.Number("comm.together_share")),
         usual_(knowledge.Number("cluster.uneven_segment")) {}
 

@@ -93,7 +93,7 @@ class Comparer {
   }
 
   void Times(const WorkMatch& match) {
-    const auto least = static_cast<std::size_t>(knowledge_.Number("compare.least_steps"));
+    const auto least = knowledge_.CountOf("compare.least_steps");
     const std::vector<double> a = StepLengths(before_, least);
     const std::vector<double> b = StepLengths(after_, least);
     if (a.empty() || b.empty()) return WindowTimes(match);
@@ -116,8 +116,7 @@ class Comparer {
     units_before_ = WindowNs(before_) / result_.before.ns;
     units_after_ = WindowNs(after_) / result_.after.ns;
     if (std::min(a.size(), b.size()) >= least) {
-      const BootstrapPair pair =
-          Bootstrap(a, b, static_cast<std::size_t>(knowledge_.Number("compare.resamples")));
+      const BootstrapPair pair = Bootstrap(a, b, knowledge_.CountOf("compare.resamples"));
       result_.before.low_ns = pair.low_a;
       result_.before.high_ns = pair.high_a;
       result_.after.low_ns = pair.low_b / result_.work_ratio;

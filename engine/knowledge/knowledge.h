@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/units.h"
 #include "engine/knowledge/name_pattern.h"
 #include "engine/knowledge/operator_formula.h"
 #include "engine/knowledge/step_size.h"
@@ -253,7 +254,15 @@ class Knowledge {
   // A number of kb/metrics.toml ("idle.launch_latency") or kb/ranking.toml ("ranking.high_share"),
   // by name; the program stops when it is unknown.
   double Number(std::string_view name) const;
-  // The same for a name that is made of data ("precision.tensor_ratio_90"): 0 when it is unknown.
+  // The same in nanoseconds, of things, and in bytes: the fraction is cut off.
+  Nanos Time(std::string_view name) const { return static_cast<Nanos>(Number(name)); }
+  std::size_t CountOf(std::string_view name) const {
+    return static_cast<std::size_t>(Number(name));
+  }
+  std::int64_t BytesOf(std::string_view name) const {
+    return static_cast<std::int64_t>(Number(name));
+  }
+  // Number for a name that is made of data ("precision.tensor_ratio_90"): 0 when it is unknown.
   double NumberOrZero(std::string_view name) const;
   const std::map<std::string, Threshold, std::less<>>& numbers() const { return numbers_; }
 

@@ -43,9 +43,11 @@ class Finder {
  protected:
   explicit Finder(const Basis& basis) : basis_(basis), run_(basis.run), trace_(basis.run.trace) {}
 
-  // Of the knowledge base; Time() in whole nanoseconds.
+  // Of the knowledge base.
   double Number(std::string_view name) const { return run_.knowledge.Number(name); }
-  Nanos Time(std::string_view name) const { return static_cast<Nanos>(Number(name)); }
+  Nanos Time(std::string_view name) const { return run_.knowledge.Time(name); }
+  std::size_t CountOf(std::string_view name) const { return run_.knowledge.CountOf(name); }
+  std::int64_t BytesOf(std::string_view name) const { return run_.knowledge.BytesOf(name); }
   Nanos Length(std::uint32_t op) const { return trace_.ops.Length(op); }
   // Devices that did work, at least one: sums over devices become means by it.
   double Devices() const {

@@ -116,7 +116,7 @@ bool RequestsMatter(const Analysis& analysis) {
 // What the calls that launched the work do not tell.
 void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Trace& trace = analysis.run.trace;
-  const auto skew = static_cast<Nanos>(analysis.run.knowledge.Number("idle.clock_skew"));
+  const auto skew = analysis.run.knowledge.Time("idle.clock_skew");
   const auto [launched, unknown] = CountLaunched(trace.ops);
   std::size_t early = 0;
   for (std::size_t op = 0; op < trace.ops.size(); ++op) {

@@ -79,7 +79,7 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
     const auto* text = CellOf<std::string>(row, "name");
     if (text != nullptr) all.push_back(KernelFunction(SafeText(*text)));
   }
-  const auto most = static_cast<std::size_t>(knowledge.Number("measure.kernels"));
+  const auto most = knowledge.CountOf("measure.kernels");
   const double enough = knowledge.Number("measure.enough_share");
   std::vector<std::string> functions;
   double launches = 0;

@@ -83,10 +83,8 @@ std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
 }
 
 HelperLimits HelperLimitsOf(const Knowledge& knowledge) {
-  return {static_cast<Nanos>(knowledge.Number("part.rest")),
-          static_cast<Nanos>(knowledge.Number("part.at_once")),
-          static_cast<std::size_t>(knowledge.Number("part.least_times")),
-          knowledge.Number("part.far_more")};
+  return {knowledge.Time("part.rest"), knowledge.Time("part.at_once"),
+          knowledge.CountOf("part.least_times"), knowledge.Number("part.far_more")};
 }
 
 std::vector<RankSummary> IdentitiesIn(const Trace& trace, const Knowledge& knowledge) {

@@ -66,7 +66,7 @@ std::map<std::uint32_t, Submissions> ByProcess(const Run& run) {
 // By thread: its launches that returned after the end of their kernel, less those that did not. A
 // kernel of a few microseconds may end before its launch returns: only longer ones tell.
 std::vector<std::int64_t> WaitingLaunches(const Run& run) {
-  const auto longer = static_cast<Nanos>(run.knowledge.Number("idle.host_ahead"));
+  const auto longer = run.knowledge.Time("idle.host_ahead");
   const OpTable& ops = run.trace.ops;
   std::vector<std::int64_t> waiting(run.trace.threads.size(), 0);
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
@@ -94,7 +94,7 @@ Nanos QuickLaunch(const Run& run) {
 // returned, where these are more.
 std::vector<std::size_t> DepthsOfStreams(const Run& run) {
   const OpTable& ops = run.trace.ops;
-  const auto usual = static_cast<std::size_t>(run.knowledge.Number("replay.queue.depth"));
+  const auto usual = run.knowledge.CountOf("replay.queue.depth");
   std::vector<std::size_t> depths(run.trace.streams.size(), usual);
   std::vector<std::vector<Nanos>> ends(depths.size());
   std::vector<std::size_t> ended(depths.size(), 0);
@@ -114,7 +114,7 @@ std::vector<std::size_t> DepthsOfStreams(const Run& run) {
 
 LaunchQueues MeasureQueues(const Run& run) {
   const Knowledge& knowledge = run.knowledge;
-  const auto least = static_cast<std::size_t>(knowledge.Number("replay.queue.least"));
+  const auto least = knowledge.CountOf("replay.queue.least");
   const std::vector<std::int64_t> waiting = WaitingLaunches(run);
   const double deep_share = knowledge.Number("replay.queue.deep_share");
   const CallTable& calls = run.trace.calls;
@@ -153,8 +153,8 @@ LaunchQueues MeasureQueues(const Run& run) {
       }
     }
   }
-  const auto assumed = static_cast<Nanos>(knowledge.Number("replay.call_cost"));
-  const auto samples = static_cast<std::size_t>(knowledge.Number("replay.queue.samples"));
+  const auto assumed = knowledge.Time("replay.call_cost");
+  const auto samples = knowledge.CountOf("replay.queue.samples");
   for (auto& [name, lengths] : of_name) {
     if (lengths.size() >= samples) queues.usual_of_name[name] = Median(std::move(lengths));
   }

@@ -9,7 +9,7 @@ namespace {
 class PollFinder {
  public:
   explicit PollFinder(const Run& run)
-      : run_(run), shortest_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))) {
+      : run_(run), shortest_(run.knowledge.Time("replay.hand_over.pause")) {
     polls_.asks_again.assign(run.trace.calls.size(), 0);
     polls_.awaited.assign(run.trace.calls.size(), kNone);
     const OpTable& ops = run.trace.ops;

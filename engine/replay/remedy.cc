@@ -124,7 +124,7 @@ Remedy Without(const Remedy& remedy, const Remedy& made, const Run& run) {
   std::erase_if(left.freed_ops, in(freed));
   const HostTime taken = HostTimeOf(made, run);
   // Code before a call that takes longer than launching it does would go with the call.
-  const auto long_pause = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));
+  const auto long_pause = run.knowledge.Time("launch.long_pause");
   std::erase_if(left.vanished_calls, [&](std::uint32_t call) {
     const std::uint32_t thread = run.trace.calls.thread[call];
     const auto same = taken.find(thread);

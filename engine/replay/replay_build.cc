@@ -19,7 +19,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
       to_(run.window.end),
       loader_(loader),
       device_count_(std::max<std::size_t>(1, times.size())),
-      latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
+      latency_ns_(run.knowledge.Time("idle.launch_latency")),
       busy_share_(run.knowledge.Number("replay.busy_share")),
       input_share_(run.knowledge.Number("replay.input_share")) {
   const LaunchQueues queues = MeasureQueues(run);
@@ -44,7 +44,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
 
 // Long runs repeat themselves: as many whole steps as the limit allows stand for all.
 void Replay::Shorten(const Run& run) {
-  const auto most = static_cast<std::size_t>(run.knowledge.Number("replay.most_ops"));
+  const auto most = run.knowledge.CountOf("replay.most_ops");
   const OpTable& ops = run.trace.ops;
   const auto first = std::lower_bound(ops.start.begin(), ops.start.end(), from_);
   const auto last = std::lower_bound(first, ops.start.end(), to_);
@@ -108,7 +108,7 @@ void Replay::AddOps(const Run& run) {
   }
   // On a device that processes share in turns: what was launched in time, into a free stream,
   // waited until another process had its turn.
-  const auto longest = static_cast<Nanos>(run.knowledge.Number("replay.process_switch"));
+  const auto longest = run.knowledge.Time("replay.process_switch");
   const auto process_of = [&](const GpuOp& op) { return run.trace.streams[op.stream].process; };
   std::vector<std::uint32_t> last(device_count_, kNone);  // to end so far
   for (std::uint32_t i = 0; i < ops_.size(); ++i) {

@@ -49,7 +49,7 @@ std::vector<Nanos> EndsOfRests(const Run& run, std::uint32_t thread) {
 // Whether most of the waits end just behind one of the times, more than chance would have it.
 bool EndBehind(const std::vector<Wait>& waits, const std::vector<Nanos>& times, const Run& run) {
   const Knowledge& knowledge = run.knowledge;
-  const auto wake = static_cast<Nanos>(knowledge.Number("replay.lock_wake"));
+  const auto wake = knowledge.Time("replay.lock_wake");
   Nanos all = 0;
   Nanos behind = 0;
   std::size_t count = 0;

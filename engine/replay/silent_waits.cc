@@ -38,7 +38,7 @@ class ProcessWaits {
   ProcessWaits(const Run& run, const std::vector<std::uint32_t>& ops)
       : run_(run),
         trace_(run.trace),
-        least_(static_cast<std::size_t>(run.knowledge.Number("replay.silent_wait.least"))),
+        least_(run.knowledge.CountOf("replay.silent_wait.least")),
         usual_(run.knowledge.Number("replay.silent_wait.usual")),
         steadier_(run.knowledge.Number("replay.silent_wait.steadier")) {
     for (const std::uint32_t op : ops) by_look_[LookOf(trace_, op)].push_back(op);
@@ -50,7 +50,7 @@ class ProcessWaits {
 
   void Find(std::uint32_t thread, const HandOvers& hand_overs,
             std::vector<std::uint32_t>* awaited) const {
-    const auto shortest = static_cast<Nanos>(run_.knowledge.Number("replay.hand_over.pause"));
+    const auto shortest = run_.knowledge.Time("replay.hand_over.pause");
     std::map<std::pair<StringId, StringId>, std::vector<Pause>> places;
     const CallTable& calls = trace_.calls;
     const RowRange rows = run_.calls_of_thread[thread];

@@ -43,7 +43,7 @@ Awaited::Awaited(const Run& run)
       awaited_share_(run.knowledge.Number("input.awaited_share")),
       silent_share_(run.knowledge.Number("input.silent_share")),
       behind_share_(run.knowledge.Number("replay.hand_over.behind_share")),
-      silent_least_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))) {
+      silent_least_(run.knowledge.Time("replay.hand_over.pause")) {
   FindCodeLoaders();
   FindHandedMemory();
   FindLoading();
@@ -177,7 +177,7 @@ bool Awaited::AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const {
 void Awaited::FindHandOvers() {
   const CallTable& calls = run_.trace.calls;
   hands_over_.assign(run_.trace.threads.size(), 0);
-  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const auto least = run_.knowledge.CountOf("replay.hand_over.least");
   const double usual = run_.knowledge.Number("replay.hand_over.usual");
   for (const std::uint32_t thread : run_.launching_threads) {
     const std::uint32_t process = run_.trace.threads[thread].process;
@@ -209,8 +209,8 @@ void Awaited::FindWaitsBeforeUploads() {
   const Trace& trace = run_.trace;
   before_uploads_.resize(trace.threads.size());
   if (workers_recorded_ || !SaysTraining(run_)) return;
-  const auto value = static_cast<std::int64_t>(run_.knowledge.Number("copy.tiny_bytes"));
-  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const auto value = run_.knowledge.BytesOf("copy.tiny_bytes");
+  const auto least = run_.knowledge.CountOf("replay.hand_over.least");
   const double usual = run_.knowledge.Number("replay.hand_over.usual");
   for (const std::uint32_t t : run_.launching_threads) {
     if (!run_.mpi_of_thread[t].empty()) continue;

@@ -94,7 +94,7 @@ void Awaited::FindRequests() {
 
 void Awaited::FindSilentRequests() {
   awaits_silently_.assign(run_.trace.threads.size(), 0);
-  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const auto least = run_.knowledge.CountOf("replay.hand_over.least");
   const CallTable& calls = run_.trace.calls;
   for (const std::uint32_t thread : run_.launching_threads) {
     const std::uint32_t process = run_.trace.threads[thread].process;
@@ -129,9 +129,9 @@ void Awaited::FindInput() {
     }
     return loops[name] == 1;
   };
-  const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
+  const auto as_people = run_.knowledge.Time("input.as_people");
   const double rare = run_.knowledge.Number("input.rare");
-  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const auto least = run_.knowledge.CountOf("replay.hand_over.least");
   const double usual = run_.knowledge.Number("replay.hand_over.usual");
   for (const std::uint32_t t : run_.launching_threads) {
     if (!run_.mpi_of_thread[t].empty()) continue;  // MPI waits for its messages in the same way

@@ -65,7 +65,7 @@ void InOrder(const Run& run, const std::vector<std::uint32_t>& threads, Visit vi
 
 std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run, const HandOvers& hand_overs) {
   const Trace& trace = run.trace;
-  const auto ahead_ns = static_cast<Nanos>(run.knowledge.Number("idle.host_ahead"));
+  const auto ahead_ns = run.knowledge.Time("idle.host_ahead");
   // How long before its start each op had been launched, when it was queued behind other work: by
   // one pass in time order.
   std::vector<Nanos> busy_until(trace.devices.size(), 0);

@@ -9,7 +9,7 @@ CodeLoading::CodeLoading(const Run& run)
     : run_(run),
       slow_launch_ns_(static_cast<Nanos>(run.knowledge.Number("idle.first_launch_factor") *
                                          run.knowledge.Number("launch.usual_call"))),
-      slow_free_ns_(static_cast<Nanos>(run.knowledge.Number("idle.loading_free"))) {
+      slow_free_ns_(run.knowledge.Time("idle.loading_free")) {
   const OpTable& ops = run.trace.ops;
   std::vector<std::uint32_t> met(run.trace.shapes.size(), kNone);  // the last process to use it
   for (std::uint32_t op = 0; op < ops.size(); ++op) {

@@ -187,8 +187,8 @@ class Finder {
       : run_(run),
         threads_(threads),
         devices_(devices),
-        shortest_(static_cast<Nanos>(run.knowledge.Number("replay.hand_over.pause"))),
-        least_(static_cast<std::size_t>(run.knowledge.Number("replay.hand_over.least"))),
+        shortest_(run.knowledge.Time("replay.hand_over.pause")),
+        least_(run.knowledge.CountOf("replay.hand_over.least")),
         usual_(run.knowledge.Number("replay.hand_over.usual")),
         behind_share_(run.knowledge.Number("replay.hand_over.behind_share")),
         chance_(run.knowledge.Number("replay.hand_over.chance")) {

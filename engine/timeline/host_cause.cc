@@ -93,8 +93,8 @@ HostActivity& HostCauses::ActivityOf(std::uint32_t thread) {
 
 bool HostCauses::Serves() const {
   if (awaited_.Serves()) return true;
-  const auto as_people = static_cast<Nanos>(run_.knowledge.Number("input.as_people"));
-  const auto least = static_cast<std::size_t>(run_.knowledge.Number("replay.hand_over.least"));
+  const auto as_people = run_.knowledge.Time("input.as_people");
+  const auto least = run_.knowledge.CountOf("replay.hand_over.least");
   return request_waits_.size() >= least && Median(request_waits_) < as_people &&
          !SaysTraining(run_);
 }

@@ -15,8 +15,8 @@ class Explainer {
         times_(times),
         blocks_(blocks),
         hosts_(run, hand_overs),
-        latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"))),
-        longest_latency_ns_(static_cast<Nanos>(run.knowledge.Number("idle.longest_latency"))) {
+        latency_ns_(run.knowledge.Time("idle.launch_latency")),
+        longest_latency_ns_(run.knowledge.Time("idle.longest_latency")) {
     idle_.by_device.resize(times.size());
   }
 

@@ -8,7 +8,7 @@ namespace advise {
 
 std::vector<LateCopy> FindLateCopies(const Run& run, const std::vector<std::uint32_t>& blocks) {
   const Trace& trace = run.trace;
-  const auto latency = static_cast<Nanos>(run.knowledge.Number("idle.launch_latency"));
+  const auto latency = run.knowledge.Time("idle.launch_latency");
   struct Last {
     Nanos end = 0;
     std::uint32_t call = kNone;

@@ -122,7 +122,7 @@ class UploadedLayers {
  public:
   explicit UploadedLayers(const Run& run)
       : run_(run),
-        least_bytes_(static_cast<std::int64_t>(run.knowledge.Number("step.layer_upload_bytes"))),
+        least_bytes_(run.knowledge.BytesOf("step.layer_upload_bytes")),
         least_uploads_(run.knowledge.Number("step.layer_uploads")),
         least_share_(run.knowledge.Number("step.layer_uploading")),
         most_kernels_(run.knowledge.Number("step.layer_most")) {}

@@ -61,8 +61,8 @@ class FirstOfOperator {
 }  // namespace
 
 std::vector<Nanos> LongPauses(const Run& run) {
-  const auto longest = static_cast<Nanos>(run.knowledge.Number("launch.long_gap"));
-  const auto shortest = static_cast<Nanos>(run.knowledge.Number("launch.long_pause"));
+  const auto longest = run.knowledge.Time("launch.long_gap");
+  const auto shortest = run.knowledge.Time("launch.long_pause");
   const double stands_out = run.knowledge.Number("launch.pause_factor");
   const double many = run.knowledge.Number("launch.many_per_step");
   const std::size_t steps = run.steps.known() ? run.steps.steady_count() : 1;

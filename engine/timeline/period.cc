@@ -178,7 +178,7 @@ class PeriodFinder {
         tokens_(tokens),
         meets_host_(meets_host),
         any_computes_(IsIn(1, tokens.computes)),
-        min_count_(std::max(fewest, static_cast<std::size_t>(knowledge.Number("step.min_count")))),
+        min_count_(std::max(fewest, knowledge.CountOf("step.min_count"))),
         min_match_(knowledge.Number("step.period_match")),
         min_cover_(knowledge.Number("step.period_cover")),
         min_even_(knowledge.Number("step.period_even")),

@@ -114,7 +114,7 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
       run.knowledge.Number("step.late_cold") * static_cast<double>(lengths.size() - most);
   // A shorter step or two are cut off by the start of the capture; when more of them come first,
   // the run became slower.
-  const auto most_cut_off = static_cast<std::size_t>(run.knowledge.Number("step.cut_off"));
+  const auto most_cut_off = run.knowledge.CountOf("step.cut_off");
   std::size_t shorter = 0;
   while (shorter < most && outside(shorter) && lengths[shorter] < median) ++shorter;
   const auto leads = [&](std::size_t i) {
@@ -168,7 +168,7 @@ std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& op
                                  opened.begin()) -
         1] = 1;
   };
-  const auto polls = static_cast<std::size_t>(run.knowledge.Number("step.poll_queries"));
+  const auto polls = run.knowledge.CountOf("step.poll_queries");
   for (const std::uint32_t thread : run.launching_threads) {
     if (only != kNone && thread != only) continue;
     const RowRange calls = run.calls_of_thread[thread];
@@ -251,7 +251,7 @@ double Covered(const Run& run, const Steps& steps) {
 }
 
 Steps FindSteps(const Run& run) {
-  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  const auto min_count = run.knowledge.CountOf("step.min_count");
   const double enough = run.knowledge.Number("step.period_cover");
   Steps steps = StepsFromRanges(run);
   std::string why_layers;

@@ -85,7 +85,7 @@ Steps StepsFromAnswers(const Run& run) {
   for (const Answer& answer : answers) ++count[answer.by];
   const auto key = std::max_element(
       count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const auto least = static_cast<std::size_t>(run.knowledge.Number("step.uneven_count"));
+  const auto least = run.knowledge.CountOf("step.uneven_count");
   if (key == count.end() || key->second <= least) return {};
   Steps steps;
   Nanos before = -1;

@@ -85,7 +85,7 @@ class Iterations {
     // The last one is complete when all its ops are there, and the first of the next. Where nothing
     // follows, it ends with its last op, unless each iteration ends with a wait.
     const std::size_t next = period_.starts.back() + Offset() + period_.length;
-    const auto min_count = static_cast<std::size_t>(run_.knowledge.Number("step.min_count"));
+    const auto min_count = run_.knowledge.CountOf("step.min_count");
     const bool is_whole = next < sequence_.size() ||
                           (next == sequence_.size() &&
                            (all.size() < min_count || !StepsEndWithWait(run_, GapsAtCut(), usual)));
@@ -107,7 +107,7 @@ class Iterations {
   // Where no wait stands out, no cut is better than another: the anchor's own place keeps the most
   // whole iterations.
   std::size_t BestCut() const {
-    auto longest = static_cast<Nanos>(run_.knowledge.Number("idle.launch_latency"));
+    auto longest = run_.knowledge.Time("idle.launch_latency");
     std::size_t cut = 0;
     for (std::size_t k = 0; k < period_.length; ++k) {
       const Nanos wait = UsualWait(k);
@@ -181,7 +181,7 @@ bool HoldsLayers(const Run& run, const std::vector<std::uint32_t>& sequence, con
     const std::uint32_t shape = run.trace.ops.detail[sequence[i]];
     if (run.names.Kernel(shape).name == "attention") ++launches[shape];
   }
-  const auto most = static_cast<std::size_t>(run.knowledge.Number("step.layer_attentions"));
+  const auto most = run.knowledge.CountOf("step.layer_attentions");
   return std::any_of(launches.begin(), launches.end(),
                      [&](const auto& launch) { return launch.second > most; });
 }
@@ -231,8 +231,7 @@ Period JoinedByHost(const Run& run, const std::vector<std::uint32_t>& sequence,
   for (std::size_t i = 0; i < met.size(); ++i) {
     if (met[i] != 0) after.push_back(i + 1);
   }
-  if (after.size() < static_cast<std::size_t>(run.knowledge.Number("step.min_count")))
-    return period;
+  if (after.size() < run.knowledge.CountOf("step.min_count")) return period;
   std::vector<std::size_t> apart;
   for (std::size_t i = 1; i < after.size(); ++i) apart.push_back(after[i] - after[i - 1]);
   const std::size_t usual = Median(apart);
@@ -259,7 +258,7 @@ void PreferNames(const Run& run, const GraphLaunches& launches,
                  const std::vector<std::uint32_t>& sequence,
                  const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host,
                  Tokens* tokens, Period* period) {
-  const auto sure = static_cast<std::size_t>(run.knowledge.Number("step.uneven_count"));
+  const auto sure = run.knowledge.CountOf("step.uneven_count");
   if (!period->same_sizes || period->length == 0 || period->starts.size() >= sure) return;
   Tokens names = TokensOf(run.trace, launches, sequence, {.of_grids = false, .of_copies = false});
   Period found = FindPeriod(run.knowledge, names, meets_host);
@@ -297,7 +296,7 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
   };
   Period period;
   Tokens tokens;
-  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  const auto min_count = run.knowledge.CountOf("step.min_count");
   for (const TellsSize size_of : {TellsSize{}, TellsSize{.of_copies = false},
                                   TellsSize{.of_grids = false, .of_copies = false}}) {
     tokens = TokensOf(run.trace, launches, sequence, size_of);

@@ -169,7 +169,7 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
 
 // The last step is dropped where nobody knows how long it would have waited at its end.
 Steps Finish(const Run& run, OnDevice made, Steps steps) {
-  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  const auto min_count = run.knowledge.CountOf("step.min_count");
   steps.all = std::move(made.steps);
   steps.of_device = made.ahead;
   if (steps.all.size() > min_count && StepsEndWithWait(run, made.gaps, made.usual))
@@ -198,7 +198,7 @@ std::vector<Step> InTurn(const RangeTable& ranges, const std::vector<std::uint32
 Steps StepsFromRanges(const Run& run) {
   const RangeFamilies families =
       Gather(run, [&](StringId name) { return run.names.IsStepRange(name); });
-  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  const auto min_count = run.knowledge.CountOf("step.min_count");
   Steps best;
   if (families.empty()) return best;
   const Computing computing(run);
@@ -243,7 +243,7 @@ std::size_t MarkedSteps(const Run& run) {
 Steps StepsFromOtherRanges(const Run& run) {
   const RangeTable& ranges = run.trace.ranges;
   const RangeFamilies families = Gather(run, [](StringId) { return true; });
-  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  const auto min_count = run.knowledge.CountOf("step.min_count");
   const double enough = run.knowledge.Number("step.meets_host");
   const double cover = run.knowledge.Number("step.range_cover");
   const Computing computing(run);
@@ -280,7 +280,7 @@ Steps StepsFromOtherRanges(const Run& run) {
 Steps StepsFromUpdates(const Run& run) {
   const RangeFamilies families =
       Gather(run, [&](StringId name) { return run.names.RangePhase(name) == Phase::kOptimizer; });
-  const auto min_count = static_cast<std::size_t>(run.knowledge.Number("step.min_count"));
+  const auto min_count = run.knowledge.CountOf("step.min_count");
   if (families.empty()) return {};
   const Computing computing(run);
   Steps best;

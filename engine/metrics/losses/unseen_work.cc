@@ -13,7 +13,7 @@ Nanos UnseenWork::Sum(Nanos UnseenTime::*part) const {
 
 UnseenWork FindUnseenWork(const Basis& basis) {
   const Trace& trace = basis.run.trace;
-  const auto latency = static_cast<Nanos>(basis.run.knowledge.Number("idle.longest_latency"));
+  const auto latency = basis.run.knowledge.Time("idle.longest_latency");
   std::map<std::uint32_t, std::uint32_t> first;  // by stream
   std::map<std::uint32_t, Nanos> begun;          // by graph launch: its first recorded node
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {

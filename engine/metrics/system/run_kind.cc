@@ -183,7 +183,7 @@ class KindFinder : Finder {
       const bool once = std::string_view(sign) == "serving" && !loops;
       if (!name.empty() && !once) return Set(KindOfRun::kInference, "\"" + name + "\" ran");
     }
-    const auto few = static_cast<std::size_t>(Number("kind.few_kernels"));
+    const auto few = CountOf("kind.few_kernels");
     const auto many = static_cast<std::int64_t>(Number("kind.many_launches"));
     const std::string solver = signs_.Says("solver");
     if (serves_ && loops && solver.empty() && !Speaks("MPI"))

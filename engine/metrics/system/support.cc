@@ -207,7 +207,7 @@ IdleStart IdleStartOf(const Basis& basis) {
 // Why steps that were found are no loop to judge by; "" where they are.
 std::string WhyNoLoop(const Basis& basis, const IdleStart& start) {
   const Run& run = basis.run;
-  const auto least = static_cast<Nanos>(run.knowledge.Number("verdict.min_window"));
+  const auto least = run.knowledge.Time("verdict.min_window");
   const Nanos steady = run.steps.all.back().end - run.steps.all[run.steps.first_steady].start;
   if (steady < least) {
     return fmt::format("the repeated work lasts only {} in all",

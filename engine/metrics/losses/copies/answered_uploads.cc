@@ -29,12 +29,12 @@ std::vector<std::uint32_t> InOrderOfCalls(const Run& run) {
 std::set<std::int64_t> AnsweredSizes(const Run& run, double steps) {
   const Trace& trace = run.trace;
   const double least = run.knowledge.Number("copy.answer_share");
-  const auto least_bytes = static_cast<std::int64_t>(run.knowledge.Number("copy.answer_bytes"));
+  const auto least_bytes = run.knowledge.BytesOf("copy.answer_bytes");
   struct Open {
     std::vector<std::int64_t> bytes;  // uploads in a row
     bool computed = false;
   };
-  const auto few = static_cast<std::size_t>(run.knowledge.Number("copy.repeated_count"));
+  const auto few = run.knowledge.CountOf("copy.repeated_count");
   std::vector<Open> open(trace.streams.size());
   struct Answers {
     std::size_t large = 0;

@@ -23,7 +23,7 @@ class CopyFinder : Finder {
         small_bytes_(Number("copy.small_bytes")),
         quick_bytes_(link * Number("copy.small_ns") / kNanosPerSecond),
         large_bytes_(Number("copy.large_bytes")),
-        train_(static_cast<std::size_t>(Number("copy.train_length"))),
+        train_(CountOf("copy.train_length")),
         read_later_(run_) {
     if (run_.steps.outliers.empty()) return;
     for (const auto& [op, step] : ExtraCopies(run_)) {

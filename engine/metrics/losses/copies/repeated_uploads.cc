@@ -68,7 +68,7 @@ class UploadFinder : Finder {
   // Uploads whose size comes back in most steps. Those that nothing holds back run ahead of their
   // steps, and are done long before the end.
   void FindRecurring() {
-    const auto least = static_cast<std::int64_t>(Number("copy.repeated_bytes"));
+    const auto least = BytesOf("copy.repeated_bytes");
     const std::set<std::int64_t> answered =
         AnsweredSizes(run_, static_cast<double>(steps_.steady_count()) * Devices());
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;

@@ -46,7 +46,7 @@ class LateUploads {
                     [](const DeviceTime& time) { return time.copy_exposed.empty(); }))
       return;
     const Trace& trace = basis.run.trace;
-    const auto latency = static_cast<Nanos>(basis.run.knowledge.Number("idle.launch_latency"));
+    const auto latency = basis.run.knowledge.Time("idle.launch_latency");
     struct Stream {
       Nanos done;  // the work so far
       // Behind uploads that began when they were called: how much earlier these could have begun.

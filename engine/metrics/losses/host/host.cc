@@ -275,7 +275,7 @@ class HostFinder : Finder {
 
   // Frees of device memory one after another on a thread, with nothing allocated between.
   std::vector<std::vector<std::uint32_t>> BurstsOfFrees() const {
-    const auto least = static_cast<std::size_t>(Number("memory.burst_length"));
+    const auto least = CountOf("memory.burst_length");
     std::vector<std::vector<std::uint32_t>> bursts;
     for (const std::uint32_t thread : run_.launching_threads) {
       std::vector<std::uint32_t> burst;

@@ -24,7 +24,7 @@ class SharedGpuFinder : Finder {
         room_(basis.run),
         loss_(basis),
         latency_(Time("idle.launch_latency")),
-        least_(static_cast<std::size_t>(Number("comm.compared_least"))) {}
+        least_(CountOf("comm.compared_least")) {}
 
   SharedGpus Find() {
     SharedGpus result;

@@ -204,7 +204,7 @@ Loss WithoutWaitsForOutput(const Run& run, Loss writes) {
   if (writes.count == 0) return writes;
   const OsCallTable& os = run.trace.os_calls;
   const OpTable& ops = run.trace.ops;
-  const auto tiny = static_cast<std::int64_t>(run.knowledge.Number("copy.tiny_bytes"));
+  const auto tiny = run.knowledge.BytesOf("copy.tiny_bytes");
   const std::vector<std::uint32_t> awaited = AwaitedBySyncs(run);
   std::set<std::uint32_t> waits;
   for (const std::uint32_t thread : run.launching_threads) {

@@ -9,7 +9,7 @@ class TuningFinder : Finder {
  public:
   explicit TuningFinder(const Basis& basis)
       : Finder(basis),
-        least_(static_cast<std::size_t>(basis.run.knowledge.Number("kernel.tuning_runs"))),
+        least_(basis.run.knowledge.CountOf("kernel.tuning_runs")),
         clears_(basis.run.knowledge.Number("kernel.tuning_clear")),
         loss_(basis) {}
 

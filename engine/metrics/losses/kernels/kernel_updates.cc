@@ -126,7 +126,7 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
                               : run.knowledge.Number("kernel.optimizer_small_bytes") /
                                     memory_bytes_per_s * kNanosPerSecond;
   const double small_ns = std::max(run.knowledge.Number("kernel.optimizer_small"), moves_ns);
-  const auto row = static_cast<std::size_t>(run.knowledge.Number("kernel.optimizer_row"));
+  const auto row = run.knowledge.CountOf("kernel.optimizer_row");
   const ShapeSet elementwise =
       run.names.Shapes([](const KernelClass& c) { return c.name == "elementwise"; });
   const ShapeSet updates = run.names.Shapes([](const KernelClass& c) {

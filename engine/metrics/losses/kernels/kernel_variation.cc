@@ -270,9 +270,7 @@ class Paces {
 class VariationFinder : Finder {
  public:
   VariationFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels)
-      : Finder(basis),
-        enough_(static_cast<std::size_t>(Number("kernel.like_calls"))),
-        kernels_(kernels) {}
+      : Finder(basis), enough_(CountOf("kernel.like_calls")), kernels_(kernels) {}
 
   KernelVariation Find() {
     LossBuilder varying(basis_);

@@ -17,7 +17,7 @@ class LaunchingTime {
     std::vector<std::uint8_t> is_launch(run.trace.calls.size(), 0);
     for (const std::uint32_t call : launches) is_launch[call] = 1;
     const std::vector<Nanos> long_pauses = LongPauses(run);
-    const auto ahead = static_cast<Nanos>(run.knowledge.Number("idle.host_ahead"));
+    const auto ahead = run.knowledge.Time("idle.host_ahead");
     const CallTable& calls = run.trace.calls;
     for (const std::uint32_t thread : run.launching_threads) {
       const RowRange rows = run.calls_of_thread[thread];
@@ -77,7 +77,7 @@ bool IsOfHost(IdleCause cause) {
 void AddBehindLaunches(const Basis& basis, const std::vector<std::uint32_t>& launches,
                        LossBuilder* loss) {
   const LaunchingTime times(basis.run, launches);
-  const auto long_gap = static_cast<Nanos>(basis.run.knowledge.Number("launch.long_gap"));
+  const auto long_gap = basis.run.knowledge.Time("launch.long_gap");
   // By device and thread: when its last such gap ended.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Nanos> last;
   for (const GapPiece piece : basis.idle.pieces) {

@@ -11,8 +11,8 @@ class TrainFinder : Finder {
   TrainFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels)
       : Finder(basis),
         small_ns_(Number("kernel.train_small")),
-        train_length_(static_cast<std::size_t>(Number("kernel.train_length"))),
-        many_pieces_(static_cast<std::size_t>(Number("kernel.pieces_many"))),
+        train_length_(CountOf("kernel.train_length")),
+        many_pieces_(CountOf("kernel.pieces_many")),
         few_blocks_(Number("kernel.pieces_fill")),
         kernels_(kernels) {}
 

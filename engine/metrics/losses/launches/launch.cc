@@ -100,7 +100,7 @@ class LaunchFinder : Finder {
       if (static_cast<double>(lead) < near) calls.push_back(static_cast<float>(CallLength(call)));
       if (until <= trace_.calls.end[call]) latencies.push_back(static_cast<float>(lead));
     });
-    const auto least = static_cast<std::size_t>(Number("launch.latency_count"));
+    const auto least = CountOf("launch.latency_count");
     const auto longest = Time("idle.launch_latency");
     if (latencies.size() >= least)
       latency_ = std::clamp<Nanos>(static_cast<Nanos>(Median(std::move(latencies))), 0, longest);
@@ -115,8 +115,7 @@ class LaunchFinder : Finder {
     result_.count = static_cast<std::int64_t>(all);
     result_.queue_empty = all == 0 ? 0 : static_cast<double>(empty) / static_cast<double>(all);
     // A host that is always far ahead was held back only where the queue was full.
-    const bool told = 2 * calls.size() >= all ||
-                      calls.size() >= static_cast<std::size_t>(Number("replay.queue.samples"));
+    const bool told = 2 * calls.size() >= all || calls.size() >= CountOf("replay.queue.samples");
     result_.call_median_ns = told ? static_cast<double>(Median(std::move(calls)))
                                   : static_cast<double>(MeasureQueues(run_).usual_call);
   }
@@ -335,7 +334,7 @@ class LaunchFinder : Finder {
   // Tiny device copies and memsets back to back on one stream.
   void Trains() {
     const double small_bytes = Number("copy.small_bytes");
-    const auto least = static_cast<std::size_t>(Number("launch.train_length"));
+    const auto least = CountOf("launch.train_length");
     LossBuilder loss(basis_);
     StepCounter ops_in_trains(run_);
     std::vector<std::vector<std::uint32_t>> open(trace_.streams.size());

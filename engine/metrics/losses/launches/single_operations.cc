@@ -11,7 +11,7 @@ class SingleOperationFinder : Finder {
   explicit SingleOperationFinder(const Basis& basis)
       : Finder(basis),
         most_kernels_(static_cast<int>(Number("launch.operation_kernels"))),
-        least_programs_(static_cast<std::size_t>(Number("launch.operation_series"))),
+        least_programs_(CountOf("launch.operation_series")),
         longest_pause_(Time("launch.long_gap")),
         left_(static_cast<float>(Number("launch.operation_left"))),
         is_program_(trace_.strings.size(), -1) {}

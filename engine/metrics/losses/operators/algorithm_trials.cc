@@ -23,8 +23,8 @@ class PairFinder : Finder {
  public:
   PairFinder(const Basis& basis, std::function<void(Nanos, const Search&)> found)
       : Finder(basis),
-        least_waits_(static_cast<std::size_t>(Number("convolution.trial_waits"))),
-        least_kernels_(static_cast<std::size_t>(Number("convolution.trial_kernels"))),
+        least_waits_(CountOf("convolution.trial_waits")),
+        least_kernels_(CountOf("convolution.trial_kernels")),
         most_launches_(static_cast<int>(Number("convolution.trial_launches"))),
         long_pause_(Time("launch.long_gap")),
         found_(std::move(found)) {}
@@ -142,7 +142,7 @@ class TrialFinder : Finder {
 
  private:
   std::vector<Interval> InOperators(std::uint32_t thread, RowRange rows) {
-    const auto least = static_cast<std::size_t>(Number("convolution.trial_waits"));
+    const auto least = CountOf("convolution.trial_waits");
     const OperatorTable& operators = trace_.operators;
     std::vector<Interval> cuts;
     Nanos until = 0;  // the end of the outermost convolution

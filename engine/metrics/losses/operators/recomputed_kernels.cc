@@ -18,7 +18,7 @@ class SequenceFinder : Finder {
         phases_(phases),
         memory_bytes_per_s_(memory_bytes_per_s),
         products_(run_.names.Shapes([](const KernelClass& c) { return c.Multiplies(); })),
-        length_(static_cast<std::size_t>(Number("activations.sequence"))),
+        length_(CountOf("activations.sequence")),
         loss_(basis) {}
 
   RecomputedForward Find() {

@@ -17,7 +17,7 @@ class TokenFinder : Finder {
       : Finder(basis),
         operators_(operators),
         limits_(run_.knowledge),
-        min_passes_(static_cast<std::size_t>(Number("tokens.min_passes"))),
+        min_passes_(CountOf("tokens.min_passes")),
         max_added_(static_cast<std::int64_t>(Number("tokens.max_added"))),
         bytes_per_s_(hardware.memory_bytes_per_s * Number("reach.elementwise")),
         start_ns_(Number("roofline.kernel_start")),

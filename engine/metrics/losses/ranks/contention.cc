@@ -46,7 +46,7 @@ Contention FindContention(const Basis& basis) {
   const auto length_of = [&](std::uint32_t op) { return trace.ops.end[op] - trace.ops.start[op]; };
   Contention result;
   LossBuilder loss(basis);
-  const auto least = static_cast<std::size_t>(run.knowledge.Number("comm.compared_least"));
+  const auto least = run.knowledge.CountOf("comm.compared_least");
   const double beside = run.knowledge.Number("comm.beside_share");
   const double stragglers = run.knowledge.Number("comm.stragglers");
   double beside_ns = 0;

@@ -16,7 +16,7 @@ class Exchange {
       : run_(run),
         trace_(run.trace),
         thread_(thread),
-        least_bytes_(static_cast<std::int64_t>(run.knowledge.Number("mpi.staged_copy"))),
+        least_bytes_(run.knowledge.BytesOf("mpi.staged_copy")),
         most_work_(run.knowledge.Number("mpi.staging_work")) {}
 
   void Down(std::uint32_t op, StagedCopies* found) {

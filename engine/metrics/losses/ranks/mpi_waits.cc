@@ -21,7 +21,7 @@ class MpiFinder : Finder {
   explicit MpiFinder(const Basis& basis)
       : Finder(basis),
         mpi_(basis.run.trace.mpi),
-        small_bytes_(static_cast<std::int64_t>(Number("mpi.small_message"))),
+        small_bytes_(BytesOf("mpi.small_message")),
         late_(basis),
         uneven_(basis),
         transfer_(basis),

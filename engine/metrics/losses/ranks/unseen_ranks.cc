@@ -80,7 +80,7 @@ class WaitFinder : Finder {
   }
 
   void Compare(std::uint32_t device, const Sizes& sizes) {
-    const auto least = static_cast<std::size_t>(Number("comm.like_least"));
+    const auto least = CountOf("comm.like_least");
     const auto late = Time("cluster.late_least");
     const double together = Number("comm.together_share");
     std::map<std::int64_t, Nanos> quick;

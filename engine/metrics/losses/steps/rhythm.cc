@@ -31,8 +31,8 @@ class RhythmFinder {
         least_seen_(knowledge.Number("step.periodic_seen")),
         least_even_(knowledge.Number("step.periodic_share")),
         chance_(knowledge.Number("step.periodic_chance")),
-        least_due_(static_cast<std::size_t>(knowledge.Number("step.periodic_due"))),
-        longest_turn_(static_cast<std::size_t>(knowledge.Number("step.periodic_longest"))) {}
+        least_due_(knowledge.CountOf("step.periodic_due")),
+        longest_turn_(knowledge.CountOf("step.periodic_longest")) {}
 
   Rhythm Find(const std::vector<SlowStep>& slow) const {
     if (slow.empty()) return {};

@@ -47,7 +47,7 @@ class StepFinder : Finder {
       lengths.push_back(static_cast<double>(run_.steps.all[i].Length()));
     }
     const std::size_t third = lengths.size() / 3;
-    if (third < static_cast<std::size_t>(Number("step.drift_steps"))) return;
+    if (third < CountOf("step.drift_steps")) return;
     const auto from = [&](std::size_t first) {
       const auto at = lengths.begin() + static_cast<std::ptrdiff_t>(first);
       return Median(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(third)));
