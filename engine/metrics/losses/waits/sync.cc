@@ -15,8 +15,9 @@ namespace {
 
 class SyncFinder : Finder {
  public:
-  SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases)
+  SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases, bool hides_requests)
       : Finder(basis), copies_(copies), phases_(phases), room_(basis.run) {
+    if (hides_requests) FindUsualPauses();
     for (const LateCopy& late : basis.idle.late_copies)
       late_copies_[{late.blocked_by, late.op}] = &late;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op)
@@ -38,6 +39,12 @@ class SyncFinder : Finder {
   Nanos CallLength(std::uint32_t call) const {
     return trace_.calls.end[call] - trace_.calls.start[call];
   }
+  // When the thread makes its next call; the end of the window behind its last one.
+  Nanos NextStart(std::uint32_t call) const {
+    const bool last = call + 1 == run_.calls_of_thread[trace_.calls.thread[call]].last;
+    return last ? run_.window.end : trace_.calls.start[call + 1];
+  }
+  Nanos PauseBehind(std::uint32_t call) const { return NextStart(call) - trace_.calls.end[call]; }
   // The host's page fault moves memory back from the GPU.
   bool IsPageBack(std::uint32_t op) const {
     if (trace_.ops.kind[op] != OpKind::kCopy) return false;
@@ -49,18 +56,35 @@ class SyncFinder : Finder {
   // MPI knows no streams: what a message carries must be done before the call that sends it.
   bool IsForMessage(std::uint32_t call) const {
     const std::uint32_t thread = trace_.calls.thread[call];
-    const bool last = call + 1 == run_.calls_of_thread[thread].last;
-    const Nanos until = last ? run_.window.end : trace_.calls.start[call + 1];
-    return UsesMpi(run_, thread, trace_.calls.end[call], until);
+    return UsesMpi(run_, thread, trace_.calls.end[call], NextStart(call));
+  }
+
+  void FindUsualPauses() {
+    std::map<StringId, std::vector<Nanos>> pauses;
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
+      if (BlocksHost(run_, c) && run_.InWindow(trace_.calls.start[c]))
+        pauses[trace_.calls.name[c]].push_back(PauseBehind(c));
+    }
+    for (auto& [name, list] : pauses) usual_pause_[name] = Median(std::move(list));
+  }
+
+  // Where nothing that was recorded tells a wait for the next request from code: behind the call,
+  // the thread shows nothing for far longer than behind most calls of that name.
+  bool StandsOut(std::uint32_t call) const {
+    const auto usual = usual_pause_.find(trace_.calls.name[call]);
+    if (usual == usual_pause_.end()) return false;
+    const auto pause = static_cast<double>(PauseBehind(call));
+    return pause >= Number("sync.long_code") &&
+           pause > Number("launch.pause_factor") * static_cast<double>(usual->second);
   }
 
   // A server's event loop sends the result and waits for the next request before it launches again:
   // the host must have the result for that.
   bool IsForAnswer(std::uint32_t call) const {
+    if (StandsOut(call)) return true;
     if (!basis_.idle.serves) return false;
     const std::uint32_t thread = trace_.calls.thread[call];
-    const bool last = call + 1 == run_.calls_of_thread[thread].last;
-    const Nanos until = last ? run_.window.end : trace_.calls.start[call + 1];
+    const Nanos until = NextStart(call);
     const RowRange rows = run_.os_of_thread[thread];
     const auto end = trace_.os_calls.start.begin() + rows.last;
     for (auto at = std::lower_bound(trace_.os_calls.start.begin() + rows.first, end,
@@ -75,12 +99,9 @@ class SyncFinder : Finder {
   // The host goes on to touch managed memory that the GPU has: it must not before the kernels are
   // done.
   bool IsForPages(std::uint32_t call) const {
-    const std::uint32_t thread = trace_.calls.thread[call];
-    const bool last = call + 1 == run_.calls_of_thread[thread].last;
-    const Nanos until = last ? run_.window.end : trace_.calls.start[call + 1];
     const auto next =
         std::lower_bound(pages_back_.begin(), pages_back_.end(), trace_.calls.end[call]);
-    return next != pages_back_.end() && *next < until;
+    return next != pages_back_.end() && *next < NextStart(call);
   }
 
   // The host is about to read what this copies: without the wait behind it, it would read too
@@ -425,15 +446,17 @@ class SyncFinder : Finder {
   const Phases& phases_;
   Room room_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const LateCopy*> late_copies_;  // (call, op)
-  std::vector<Nanos> pages_back_;  // when the host faults on memory that the GPU has
+  std::map<StringId, Nanos> usual_pause_;  // behind calls that block; empty where requests show
+  std::vector<Nanos> pages_back_;          // when the host faults on memory that the GPU has
   std::vector<std::uint8_t> forward_calls_;
   Syncs result_;
 };
 
 }  // namespace
 
-Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases) {
-  return SyncFinder(basis, copies, phases).Find();
+Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases,
+                bool hides_requests) {
+  return SyncFinder(basis, copies, phases, hides_requests).Find();
 }
 
 }  // namespace advise

@@ -34,6 +34,9 @@ struct Syncs {
   double busy_wait_ns = 0;  // in synchronize calls while the device was not computing
 };
 
-Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases);
+// `hides_requests`: the program may wait for requests, and nothing that was recorded tells that
+// from code. O(n log n) in the calls and ops.
+Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases,
+                bool hides_requests);
 
 }  // namespace advise

@@ -55,6 +55,33 @@ TEST_CASE("a host that touches managed memory must wait for the kernels that wri
   CHECK(waits(true) == 0);
 }
 
+// Tokens of 1 ms, queued one ahead. After each fifth, the host does something for 20 ms, in no
+// call.
+TraceBuilder TokensWithPauses(bool os_calls) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int token = 0; token < 60; ++token) {
+    const Nanos pause = token % 5 == 4 ? 20_ms : 50_us;
+    story.Range("decode_step", {at, at + 1_ms + pause});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 995_us});
+    story.Sync({at + 6_us, at + 1_ms}, "cudaEventSynchronize");
+    if (os_calls) story.OsCall("ioctl", {at + 1_us, at + 3_us});
+    at += 1_ms + pause;
+  }
+  return story;
+}
+
+TEST_CASE("a pause that may be a wait for a request does not overlap with GPU work of before") {
+  const auto gain = [](bool os_calls) {
+    const Analyzed run(TokensWithPauses(os_calls), kAuto);
+    REQUIRE(run->kind.kind == KindOfRun::kInference);
+    CHECK(run->syncs.count >= 50);
+    return run->replay().Gain(*run->syncs.loop.remedy);
+  };
+  CHECK(gain(true) > 40_ms);  // calls of the OS would show the wait: it is code
+  CHECK(gain(false) < 4_ms);
+}
+
 TEST_CASE("what is lost after a synchronize lasts until the host is ahead again, not longer") {
   TraceBuilder story;
   const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
