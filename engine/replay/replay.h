@@ -121,12 +121,26 @@ class Replay {
 
   void Shorten(const Run& run);
   void AddCalls(const Run& run, const Polls& polls);
+  void FindLastCalls(const Run& run);
   void AddOps(const Run& run);
+  void AwaitTurns(const Run& run);
+  void MeasureWide();
   void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs, const Polls& polls);
+  void FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_of,
+                   const HandOvers& hand_overs, const Polls& polls);
+  void AwaitBatches(const Run& run, const Idle& idle, const std::vector<IntervalSet>& waits_of);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
+  bool AwaitsKnown(std::uint32_t op, HostCall* call) const;
+  std::uint32_t LastEndedFor(const Run& run, const HostCall& call,
+                             const std::vector<std::uint32_t>& by_end) const;
+  // When the thread's call before this one had ended; the window's start before the first.
+  Nanos EndBefore(const HostCall& call) const {
+    return call.previous == kNone ? from_ : calls_[call.previous].end;
+  }
   void AwaitAnswers(const Run& run);
   void FindRests(const Run& run);
   void AwaitLocks(const Run& run);
+  Nanos UsualLatency() const;
   void LinkOps();
   void GroupCollectives(const Run& run);
   void Order();

@@ -106,8 +106,13 @@ void Replay::AddOps(const Run& run) {
     const std::uint32_t other = by_events[op.row] != kNone ? by_events[op.row] : sent_on[op.row];
     if (other != kNone) op.event = At(op_index_, other);
   }
-  // On a device that processes share in turns: what was launched in time, into a free stream,
-  // waited until another process had its turn.
+  AwaitTurns(run);
+  MeasureWide();
+}
+
+// On a device that processes share in turns: what was launched in time, into a free stream, waited
+// until another process had its turn.
+void Replay::AwaitTurns(const Run& run) {
   const auto longest = run.knowledge.Time("replay.process_switch");
   const auto process_of = [&](const GpuOp& op) { return run.trace.streams[op.stream].process; };
   std::vector<std::uint32_t> last(device_count_, kNone);  // to end so far
@@ -123,6 +128,10 @@ void Replay::AddOps(const Run& run) {
       op.awaited = before;
     if (before == kNone || op.end >= ops_[before].end) before = i;
   }
+}
+
+// By how much kernels that fill their device seem to overlap.
+void Replay::MeasureWide() {
   std::vector<IntervalSet> wide(device_count_);
   std::vector<double> sum(device_count_, 0);
   for (const GpuOp& op : ops_) {
@@ -135,17 +144,20 @@ void Replay::AddOps(const Run& run) {
   }
 }
 
-void Replay::LinkOps() {
-  // The usual latency: of ops that found their stream free.
-  std::vector<Nanos> free_latencies;
+// From launch to start, of ops that found their stream free.
+Nanos Replay::UsualLatency() const {
+  std::vector<Nanos> latencies;
   for (const GpuOp& op : ops_) {
     if (op.call == kNone) continue;
     const Nanos latency = op.start - calls_[op.call].start;
     const bool stream_free = op.previous == kNone || ops_[op.previous].end + latency_ns_ < op.start;
-    if (stream_free && latency >= 0 && latency < 10 * latency_ns_)
-      free_latencies.push_back(latency);
+    if (stream_free && latency >= 0 && latency < 10 * latency_ns_) latencies.push_back(latency);
   }
-  usual_latency_ns_ = free_latencies.empty() ? latency_ns_ : Median(std::move(free_latencies));
+  return latencies.empty() ? latency_ns_ : Median(std::move(latencies));
+}
+
+void Replay::LinkOps() {
+  usual_latency_ns_ = UsualLatency();
   // By end, for each device and (last) for all.
   std::vector<std::vector<std::uint32_t>> by_end(device_count_ + 1);
   for (std::uint32_t i = 0; i < ops_.size(); ++i) {

@@ -104,21 +104,24 @@ void Replay::AddCalls(const Run& run, const Polls& polls) {
       call.released_by = call.waited_for = kNone;
       call.awaited_op = call.paused_for = call.arrival = call.stream = call.last_op = kNone;
       call.own = call.end - call.start;
-      const Nanos since = previous == kNone ? from_ : calls_[previous].end;
-      call.long_pause = call.start - since > long_pauses[t];
+      call.long_pause = call.start - EndBefore(call) > long_pauses[t];
       previous = outer = static_cast<std::uint32_t>(calls_.size());
       call_index_[c] = previous;
       calls_.push_back(call);
     }
   }
+  FindLastCalls(run);
+}
+
+// The last caller of each process. A host that had queued all its work before the end does not hold
+// the window open; one whose device is idle then does.
+void Replay::FindLastCalls(const Run& run) {
   std::map<std::uint32_t, std::uint32_t> last;
   for (std::uint32_t i = 0; i < calls_.size(); ++i) {
     const std::uint32_t process = run.trace.threads[calls_[i].thread].process;
     const auto [at, is_new] = last.try_emplace(process, i);
     if (!is_new && calls_[i].end > calls_[at->second].end) at->second = i;
   }
-  // A host that had queued all its work before the end does not hold the window open; one whose
-  // device is idle then does.
   for (const auto& [process, call] : last) {
     bool busy_at_end = false;
     for (const std::uint32_t d : run.active_devices) {
@@ -139,10 +142,16 @@ void Replay::AddCalls(const Run& run, const Polls& polls) {
 void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs,
                        const Polls& polls) {
   const std::vector<IntervalSet> waits_of = WaitsOfThreads(run);
+  FollowPeers(run, waits_of, hand_overs, polls);
+  AwaitBatches(run, idle, waits_of);
+}
+
+// Which call of another thread let each call go, and the op that its thread waited for before it.
+void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_of,
+                         const HandOvers& hand_overs, const Polls& polls) {
   const bool os_known = !run.trace.os_calls.start.empty();
   const ThreadDevices devices(run);
-  // Calls by process in order of their end: who released whom.
-  std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;  // by their end
   for (std::uint32_t i = 0; i < calls_.size(); ++i) {
     by_process[run.trace.threads[calls_[i].thread].process].push_back(i);
   }
@@ -150,27 +159,25 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
     std::sort(list.begin(), list.end(),
               [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
   }
-  const std::map<std::uint32_t, std::vector<Interval>> batches = BatchWaits(run, idle, waits_of);
   const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run, hand_overs);
   for (HostCall& call : calls_) {
-    const Nanos since = call.previous == kNone ? from_ : calls_[call.previous].end;
+    const Nanos since = EndBefore(call);
     const std::uint32_t asked_for = polls.awaited[call.row];
     call.paused_for = At(op_index_, asked_for != kNone ? asked_for : paused_for[call.row]);
     const std::uint32_t awaited = hand_overs.AwaitedAt(call.thread, call.start - 1);
     const Nanos in_os = waits_of[call.thread].OverlapWith(since, call.start);
-    const bool in_wait = in_os > 0 && 2 * in_os >= call.start - since;
-    call.blocked = in_wait;
-    const auto& peers = by_process[run.trace.threads[call.thread].process];
+    call.blocked = in_os > 0 && 2 * in_os >= call.start - since;
     call.waited_for = awaited;
     // Without a recorded wait, only what works for the same GPU may have let it go.
     const auto may_let_go = [&](std::uint32_t thread) {
       if (thread == call.thread) return false;
       if (awaited != kNone) return thread == awaited;
-      return in_wait || (!os_known && devices.Share(thread, call.thread));
+      return call.blocked || (!os_known && devices.Share(thread, call.thread));
     };
+    const auto& peers = by_process[run.trace.threads[call.thread].process];
     auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
                                [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });
-    const bool waits = in_wait || !os_known || awaited != kNone;
+    const bool waits = call.blocked || !os_known || awaited != kNone;
     while (waits && at != peers.begin() && calls_[*--at].end > since) {
       if (!may_let_go(calls_[*at].thread)) continue;
       call.released_by = *at;
@@ -181,21 +188,28 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
     if (call.paused_for != kNone && asked_for == kNone && call.released_by != kNone &&
         calls_[call.released_by].end > ops_[call.paused_for].end)
       call.paused_for = kNone;
+  }
+}
+
+// Which calls a wait for a batch ended just before, and when that began.
+void Replay::AwaitBatches(const Run& run, const Idle& idle,
+                          const std::vector<IntervalSet>& waits_of) {
+  const std::map<std::uint32_t, std::vector<Interval>> batches = BatchWaits(run, idle, waits_of);
+  for (HostCall& call : calls_) {
     const auto found = batches.find(call.thread);
-    if (found != batches.end()) {
-      const auto& of_thread = found->second;
-      const auto next =
-          std::upper_bound(of_thread.begin(), of_thread.end(), call.start,
-                           [](Nanos time, const Interval& wait) { return time < wait.end; });
-      if (next != of_thread.begin() && std::prev(next)->end > since) {
-        const Interval wait{std::max(since, std::prev(next)->start), std::prev(next)->end};
-        const std::optional<Nanos> blocked_since = BlockedSince(waits_of[call.thread], wait);
-        call.arrival = static_cast<std::uint32_t>(arrivals_.size());
-        arrivals_.push_back(wait.end);
-        awaited_since_.push_back(wait.start);
-        if (blocked_since) call.code_before_wait = std::max<Nanos>(0, *blocked_since - since);
-      }
-    }
+    if (found == batches.end()) continue;
+    const std::vector<Interval>& of_thread = found->second;
+    const auto next =
+        std::upper_bound(of_thread.begin(), of_thread.end(), call.start,
+                         [](Nanos time, const Interval& wait) { return time < wait.end; });
+    const Nanos since = EndBefore(call);
+    if (next == of_thread.begin() || std::prev(next)->end <= since) continue;
+    const Interval wait{std::max(since, std::prev(next)->start), std::prev(next)->end};
+    const std::optional<Nanos> blocked_since = BlockedSince(waits_of[call.thread], wait);
+    call.arrival = static_cast<std::uint32_t>(arrivals_.size());
+    arrivals_.push_back(wait.end);
+    awaited_since_.push_back(wait.start);
+    if (blocked_since) call.code_before_wait = std::max<Nanos>(0, *blocked_since - since);
   }
 }
 
@@ -223,49 +237,61 @@ void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
     // A launch that takes far longer than usual with the device busy throughout is held back by a
     // full queue. Once let go it still costs what a launch costs.
     const bool held = !blocks && Submits(run.ClassOfCall(call.row)) && takes_long(call, deep);
-    const Nanos let_go = latency_ns_ + (deep ? nominal_call_ns_ : 0);
     // Newer captures say so themselves.
     const bool pressed =
         !blocks &&
         2 * back_pressure[call.thread].OverlapWith(call.start, call.end) > call.end - call.start;
     if (!blocks && !held && !pressed) continue;
-    // Where the call or the capture says for what it waits, nothing else that ends meanwhile
-    // counts.
     const std::uint32_t own_op = run.first_op_of_call[call.row];
     const std::uint32_t known = own_op != kNone ? own_op : by_syncs[call.row];
-    const std::uint32_t said = blocks && known != kNone ? At(op_index_, known) : kNone;
-    if (said != kNone && ops_[said].end <= call.end &&
-        (ops_[said].end > call.start || call.end - call.start <= latency_ns_)) {
-      const Nanos since = call.end - std::max(call.start, ops_[said].end);
-      call.awaited_op = said;
-      call.own = std::min(call.own, std::max(nominal_call_ns_, since));
-      continue;
-    }
-    const std::uint32_t process = run.trace.threads[call.thread].process;
-    auto at = std::upper_bound(by_end.begin(), by_end.end(), call.end,
-                               [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
-    for (int tries = 0; at != by_end.begin() && tries < 64; ++tries) {
-      const std::uint32_t op = *--at;
-      if (ops_[op].end <= call.start) break;
-      const std::uint32_t launch = run.trace.ops.call[ops_[op].row];
-      const std::uint32_t stream = run.trace.ops.stream[ops_[op].row];
-      // The launch may be missing in the capture: then the op's stream tells whose it is.
-      const std::uint32_t of = launch != kNone   ? run.ProcessOfCall(launch)
-                               : stream != kNone ? run.trace.streams[stream].process
-                                                 : kNone;
-      if (of != process) continue;
-      if (launch != kNone && run.trace.calls.start[launch] > run.trace.calls.start[call.row])
-        continue;
-      if (held && !pressed && call.end - ops_[op].end > let_go) break;
+    if (blocks && AwaitsKnown(At(op_index_, known), &call)) continue;
+    const std::uint32_t op = LastEndedFor(run, call, by_end);
+    // It ended too long before: something else took the launch so long.
+    const Nanos let_go = latency_ns_ + (deep ? nominal_call_ns_ : 0);
+    const bool too_early = held && !pressed && op != kNone && call.end - ops_[op].end > let_go;
+    if (op != kNone && !too_early) {
       call.awaited_op = op;
       call.held = !blocks;
       call.own = std::min(call.own, std::max(nominal_call_ns_, call.end - ops_[op].end));
-      break;
     }
     // What a synchronize call found done, it waits for where the host gets there earlier.
-    if (call.awaited_op == kNone && by_syncs[call.row] != kNone)
-      call.awaited_op = At(op_index_, by_syncs[call.row]);
+    if (call.awaited_op == kNone) call.awaited_op = At(op_index_, by_syncs[call.row]);
   }
+}
+
+// Whether the call returned because this op ended, for which it waits as itself or the capture
+// says: then nothing else that ends meanwhile counts.
+bool Replay::AwaitsKnown(std::uint32_t op, HostCall* call) const {
+  if (op == kNone || ops_[op].end > call->end) return false;
+  const bool found_done = ops_[op].end <= call->start;
+  if (found_done && call->end - call->start > latency_ns_) return false;
+  const Nanos since = call->end - std::max(call->start, ops_[op].end);
+  call->awaited_op = op;
+  call->own = std::min(call->own, std::max(nominal_call_ns_, since));
+  return true;
+}
+
+// The op of the call's process that ended last while the call lasted, and had been launched before
+// it; kNone if there is none. `by_end`: all ops.
+std::uint32_t Replay::LastEndedFor(const Run& run, const HostCall& call,
+                                   const std::vector<std::uint32_t>& by_end) const {
+  const std::uint32_t process = run.trace.threads[call.thread].process;
+  auto at = std::upper_bound(by_end.begin(), by_end.end(), call.end,
+                             [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
+  for (int tries = 0; at != by_end.begin() && tries < 64; ++tries) {
+    const std::uint32_t op = *--at;
+    if (ops_[op].end <= call.start) return kNone;
+    const std::uint32_t launch = run.trace.ops.call[ops_[op].row];
+    const std::uint32_t stream = run.trace.ops.stream[ops_[op].row];
+    // The launch may be missing in the capture: then the op's stream tells whose it is.
+    const std::uint32_t of = launch != kNone   ? run.ProcessOfCall(launch)
+                             : stream != kNone ? run.trace.streams[stream].process
+                                               : kNone;
+    const bool later =
+        launch != kNone && run.trace.calls.start[launch] > run.trace.calls.start[call.row];
+    if (of == process && !later) return op;
+  }
+  return kNone;
 }
 
 }  // namespace advise
