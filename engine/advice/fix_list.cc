@@ -1,7 +1,6 @@
 #include "engine/advice/fix_list.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "engine/advice/describe.h"
 #include "engine/base/is_in.h"
@@ -53,31 +52,6 @@ void LeaveOutProfiled(std::vector<Finding>* findings) {
 
 void AddOnce(std::vector<std::string>* list, const std::string& id) {
   if (!IsIn(id, *list)) list->push_back(id);
-}
-
-// A candidate that has no place in the plan yet.
-struct Open {
-  Candidate* candidate;
-  Nanos worth;   // of a run that nobody profiles: what the order rests on
-  Nanos saving;  // of the recording
-};
-
-// The fix that was chosen; of a symptom a surer cause that wins as much, wherever it wins it. Not
-// of code of the host, or of what single steps lose: other fixes may hide these, and do not explain
-// them.
-std::vector<Open>::iterator Surer(std::vector<Open>::iterator chosen, std::vector<Open>* open,
-                                  double lead,
-                                  const std::function<double(const Candidate&)>& confidence) {
-  const RuleInfo& rule = *chosen->candidate->rule;
-  const bool of_its_own = rule.topic == Topic::kHostCode || rule.topic == Topic::kSingleSteps;
-  if (rule.kind != RuleKind::kSymptom || of_its_own) return chosen;
-  const auto enough = static_cast<Nanos>(static_cast<double>(chosen->worth) / lead);
-  const double sure = confidence(*chosen->candidate);
-  const auto root = std::find_if(open->begin(), open->end(), [&](const Open& one) {
-    return one.candidate->rule->kind == RuleKind::kRoot && one.worth >= enough &&
-           confidence(*one.candidate) > sure;
-  });
-  return root != open->end() ? root : chosen;
 }
 
 }  // namespace
@@ -147,56 +121,6 @@ void FixList::Plan() {
     if (!candidate.priced) continue;
     open.push_back({&candidate, Unprofiled(candidate, candidate.own), candidate.own});
   }
-  // A setting before a change of code or design that wins little more and is no surer; a switch of
-  // the environment also before what its rule explains, if that wins little more once the switch is
-  // off: only then is it seen what is left. Or if that would make the switch needless: nobody would
-  // learn that it is on, and it holds up whatever is measured next.
-  const double easier_lead = knowledge_.Number("ranking.easier_lead");
-  const double needless_part = knowledge_.Number("ranking.needless");
-  const auto little_more = [&](Nanos than, Nanos worth) {
-    return static_cast<double>(than) * easier_lead >= static_cast<double>(worth);
-  };
-  const auto easiest = [&](std::vector<Open>::iterator chosen) {
-    if (chosen->candidate->rule->effort == "flag") return chosen;
-    const auto setting = std::find_if(open.begin(), open.end(), [&](const Open& one) {
-      const RuleInfo& rule = *one.candidate->rule;
-      if (rule.effort != "flag" || one.candidate->indirect || one.worth <= 0) return false;
-      if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
-      if (little_more(one.worth, chosen->worth)) return true;
-      if (rule.topic != Topic::kSwitch || !Matters(one.worth) ||
-          !IsIn(chosen->candidate->rule->id, rule.explains)) {
-        return false;
-      }
-      const auto needless = static_cast<Nanos>(needless_part * static_cast<double>(one.worth));
-      return little_more(one.worth, WorthAfter(*one.candidate, *chosen->candidate)) ||
-             WorthAfter(*chosen->candidate, *one.candidate) < needless;
-    });
-    return setting != open.end() ? setting : chosen;
-  };
-  // Of fixes that are worth the same, the most specific that wins what it claims. A cause also
-  // before one that wins little more, most of it elsewhere, unless that one is a setting, which is
-  // tried within minutes; a symptom names no fix to begin with: a cause that is surer and wins as
-  // much comes before it, wherever it wins it.
-  const double clear_lead = knowledge_.Number("ranking.clear_lead");
-  const double direct_lead = knowledge_.Number("ranking.direct_lead");
-  const auto confidence = [&](const Candidate& one) { return ConfidenceOf(one); };
-  const auto best = [&] {
-    Nanos most = 0;
-    for (const Open& one : open) most = std::max(most, one.worth);
-    const auto first = [&](double lead, bool indirect) {
-      const auto enough = static_cast<Nanos>(static_cast<double>(most) / lead);
-      return std::find_if(open.begin(), open.end(), [&](const Open& one) {
-        return one.worth >= enough && (indirect || !one.candidate->indirect);
-      });
-    };
-    const auto same = first(clear_lead, false);
-    if (same != open.end()) return easiest(Surer(same, &open, clear_lead, confidence));
-    const auto indirect = first(clear_lead, true);
-    if (indirect->candidate->rule->effort == "flag") return indirect;
-    const auto direct = first(direct_lead, false);
-    const bool cause = direct != open.end() && direct->candidate->rule->kind != RuleKind::kSymptom;
-    return easiest(cause ? direct : indirect);
-  };
   Nanos left = window_;
   const auto ask = [&](Open* one) {
     one->saving = Worth(*one->candidate, left);
@@ -205,21 +129,21 @@ void FixList::Plan() {
   int turn = 0;
   bool asked = false;  // all that are open, since the last fix that matters
   while (!open.empty()) {
-    auto next = best();
+    Open* next = Next(&open);
     if (!Matters(next->worth) && !asked) {
       for (Open& one : open) ask(&one);
       asked = true;
-      next = best();
+      next = Next(&open);
     }
     // Notes make room for no finding: a fix that wins only once they are fixed is a note, too.
     const bool noted = asked && !Matters(next->worth);
     const Open expected = *next;
-    ask(&*next);
+    ask(next);
     if (noted) {
       next->worth = std::min(next->worth, expected.worth);
       next->saving = std::min(next->saving, expected.saving);
     }
-    if (next->worth < expected.worth && best() != next) continue;
+    if (next->worth < expected.worth && Next(&open) != next) continue;
     if (!noted) asked = false;
     Candidate& candidate = *next->candidate;
     candidate.saving = next->saving;
@@ -233,8 +157,74 @@ void FixList::Plan() {
       }
     }
     left -= candidate.saving;
-    open.erase(next);
+    open.erase(open.begin() + (next - open.data()));
   }
+}
+
+// Of fixes that are worth the same, the most specific that wins what it claims. A cause also before
+// one that wins little more, most of it elsewhere, unless that one is a setting, which is tried
+// within minutes.
+FixList::Open* FixList::Next(std::vector<Open>* open) {
+  Nanos most = 0;
+  for (const Open& one : *open) most = std::max(most, one.worth);
+  const auto first = [&](double lead, bool indirect) {
+    const auto enough = static_cast<Nanos>(static_cast<double>(most) / lead);
+    const auto found = std::find_if(open->begin(), open->end(), [&](const Open& one) {
+      return one.worth >= enough && (indirect || !one.candidate->indirect);
+    });
+    return found == open->end() ? nullptr : &*found;
+  };
+  const double clear_lead = knowledge_.Number("ranking.clear_lead");
+  if (Open* const same = first(clear_lead, false)) return Easiest(Surer(same, open), open);
+  Open* const indirect = first(clear_lead, true);
+  if (indirect->candidate->rule->effort == "flag") return indirect;
+  Open* const direct = first(knowledge_.Number("ranking.direct_lead"), false);
+  const bool cause = direct != nullptr && direct->candidate->rule->kind != RuleKind::kSymptom;
+  return Easiest(cause ? direct : indirect, open);
+}
+
+// The fix that was chosen; of a symptom, which names no fix to begin with, a cause that is surer
+// and wins as much, wherever it wins it. Not of code of the host, or of what single steps lose:
+// other fixes may hide these, and do not explain them.
+FixList::Open* FixList::Surer(Open* chosen, std::vector<Open>* open) const {
+  const RuleInfo& rule = *chosen->candidate->rule;
+  const bool of_its_own = rule.topic == Topic::kHostCode || rule.topic == Topic::kSingleSteps;
+  if (rule.kind != RuleKind::kSymptom || of_its_own) return chosen;
+  const auto enough = static_cast<Nanos>(static_cast<double>(chosen->worth) /
+                                         knowledge_.Number("ranking.clear_lead"));
+  const double sure = ConfidenceOf(*chosen->candidate);
+  const auto root = std::find_if(open->begin(), open->end(), [&](const Open& one) {
+    return one.candidate->rule->kind == RuleKind::kRoot && one.worth >= enough &&
+           ConfidenceOf(*one.candidate) > sure;
+  });
+  return root != open->end() ? &*root : chosen;
+}
+
+// A setting before a change of code or design that wins little more and is no surer; a switch of
+// the environment also before what its rule explains, if that wins little more once the switch is
+// off: only then is it seen what is left. Or if that would make the switch needless: nobody would
+// learn that it is on, and it holds up whatever is measured next.
+FixList::Open* FixList::Easiest(Open* chosen, std::vector<Open>* open) {
+  if (chosen->candidate->rule->effort == "flag") return chosen;
+  const double easier_lead = knowledge_.Number("ranking.easier_lead");
+  const double needless_part = knowledge_.Number("ranking.needless");
+  const auto little_more = [&](Nanos than, Nanos worth) {
+    return static_cast<double>(than) * easier_lead >= static_cast<double>(worth);
+  };
+  const auto setting = std::find_if(open->begin(), open->end(), [&](const Open& one) {
+    const RuleInfo& rule = *one.candidate->rule;
+    if (rule.effort != "flag" || one.candidate->indirect || one.worth <= 0) return false;
+    if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
+    if (little_more(one.worth, chosen->worth)) return true;
+    if (rule.topic != Topic::kSwitch || !Matters(one.worth) ||
+        !IsIn(chosen->candidate->rule->id, rule.explains)) {
+      return false;
+    }
+    const auto needless = static_cast<Nanos>(needless_part * static_cast<double>(one.worth));
+    return little_more(one.worth, WorthAfter(*one.candidate, *chosen->candidate)) ||
+           WorthAfter(*chosen->candidate, *one.candidate) < needless;
+  });
+  return setting != open->end() ? &*setting : chosen;
 }
 
 // A cause explains what its rule says it explains, and what lost most of its time to it.
