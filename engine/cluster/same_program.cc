@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 
 #include "engine/base/text.h"
 
@@ -76,20 +77,32 @@ std::string DifferentKernels(const std::vector<RankSummary>& ranks, const Knowle
   return "";
 }
 
+Nanos Began(const RankSummary& rank) { return rank.utc_origin_ns + rank.window_start; }
+
 std::string FarApart(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
-  const auto began = [](const RankSummary& rank) { return rank.utc_origin_ns + rank.window_start; };
   const RankSummary& a = ranks.front();
   if (a.utc_origin_ns == 0) return "";
   for (const RankSummary& b : ranks) {
     if (b.utc_origin_ns == 0 || b.path == a.path) continue;
     const auto apart =
-        static_cast<double>(began(a) > began(b) ? began(a) - began(b) : began(b) - began(a));
+        static_cast<double>(Began(a) > Began(b) ? Began(a) - Began(b) : Began(b) - Began(a));
     const auto longest = static_cast<double>(std::max(a.Window(), b.Window()));
     if (apart < knowledge.Number("cluster.far_apart") + longest) continue;
     return fmt::format("{} and {} were recorded {} apart", a.path, b.path,
                        FormatQuantity(apart, "ns"));
   }
   return "";
+}
+
+// Whether both say that they are ranks, and different ones.
+bool SayOtherwise(const RankSummary& a, const RankSummary& b) {
+  return a.rank >= 0 && b.rank >= 0 && a.rank != b.rank;
+}
+
+// One after the other, as far as their clocks tell.
+bool Apart(const RankSummary& a, const RankSummary& b) {
+  if ((a.utc_origin_ns == 0) != (b.utc_origin_ns == 0)) return false;
+  return Began(a) + a.Window() <= Began(b) || Began(b) + b.Window() <= Began(a);
 }
 
 }  // namespace
@@ -102,10 +115,31 @@ std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks) {
     const auto [known, added] = first.try_emplace(ranks[r].work_print, r);
     if (added) continue;
     const RankSummary& other = ranks[known->second];
-    const bool say_otherwise = other.rank >= 0 && ranks[r].rank >= 0 && other.rank != ranks[r].rank;
-    if (!say_otherwise && other.path != ranks[r].path) repeats[r] = known->second;
+    if (!SayOtherwise(other, ranks[r]) && other.path != ranks[r].path) repeats[r] = known->second;
   }
   return repeats;
+}
+
+std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks) {
+  std::map<std::string_view, Nanos> shown;  // by file
+  for (const RankSummary& rank : ranks) shown[rank.path] += rank.Window();
+  using Key = std::tuple<std::string_view, std::int64_t, std::string_view, int>;
+  std::map<Key, std::uint32_t> longest;
+  const auto key = [&](std::uint32_t r) {
+    return Key{ranks[r].host, ranks[r].pid, ranks[r].device_uuid, ranks[r].device};
+  };
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    const auto [known, added] = longest.try_emplace(key(r), r);
+    if (!added && shown[ranks[r].path] > shown[ranks[known->second].path]) known->second = r;
+  }
+  std::vector<std::uint32_t> others(ranks.size(), kNone);
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    const std::uint32_t kept = longest.at(key(r));
+    const RankSummary& other = ranks[kept];
+    const bool same = ranks[r].pid != 0 && other.path != ranks[r].path;
+    if (same && !SayOtherwise(other, ranks[r]) && Apart(other, ranks[r])) others[r] = kept;
+  }
+  return others;
 }
 
 std::string DifferentRuns(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {

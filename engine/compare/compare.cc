@@ -80,16 +80,17 @@ class Comparer {
       result_.notes.emplace_back(
           "A report does not name its GPU: the comparison assumes that both ran on the same GPU");
     }
-    const auto count = [this](const char* fact, const char* what) {
+    const auto count = [this](const char* fact, const char* what, double least) {
       const auto x = FactNumber(before_, fact);
       const auto y = FactNumber(after_, fact);
-      if (!x || !y || *x == *y) return;
+      if (!x || !y || *x == *y || *x < least || *y < least) return;
       result_.reasons.push_back(
           fmt::format("other {}: {:.0f} before, {:.0f} after (scaling: advise compare --scaling)",
                       what, *x, *y));
     };
-    count("run.devices", "number of GPUs");
-    if (result_.reasons.empty()) count("run.processes", "number of ranks");
+    count("run.devices", "number of GPUs", 0);
+    // Without calls, nobody knows which processes launched the work.
+    if (result_.reasons.empty()) count("run.processes", "number of ranks", 1);
   }
 
   void Times(const WorkMatch& match) {

@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/kernel_table.h"
 #include "engine/pipeline/measure_command.h"
+#include "engine/timeline/lost_work.h"
 #include "engine/trace/launched.h"
 
 namespace advise {
@@ -151,6 +152,14 @@ void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) 
         {Care::kOther, fmt::format("for {}, the GPU is idle although work is queued: "
                                    "what that work waits for was not recorded",
                                    FormatQuantity(static_cast<double>(queued), "ns"))});
+  }
+  const LostWork work = FindLostWork(analysis.run);
+  if (work.much) {
+    notes->push_back(
+        {Care::kOther,
+         fmt::format("for {} of {} calls that give the GPU work, that work was not recorded: "
+                     "the profiler lost it, and the GPU may have worked where it seems idle",
+                     Count(work.lost), Count(work.calls))});
   }
   const double most = analysis.run.knowledge.Number("care.unknown_calls");
   if (launched > 0 && unknown == launched) {

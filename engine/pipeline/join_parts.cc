@@ -62,6 +62,21 @@ void LeaveOutDuplicates(std::vector<RankSummary>* ranks, std::vector<Part>* part
   *ranks = std::move(kept);
 }
 
+// Says why a rank's report is left out, once for all of its ranks.
+void LeaveOut(const RankSummary& rank, std::string why, std::vector<Part>* parts) {
+  std::vector<std::string>& reasons = (*parts)[rank.report].left_out;
+  if (std::find(reasons.begin(), reasons.end(), why) == reasons.end())
+    reasons.push_back(std::move(why));
+}
+
+void KeepOthers(const std::vector<std::uint8_t>& left_out, std::vector<RankSummary>* ranks) {
+  std::vector<RankSummary> others;
+  for (std::size_t r = 0; r < ranks->size(); ++r) {
+    if (left_out[r] == 0) others.push_back(std::move((*ranks)[r]));
+  }
+  *ranks = std::move(others);
+}
+
 // One capture in two forms, such as a report and a table that was exported from it: what tells more
 // of the host stays.
 void LeaveOutRepeated(std::vector<RankSummary>* ranks, std::vector<Part>* parts) {
@@ -77,16 +92,30 @@ void LeaveOutRepeated(std::vector<RankSummary>* ranks, std::vector<Part>* parts)
     const RankSummary& gone = (*ranks)[first_goes ? repeats[r] : r];
     const RankSummary& kept = (*ranks)[first_goes ? r : repeats[r]];
     left_out[first_goes ? repeats[r] : r] = 1;
-    (*parts)[gone.report].left_out.push_back(
-        fmt::format("{} is the same capture as {}: its kernels begin and end at the same times. It "
-                    "is left out",
-                    gone.path, kept.path));
+    LeaveOut(gone,
+             fmt::format("{} is the same capture as {}: its kernels begin and end at the same "
+                         "times. It is left out",
+                         gone.path, kept.path),
+             parts);
   }
-  std::vector<RankSummary> others;
+  KeepOthers(left_out, ranks);
+}
+
+// Windows of one program that a profiler wrote one after the other: the longest is judged.
+void LeaveOutOtherWindows(std::vector<RankSummary>* ranks, std::vector<Part>* parts) {
+  const std::vector<std::uint32_t> others = OtherWindows(*ranks);
+  std::vector<std::uint8_t> left_out(ranks->size(), 0);
   for (std::size_t r = 0; r < ranks->size(); ++r) {
-    if (left_out[r] == 0) others.push_back(std::move((*ranks)[r]));
+    if (others[r] == kNone) continue;
+    left_out[r] = 1;
+    const auto [kept, gone] = ShortPaths((*ranks)[others[r]].path, (*ranks)[r].path);
+    LeaveOut((*ranks)[r],
+             fmt::format("{} shows the same process as {}, at another time, and is left out: "
+                         "analyze it by itself, or compare the two",
+                         gone, kept),
+             parts);
   }
-  *ranks = std::move(others);
+  KeepOthers(left_out, ranks);
 }
 
 // What a report says of its rank among others, it says without them: nothing was found so.
@@ -211,6 +240,7 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
                 "give the reports of one run, or analyze each by itself");
   }
   LeaveOutRepeated(&ranks, parts);
+  LeaveOutOtherWindows(&ranks, parts);
   LeaveOutDuplicates(&ranks, parts);
   Judgment joined{Cluster(std::move(ranks), *session.knowledge), nullptr, {}, {}, {}};
   const Cluster& cluster = joined.ranks;

@@ -66,7 +66,7 @@ void FillNextStepOfNothing(Report* report) {
   }
   const bool launched = FactNumber(*report, "capture.launches").value_or(0) > 0;
   report->next_step =
-      launched && report->devices.empty()
+      launched
           ? "Stop other profilers, check that the profiler may use the GPU and fits the driver, "
             "and capture again."
           : "Capture the program while it works on the GPU. If it did, check that the profiler may "

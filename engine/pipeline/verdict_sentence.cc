@@ -234,6 +234,13 @@ std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
     return "The file is damaged or was cut off: what could be read of it holds no kernel. Next: " +
            InSentence(report.next_step);
   }
+  const double launches = FactNumber(report, "capture.launches").value_or(0);
+  if (RanNoKernel(report) && launches > 0) {
+    return fmt::format(
+        "No kernel was recorded, although {} launched: what the GPU computed is missing. Next: {}",
+        launches > 1 ? FormatQuantity(launches, "count") + " were" : "one was",
+        InSentence(report.next_step));
+  }
   if (RanNoKernel(report)) {
     return fmt::format("No kernel was recorded: the GPU only {}. Next: {}",
                        TimeOf(report).copy > 0 ? "moved data" : "cleared memory",

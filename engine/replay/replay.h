@@ -108,6 +108,7 @@ class Replay {
     bool early;                   // launched before the window: ready whenever its turn comes
     bool wide;                    // a compute kernel that fills the device by itself
     bool talks;                   // communicates
+    bool behind_lost;             // behind work of its stream that the profiler lost
     bool to_device, from_device;  // the ways of the link on which it goes beside kernels
     Nanos latency;                // from the start of the call
     Nanos spacing;  // from the end of the previous op of its stream, when it was queued behind it

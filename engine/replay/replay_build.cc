@@ -9,6 +9,7 @@
 #include "engine/replay/replay.h"
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/collective_match.h"
+#include "engine/timeline/lost_work.h"
 #include "engine/timeline/room.h"
 
 namespace advise {
@@ -64,6 +65,7 @@ void Replay::AddOps(const Run& run) {
   std::vector<std::uint32_t> last_of_stream(run.trace.streams.size(), kNone);
   std::vector<std::uint32_t> last_of_device(device_count_, kNone);
   const Room room(run);
+  const LostWork lost = FindLostWork(run);
   for (std::uint32_t row = 0; row < table.size(); ++row) {
     if (table.end[row] <= from_ || table.start[row] > to_) continue;
     GpuOp op{};
@@ -91,6 +93,8 @@ void Replay::AddOps(const Run& run) {
     if (op.stream != kNone) {
       op.previous = last_of_stream[op.stream];
       last_of_stream[op.stream] = last_of_device[op.device] = index;
+      op.behind_lost = op.previous != kNone &&
+                       lost.IsBetween(run, table.call[ops_[op.previous].row], table.call[row]);
       op.submitted = op.call != kNone && calls_[op.call].stream == kNone;
       if (op.submitted) calls_[op.call].stream = op.stream;
     } else if (table.call[row] == kNone) {
@@ -196,6 +200,8 @@ void Replay::LinkOps() {
         !queued || behind < 0
             ? std::min<Nanos>(0, behind)
             : std::min({behind, std::max<Nanos>(0, since_launch - usual_latency_ns_), latency_ns_});
+    // What the profiler lost may have run until this op began.
+    if (op.behind_lost) op.spacing = std::max<Nanos>(0, behind);
     const bool stream_explains = queued && behind <= latency_ns_;
     // A launch that waits for its own kernel returns late: that tells nothing of when it was made.
     const bool waits = op.call != kNone && calls_[op.call].awaited_op == i;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/timeline/lost_work.h"
+
 namespace advise {
 
 namespace {
@@ -24,6 +26,7 @@ class Explainer {
     const GapTimes when(times_);
     idle_.gaps = Gaps(when);
     idle_.pieces = GapPieces(when);
+    lost_ = FindLostWork(run_);
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
     idle_.late_copies = FindLateCopies(run_, blocks_);
     idle_.serves = hosts_.Serves();
@@ -105,9 +108,17 @@ class Explainer {
         gap.host_late = run_.trace.calls.start[call] > gap.start;
         gap.blocked_by = blocks_[call];
       }
+      const bool lost = previous != kNone && lost_.IsBetween(run_, ops.call[previous], call);
+      if (lost) {
+        gap.host_late = false;
+        gap.blocked_by = kNone;
+      }
       idle_.gaps.Append(gap);
       told_ = gap.start;
-      ExplainGap(gap);
+      if (lost)
+        Add(gap, gap.end, IdleCause::kUnknown);
+      else
+        ExplainGap(gap);
     }
   }
 
@@ -256,6 +267,7 @@ class Explainer {
   Nanos latency_ns_;
   Nanos longest_latency_ns_;
   std::map<std::uint32_t, std::vector<Nanos>> ends_;
+  LostWork lost_;
   Idle idle_;
   Nanos told_ = 0;  // up to where the gap at hand is explained
 };

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 #include "tests/app/simulated_ranks.h"
 #include "tests/report/schema.h"
 
@@ -198,6 +199,28 @@ TEST_CASE("two reports of the same rank: one is left out, and both are named") {
   const Json report = JsonOf(folder, "some");
   CHECK(report["devices"].size() == 4);
   CHECK_THAT(report.dump(), Contains("x_again.sqlite is the same capture as"));
+}
+
+TEST_CASE("windows that a profiler wrote of one process are no ranks: the longest is judged") {
+  const Folder folder;
+  for (const auto& [name, outside] :
+       {std::pair{"first.sqlite", "> 0.4"}, std::pair{"second.sqlite", "< 0.45"}}) {
+    std::filesystem::copy(Simulated("scenarios/launch/bound-mild"), folder / name);
+    std::string cut = "create table cut as select min(start) + (max(\"end\") - min(start)) * " +
+                      std::string(outside).substr(2) + " as at from CUPTI_ACTIVITY_KIND_KERNEL; ";
+    for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL",
+                              "CUPTI_ACTIVITY_KIND_MEMCPY", "NVTX_EVENTS"}) {
+      cut += fmt::format("delete from {} where start {} (select at from cut); ", table, outside[0]);
+    }
+    const Ran ran = RunAdvise(folder, fmt::format("{} '{}drop table cut'", name, cut), "sqlite3");
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+  }
+  const Json report = JsonOf(folder, "first.sqlite second.sqlite");
+  CHECK(report["devices"].size() == 1);
+  CHECK(report["facts"]["cluster.ranks"]["value"] == 1);
+  CHECK_THAT(report.dump(),
+             Contains("first.sqlite shows the same process as second.sqlite, at another time"));
 }
 
 TEST_CASE("a report of another run that claims a rank again is left out, by its file's name") {

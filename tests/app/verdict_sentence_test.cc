@@ -291,6 +291,41 @@ TEST_CASE("where launches were recorded, the program did work on the GPU") {
   CHECK_THAT(report.next_step, Catch::StartsWith("Stop other profilers"));
 }
 
+TEST_CASE("a GPU whose kernels were launched did more than move data") {
+  const auto sentence = [](double launches) {
+    Report report = ReportWith(0, 0, 400, {{IdleCause::kHostCompute, 600}});
+    report.facts.emplace_back();
+    report.facts.back().info = InfoOf("capture.launches");
+    report.facts.back().fact.value = launches;
+    return Sentence(report);
+  };
+  CHECK_THAT(sentence(2482),
+             Catch::StartsWith("No kernel was recorded, although 2,482 were launched: what the GPU "
+                               "computed is missing. Next: stop other profilers"));
+  CHECK_THAT(sentence(1), Catch::Contains("although one was launched"));
+  CHECK_THAT(sentence(0), Catch::Contains("the GPU only moved data"));
+}
+
+TEST_CASE("work that the profiler lost is told") {
+  const auto notes = [](int kept_of) {
+    TraceBuilder story;
+    Repeat(40, 1_ms, [&](int i, Nanos at) {
+      if (i % kept_of == 0)
+        story.Launch("jacobi", {at + 1_us, at + 6_us}, {at + 10_us, at + 900_us});
+      else
+        story.Call("cudaLaunchKernel", {at + 1_us, at + 6_us});
+    });
+    const Analyzed run(story, kAuto);
+    std::string text;
+    for (const CareNote& note : ReadWithCare(*run.operator->())) text += note.text + "\n";
+    return text;
+  };
+  CHECK_THAT(
+      notes(2),
+      Catch::Contains("for 19 of 39 calls that give the GPU work, that work was not recorded"));
+  CHECK_THAT(notes(1), !Catch::Contains("that work was not recorded"));
+}
+
 TEST_CASE("work of another accelerator is no GPU that did nothing") {
   Report report;
   report.inputs.emplace_back();

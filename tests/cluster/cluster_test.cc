@@ -314,6 +314,39 @@ TEST_CASE("kernels that begin and end at the same times are one capture") {
   CHECK(SameCaptures(ranks)[2] == kNone);
 }
 
+TEST_CASE("windows of one process that follow each other are no ranks; the longest stays") {
+  const auto others = [](const auto& change) {
+    std::vector<RankSummary> ranks(3);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      ranks[r].path = "window " + std::to_string(r);
+      ranks[r].pid = 4711;
+      ranks[r].window_start = static_cast<Nanos>(r) * 1'000'000;
+      ranks[r].window_end = ranks[r].window_start + (r == 1 ? 900'000 : 400'000);
+    }
+    change(&ranks);
+    return OtherWindows(ranks);
+  };
+  using Ranks = std::vector<RankSummary>;
+  const std::vector<std::uint32_t> none(3, kNone);
+  CHECK(others([](Ranks*) {}) == std::vector<std::uint32_t>{1, kNone, 1});
+  CHECK(others([](Ranks* r) { (*r)[2].pid = 4712; })[2] == kNone);
+  CHECK(others([](Ranks* r) { (*r)[2].device = 1; })[2] == kNone);
+  CHECK(others([](Ranks* r) { (*r)[2].host = "node2"; })[2] == kNone);
+  CHECK(others([](Ranks* r) { (*r)[1].window_start = 0; }) ==  // at the same time
+        std::vector<std::uint32_t>{kNone, kNone, 1});
+  CHECK(others([](Ranks* r) {
+          for (RankSummary& rank : *r) rank.pid = 0;
+        }) == none);
+  CHECK(others([](Ranks* r) {
+          for (RankSummary& rank : *r) rank.path = "one file";
+        }) == none);
+  CHECK(others([](Ranks* r) {
+          (*r)[1].rank = 1;
+          (*r)[2].rank = 2;
+        })[2] == kNone);
+  CHECK(others([](Ranks* r) { (*r)[2].utc_origin_ns = 5; })[2] == kNone);  // nobody knows when
+}
+
 TEST_CASE("reports of different programs are told apart by their kernels") {
   const auto with = [](const char* path, std::vector<RankKernel> kernels) {
     RankSummary rank;

@@ -120,6 +120,9 @@ TEST_CASE("other GPUs, another number of them, or of ranks cannot be compared") 
   ReportStory ranks = Run(20);
   ranks.Number("run.processes", 2);
   CHECK_FALSE(CompareRuns(before.Done(), ranks.Done(), Shipped()).comparable);
+  ReportStory table = Run(20);
+  table.Number("run.processes", 0);  // of the GPU's work alone
+  CHECK(CompareRuns(before.Done(), table.Done(), Shipped()).comparable);
 }
 
 TEST_CASE("another batch cannot be compared: the same kernels work on other sizes") {

@@ -51,6 +51,24 @@ TEST_CASE("without a fix the replay gives the recorded window") {
   }
 }
 
+TEST_CASE("gaps that may be full of work that the profiler lost cannot be won") {
+  for (const bool recorded : {true, false}) {
+    TraceBuilder story;
+    Repeat(50, 50_us, [&](int, Nanos at) {
+      story.Launch("tiny", {at, at + 3_us}, {at + 6_us, at + 11_us});
+      if (recorded)
+        story.Launch("tiny", {at + 25_us, at + 28_us}, {at + 31_us, at + 36_us});
+      else
+        story.Call("cudaLaunchKernel", {at + 25_us, at + 28_us});
+    });
+    const Analyzed run(story);
+    Remedy remedy;
+    for (std::uint32_t call = 0; call < run.trace().calls.size(); ++call)
+      remedy.vanished_calls.push_back(call);
+    CHECK((run->replay().Gain(remedy) > 0) == recorded);
+  }
+}
+
 TEST_CASE("calls that a coarse clock gives no length keep their place") {
   TraceBuilder story;
   Repeat(100, 25_us, [&](int, Nanos at) {

@@ -317,6 +317,25 @@ TraceBuilder SlowCode() {
   return story;
 }
 
+TEST_CASE("where the profiler lost much work, nobody knows why the GPU seems idle") {
+  const auto story = [](bool recorded) {
+    TraceBuilder told;
+    for (Nanos at = 0; at < 20'000'000; at += 1'000'000) {
+      told.Launch("a", {at, at + 5'000}, {at + 10'000, at + 300'000});
+      if (recorded)
+        told.Launch("b", {at + 310'000, at + 315'000}, {at + 320'000, at + 600'000});
+      else
+        told.Call("cudaLaunchKernel", {at + 310'000, at + 315'000});
+      told.Launch("c", {at + 610'000, at + 615'000}, {at + 620'000, at + 900'000});
+    }
+    return told;
+  };
+  const Analyzed lost(story(false));
+  CHECK(lost.Idle(IdleCause::kUnknown) == 20 * 320'000);
+  CHECK(lost.Idle(IdleCause::kHostCompute) == 19 * 100'000);
+  CHECK(Analyzed(story(true)).Idle(IdleCause::kUnknown) == 0);
+}
+
 TEST_CASE("long code of the launching thread is lost time, and gone when it runs elsewhere") {
   const Analyzed run(SlowCode(), kAuto);
   const Nanos window = run.Window();

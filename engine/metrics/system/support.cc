@@ -8,6 +8,7 @@
 
 #include "engine/base/text.h"
 #include "engine/timeline/layers.h"
+#include "engine/timeline/lost_work.h"
 #include "engine/timeline/step.h"
 
 namespace advise {
@@ -183,6 +184,13 @@ std::string WhyFewKernels(const Run& run) {
   return many ? "" : fmt::format("only {} kernel launches were recorded", kernels);
 }
 
+// Whether the profiler lost so much of what ran that idle time says little; "" where it did not.
+std::string WhyWorkLacks(const Run& run) {
+  const double lost = FindLostWork(run).Share();
+  if (lost < run.knowledge.Number("verdict.lost_work")) return "";
+  return fmt::format("the profiler lost {} of the GPU's work", Percent(lost));
+}
+
 // How much of the idle time goes into starting up.
 struct IdleStart {
   Nanos time = 0;       // over all devices that did work
@@ -248,7 +256,11 @@ bool LacksKernels(const Run& run) {
   const auto any = [&](auto test) { return std::any_of(kinds.begin(), kinds.end(), test); };
   if (any([](OpKind kind) { return kind == OpKind::kKernel || kind == OpKind::kGraph; }))
     return false;
-  if (!any([](OpKind kind) { return kind == OpKind::kCopy; })) return true;
+  // Managed memory moves whether or not kernels use it.
+  bool copies = false;
+  for (std::uint32_t op = 0; op < kinds.size() && !copies; ++op)
+    copies = kinds[op] == OpKind::kCopy && run.trace.ops.stream[op] != kNone;
+  if (!copies) return true;
   for (std::uint32_t call = 0; call < run.trace.calls.size(); ++call) {
     const CallClass of = run.ClassOfCall(call);
     if (of == CallClass::kLaunch || of == CallClass::kGraphLaunch) return true;
@@ -260,6 +272,7 @@ Support JudgeSupport(const Basis& basis) {
   Support support;
   support.recycles = Recycles(basis.run);
   support.reason = WhyNothingRan(basis.run);
+  if (support.reason.empty()) support.reason = WhyWorkLacks(basis.run);
   if (support.reason.empty()) {
     const IdleStart start = IdleStartOf(basis);
     support.reason =

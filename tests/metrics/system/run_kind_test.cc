@@ -77,6 +77,41 @@ TEST_CASE("an export that lost its kernels is no loop; what only copies may be o
   }
 }
 
+TEST_CASE("managed memory that moves again and again is no loop") {
+  TraceBuilder story;
+  for (Nanos at = 100_us; at < 20'000_us; at += 500_us)
+    story.MigrateToGpu(64_KiB, {at, at + 300_us});
+  const Analyzed run(story, kAuto);
+  CHECK(run->kind.kind == KindOfRun::kNoGpu);
+  CHECK(run->support.reason == "no kernel was recorded");
+}
+
+TEST_CASE("a loop that lost a third of its work is tentative, one that lost few is not") {
+  const auto reason = [](int lost_of, bool capture) {
+    TraceBuilder story;
+    for (int i = 0; i < 60; ++i) {
+      const Nanos at = 100_us + i * 500_us;
+      const auto launch = [&](Nanos from, bool recorded) {
+        if (recorded)
+          story.Launch("mine", {from, from + 3_us}, {from + 10_us, from + 110_us});
+        else
+          story.Call("cudaLaunchKernel", {from, from + 3_us});
+      };
+      launch(at, true);
+      if (capture) story.Call("cudaStreamBeginCapture", {at + 115_us, at + 117_us});
+      launch(at + 120_us, i % lost_of != 0);
+      if (capture) story.Call("cudaStreamEndCapture", {at + 125_us, at + 127_us});
+      launch(at + 240_us, true);
+    }
+    for (int i = 0; i < 200; ++i)  // the last ones had not run when the capture ended
+      story.Call("cudaLaunchKernel", {31_ms + i * 5_us, 31_ms + i * 5_us + 3_us});
+    return Analyzed(story, kAuto)->support.reason;
+  };
+  CHECK(reason(1, false) == "the profiler lost 33 % of the GPU's work");
+  CHECK(reason(10, false).empty());
+  CHECK(reason(1, true).empty());
+}
+
 TEST_CASE("attention of single tokens is inference, made of tokens") {
   const Analyzed run(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, kPaged}), kAuto);
   CHECK(run->kind.kind == KindOfRun::kInference);

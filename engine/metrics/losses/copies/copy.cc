@@ -113,6 +113,11 @@ class CopyFinder : Finder {
     return found == sync_of_copy_.end() ? kNone : found->second;
   }
 
+  // A copy of unknown size may carry anything: then its time tells.
+  bool IsTiny(std::uint32_t op) const {
+    return Bytes(op) > 0 ? Bytes(op) <= tiny_bytes_ : Length(op) <= Time("copy.tiny_time");
+  }
+
   void Classify() {
     for (const std::uint32_t op : copies_) {
       CopyKind& kind = result_.kind_of_op[op];
@@ -122,7 +127,7 @@ class CopyFinder : Finder {
       if (!IsHostDevice(direction) || call == kNone) continue;
       const bool held = BlocksHost(run_, call) || SyncOf(call) != kNone;
       const bool by_name = run_.ClassOfCall(call) == CallClass::kCopy;
-      if (Bytes(op) <= tiny_bytes_ && held) {
+      if (IsTiny(op) && held) {
         kind = CopyKind::kTiny;
       } else if (by_name) {
         kind = CopyKind::kBlocking;

@@ -40,10 +40,12 @@ class InputFinder : Finder {
            piece.activity == Activity::kNetwork;
   }
 
-  // Without steps, a wait that came once: the workers had just started. Every run has it.
-  bool IsForFirstBatch() const {
+  // Without steps, a load that came once: the workers had just started, or the program read what it
+  // needs to begin. Every run has it, and there is no batch before it to compute meanwhile. What a
+  // range calls loading is a batch all the same.
+  bool CameOnce() const {
     return !run_.steps.known() && loads_.size() <= run_.active_devices.size() &&
-           result_.waiting_ns > result_.own_ns;
+           (result_.waiting_ns > result_.own_ns || !named_);
   }
 
   // Mapping memory is no reading: any program does so that asks for a large array.
@@ -127,13 +129,14 @@ class InputFinder : Finder {
         if (!for_others) by_itself.push_back({piece.start, piece.end});
       }
       loss.Count(load.start, 0, load.lost);
+      named_ = named_ || all.named;
       result_.own_ns += static_cast<double>(load.own) / Devices();
       result_.waiting_ns += static_cast<double>(load.waiting) / Devices();
       file += static_cast<double>(load.file);
       loads_.push_back(load);
     }
     LateLoads(&own, &file, &loss);
-    if (IsForFirstBatch()) {
+    if (CameOnce()) {
       loads_.clear();
       result_.own_ns = result_.waiting_ns = 0;
       result_.loss = LossBuilder(basis_).Build();
@@ -305,6 +308,7 @@ class InputFinder : Finder {
   const std::vector<IntervalSet>& beside_comm_;
   const Loaders loaders_;
   std::vector<Load> loads_;
+  bool named_ = false;  // a range says of one of them that it loads
   Input result_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/metrics/kernels/shape_call.h"
+#include "engine/metrics/losses/copies/copy.h"
 
 namespace advise {
 namespace {
@@ -29,8 +30,15 @@ class ElementwiseFinder : Finder {
     // Damaged reports have kernels of no stream.
     const std::size_t streams = trace_.streams.size();
     std::vector<OpenRuns> open(streams + 1);
+    const auto of_stream = [&](std::uint32_t op) -> OpenRuns& {
+      return open[std::min<std::size_t>(trace_.ops.stream[op], streams)];
+    };
+    std::uint32_t next = kernels.empty() ? 0 : kernels.front();  // of all operations
     for (const std::uint32_t op : kernels) {
-      OpenRuns& runs = open[std::min<std::size_t>(trace_.ops.stream[op], streams)];
+      for (; next < op; ++next) {
+        if (MeetsHost(next)) CloseAll(&of_stream(next));
+      }
+      OpenRuns& runs = of_stream(op);
       if (!IsFusable(op) || (!runs.empty() && StepOf(runs.back().back().op) != StepOf(op)))
         CloseAll(&runs);
       if (!IsFusable(op)) continue;
@@ -59,6 +67,11 @@ class ElementwiseFinder : Finder {
   bool IsFusable(std::uint32_t op) const {
     return light_.Has(trace_.ops.detail[op]) && trace_.ops.in_graph[op] == 0 &&
            in_update_[op] == 0 && phases_.OfOp(run_, op) != Phase::kOptimizer;
+  }
+
+  // What the host reads or sends between two kernels stands between them: no compiler joins them.
+  bool MeetsHost(std::uint32_t op) const {
+    return trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op));
   }
 
   std::uint32_t StepOf(std::uint32_t op) const { return run_.steps.At(trace_.ops.start[op]); }

@@ -190,6 +190,24 @@ TEST_CASE("without steps, one wait for workers is that for the first batch") {
   }
 }
 
+TEST_CASE("without steps, what is read once is no batch; what is read again and again is") {
+  const auto lost = [](int reads, bool named) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i <= reads; ++i) {  // kernels that do not repeat
+      story.Thread("main").Launch("kernel " + std::to_string(i), {at, at + 5_us},
+                                  {at + 10_us, at + 610_us});
+      if (i < reads) story.OsCall("read", {at + 700_us, at + 800_us});
+      if (i < reads && named) story.Range("load_batch", {at + 690_us, at + 900_us});
+      at += 3_ms + i * 10_us;
+    }
+    return Analyzed(story)->input.loss.lost->Total();
+  };
+  CHECK(lost(1, false) == 0);
+  CHECK(lost(4, false) > 0);
+  CHECK(lost(1, true) > 0);
+}
+
 TEST_CASE("loading that the GPU does not feel costs nothing") {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {

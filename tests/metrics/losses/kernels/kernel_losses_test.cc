@@ -126,6 +126,21 @@ TEST_CASE(
   CHECK(run->kernels.elementwise_runs == 1);
 }
 
+TEST_CASE("what the host reads or sends between element-wise kernels parts their run") {
+  const auto runs = [](bool to_host, bool to_gpu) {
+    TraceBuilder story;
+    story.Launch(kElementwise, {0_us, 5_us}, {10_us, 20_us});
+    if (to_host) story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {6_us, 8_us}, {20_us, 60_us});
+    if (to_gpu) story.CopyToGpu(1_MiB, MemoryKind::kPinned, {8_us, 9_us}, {60_us, 90_us});
+    story.OnStream(9).CopyToGpu(1_MiB, MemoryKind::kPinned, {9_us, 10_us}, {20_us, 60_us});
+    story.OnStream(7).Launch(kElementwise, {12_us, 15_us}, {100_us, 110_us});
+    return Analyzed(story)->kernels.elementwise_runs;
+  };
+  CHECK(runs(false, false) == 1);
+  CHECK(runs(true, false) == 0);
+  CHECK(runs(false, true) == 0);
+}
+
 TEST_CASE("an attention that is fused keeps its two products, and one launch") {
   const Analyzed run(BackToBack({{kMatrixBf16, 20_us},
                                  {kElementwise, 5_us},
