@@ -211,7 +211,7 @@ class RoundTripFinder : Finder {
   }
 
   // What came down was sent, and what goes up was received: an exchange with another rank, no round
-  // trip. Calls of MPI tell, or a range that names communication.
+  // trip. Calls of MPI tell, a range that names communication, or kernels that pack messages.
   bool IsExchanged(std::uint32_t down, std::uint32_t up) const {
     const std::uint32_t a = trace_.ops.call[down];
     const std::uint32_t b = trace_.ops.call[up];
