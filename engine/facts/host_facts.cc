@@ -85,8 +85,8 @@ void DeclareDoing(Catalog* catalog) {
       "host.exchange", kOfGaps,
       {"gaps of the loop in which the launching thread runs code in a range named for "
        "communication",
-       "Idle time while the launching thread runs code in a range named for communication.",
-       "The launching thread does not wait in ranges named for communication."},
+       "Idle time while the launching thread exchanges data, as names of ranges or kernels say.",
+       "No range or kernel names an exchange in which the launching thread waits."},
       &Stalls::exchange);
   stalls.AddLoss(
       "host.input", kCount | kPerStep | kLost,

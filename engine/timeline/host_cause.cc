@@ -4,6 +4,7 @@
 
 #include "engine/base/median.h"
 #include "engine/timeline/pause.h"
+#include "engine/timeline/phase_messages.h"
 
 namespace advise {
 namespace {
@@ -79,6 +80,7 @@ HostCauses::HostCauses(const Run& run, const HandOvers& hand_overs)
       awaited_(run),
       loading_(run),
       compiling_(CompilingPauses(run)),
+      exchanging_(ExchangesOfMessages(run)),
       hosts_(run.trace.threads.size()) {}
 
 void HostCauses::Rewind() {
@@ -174,10 +176,13 @@ HostCauses::Piece HostCauses::CauseOfWait(std::uint32_t thread, const HostPiece&
   return made;
 }
 
-// What the thread does where nothing of it was recorded: it may wait, or load data.
+// What the thread does where nothing of it was recorded: it may exchange data, wait, or load some.
 void HostCauses::CauseOfCode(std::uint32_t thread, const HostPiece& piece, Piece* made) const {
   if (!IsCode(made->cause, made->activity)) return;
-  if (awaited_.IsSilentLoader(thread, piece.start, piece.end)) {
+  if (exchanging_[thread].OverlapWith(piece.start, piece.end) > 0) {
+    made->cause = IdleCause::kPeerWait;
+    made->phase = Phase::kCommunication;
+  } else if (awaited_.IsSilentLoader(thread, piece.start, piece.end)) {
     made->cause = IdleCause::kDataLoading;
     made->activity = Activity::kSilentWait;
   } else if (awaited_.IsSilentForRequest(thread, piece.start, piece.end)) {

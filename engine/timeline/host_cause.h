@@ -55,7 +55,7 @@ class HostCauses {
   const HandOvers& hand_overs_;
   Awaited awaited_;
   CodeLoading loading_;
-  std::vector<IntervalSet> compiling_;  // by thread
+  std::vector<IntervalSet> compiling_, exchanging_;  // by thread
   std::vector<std::optional<HostActivity>> hosts_;
   std::vector<Nanos> request_waits_;
   std::uint32_t asked_ = kNone;  // the thread that is explained

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/timeline/phase_messages.h"
+
 namespace advise {
 
 Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
@@ -24,6 +26,14 @@ Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
     if (process == kNone) continue;
     collected[process][phase].push_back({mpi.start[i], mpi.end[i]});
     known_[phase] = true;
+  }
+  const std::vector<IntervalSet> exchanges = ExchangesOfMessages(run);
+  for (const std::uint32_t thread : run.launching_threads) {
+    const auto phase = static_cast<std::size_t>(Phase::kCommunication);
+    for (const Interval& exchange : exchanges[thread].intervals()) {
+      collected[run.trace.threads[thread].process][phase].push_back(exchange);
+      known_[phase] = true;
+    }
   }
   for (std::size_t p = 0; p < sets_.size(); ++p) {
     for (std::size_t phase = 1; phase < kCount; ++phase) {

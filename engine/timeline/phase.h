@@ -1,5 +1,6 @@
-// When which phase of the program was open, per process, from its named ranges; the passes of
-// training also from the framework's operators, or from the threads that launch them.
+// When which phase of the program was open, per process, from its named ranges; exchanges also from
+// kernels that pack messages, the passes of training from the framework's operators, or from the
+// threads that launch them.
 #pragma once
 
 #include <array>

@@ -79,6 +79,7 @@ class RoundTripFinder : Finder {
   // Of one size on one device.
   struct Passages {
     bool uploads_first = false;
+    std::size_t uploads = 0, downloads = 0;
     bool up = false;              // an upload waits for its result
     std::size_t before = 0;       // kernels of the device before the last upload
     std::vector<double> kernels;  // from each upload to the next download
@@ -86,7 +87,8 @@ class RoundTripFinder : Finder {
 
   // Sizes that are pieces of a stream: each goes up, is worked on and comes down. Data that lives
   // on the GPU comes down first, or went up once, and less work followed then than between the
-  // other uploads and their downloads.
+  // other uploads and their downloads. What trains gets its batches as uploads that do not come
+  // back: beside these, nothing is a stream.
   std::set<DeviceAndSize> Frames() const {
     std::set<DeviceAndSize> frames;
     std::vector<std::size_t> kernels(trace_.devices.size(), 0);
@@ -99,6 +101,7 @@ class RoundTripFinder : Finder {
       const bool up = trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
       const auto [at, is_new] = passages.try_emplace(Of(op));
       Passages& size = at->second;
+      ++(up ? size.uploads : size.downloads);
       if (is_new) size.uploads_first = up;
       const std::size_t so_far = kernels[trace_.ops.device[op]];
       if (!up && size.up) size.kernels.push_back(static_cast<double>(so_far - size.before));
@@ -108,9 +111,21 @@ class RoundTripFinder : Finder {
     for (const auto& [size, seen] : passages) {
       if (!seen.uploads_first || seen.kernels.size() < 2) continue;
       const double usual = Median(seen.kernels);
-      if (usual > 0 && seen.kernels.front() >= usual) frames.insert(size);
+      if (usual > 0 && seen.kernels.front() >= usual && !HasBatches(passages, size.first, seen))
+        frames.insert(size);
     }
     return frames;
+  }
+
+  // Whether the device trains on batches of another size, one for each passage.
+  bool HasBatches(const std::map<DeviceAndSize, Passages>& passages, std::uint32_t device,
+                  const Passages& passage) const {
+    const auto updates = [](const KernelClass& c) { return c.name == "optimizer"; };
+    if (run_.names.Shapes(updates).empty()) return false;
+    return std::any_of(passages.begin(), passages.end(), [&](const auto& other) {
+      return other.first.first == device && other.second.downloads == 0 &&
+             other.second.uploads + 1 >= passage.uploads;
+    });
   }
 
   // Downloads for which the host waits, each with the next upload of as many bytes.
@@ -211,7 +226,7 @@ class RoundTripFinder : Finder {
   }
 
   // What came down was sent, and what goes up was received: an exchange with another rank, no round
-  // trip. Calls of MPI tell, or a range that names communication.
+  // trip. Calls of MPI tell, a range that names communication, or kernels that pack messages.
   bool IsExchanged(std::uint32_t down, std::uint32_t up) const {
     const std::uint32_t a = trace_.ops.call[down];
     const std::uint32_t b = trace_.ops.call[up];

@@ -23,7 +23,8 @@ struct Stalls {
   Loss sleep, network, file_write;
   // Copies that nothing runs beside are part of it: what the thread waits for would run there.
   Loss os_wait;
-  // Host code in ranges named for communication, outside calls of MPI: the thread waits for a peer.
+  // Host code in exchanges that ranges or kernels name, outside calls of MPI: the thread waits for
+  // a peer.
   Loss exchange;
   Loss input;  // waiting for what comes from outside the program: a request, a command
   // The longest stretch of the window without such a wait; empty where there is none.

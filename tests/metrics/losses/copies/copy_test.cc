@@ -314,6 +314,29 @@ TEST_CASE("near miss: frames go up, are worked on and come down") {
   CHECK(trips(true) == 11);
 }
 
+// A capture that begins between the two ways sees the upload first.
+TEST_CASE("what trains on batches of another size streams no frames") {
+  const auto trips = [](bool batches, const std::string& update) {
+    TraceBuilder story;
+    Repeat(12, 8_ms, [&](int, Nanos at) {
+      story.CopyToGpu(32_MiB, MemoryKind::kPinned, {at, at + 1300_us}, {at + 5_us, at + 1300_us},
+                      "cudaMemcpy");
+      if (batches)
+        story.CopyToGpu(1_MiB, MemoryKind::kPinned, {at + 1302_us, at + 1305_us},
+                        {at + 1310_us, at + 1400_us});
+      story.Launch(kMatrixBf16, {at + 1401_us, at + 1405_us}, {at + 1410_us, at + 1600_us});
+      story.Launch(update, {at + 1406_us, at + 1410_us}, {at + 1610_us, at + 1900_us});
+      story.CopyFromGpu(32_MiB, MemoryKind::kPinned, {at + 1412_us, at + 3300_us},
+                        {at + 1900_us, at + 3300_us}, "cudaMemcpy");
+    });
+    return Analyzed(story)->copies.roundtrip.count;
+  };
+  const std::string adam = "void multi_tensor_apply_kernel<FusedAdamMathFunctor>(int)";
+  CHECK(trips(true, adam) == 11);
+  CHECK(trips(false, adam) == 0);
+  CHECK(trips(true, "relax") == 0);
+}
+
 // The edges of a field are set in tens of microseconds, at times too few to read 32 MiB: half of
 // them would do. The uploads are of the same field all the same.
 TEST_CASE("a round trip with a small change is like the others of its size") {

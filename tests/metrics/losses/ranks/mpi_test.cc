@@ -172,6 +172,24 @@ TEST_CASE("a range that names the exchange tells it as well") {
   }
 }
 
+TEST_CASE("where MPI was not recorded, kernels that pack messages tell an exchange") {
+  const auto between = [](const std::string& before, const std::string& behind) {
+    TraceBuilder story;
+    story.Launch(before, {0_us, 5_us}, {10_us, 100_us})
+        .CopyFromGpu(2_MiB, MemoryKind::kPinned, {6_us, 205_us}, {100_us, 200_us}, "cudaMemcpy")
+        .CopyToGpu(2_MiB, MemoryKind::kPinned, {900_us, 1005_us}, {905_us, 1000_us}, "cudaMemcpy")
+        .Launch(behind, {1010_us, 1015_us}, {1020_us, 3000_us});
+    const Analyzed run(story);
+    return std::pair(run->copies.roundtrip.count, run->stalls.exchange.lost->Total());
+  };
+  const std::string pack = "pack_halo_kernel(double const*, double*)";
+  const auto exchange = std::pair<std::int64_t, Nanos>(0, 695_us);
+  const auto round_trip = std::pair<std::int64_t, Nanos>(1, 0);
+  CHECK(between(pack, "unpackRecvBufKernel(float3*)") == exchange);
+  CHECK(between(pack, "stencil") == round_trip);
+  CHECK(between("stencil", pack) == round_trip);
+}
+
 TEST_CASE("near miss: without MPI between the two ways it is a round trip") {
   const Analyzed run = DownAndUp([](TraceBuilder& story) {
     story.Mpi("MPI_Comm_rank", {210_us, 211_us}).Mpi("MPI_Barrier", {1100_us, 1200_us});
