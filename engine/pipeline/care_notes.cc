@@ -7,7 +7,6 @@
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/kernel_table.h"
 #include "engine/pipeline/measure_command.h"
-#include "engine/timeline/lost_work.h"
 #include "engine/trace/launched.h"
 
 namespace advise {
@@ -153,7 +152,7 @@ void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) 
                                    "what that work waits for was not recorded",
                                    FormatQuantity(static_cast<double>(queued), "ns"))});
   }
-  const LostWork work = FindLostWork(analysis.run);
+  const LostWork& work = analysis.idle.lost_work;
   if (work.much) {
     notes->push_back(
         {Care::kOther,

@@ -123,7 +123,7 @@ class Replay {
   void Shorten(const Run& run);
   void AddCalls(const Run& run, const Polls& polls);
   void FindLastCalls(const Run& run);
-  void AddOps(const Run& run);
+  void AddOps(const Run& run, const LostWork& lost);
   void AwaitTurns(const Run& run);
   void MeasureWide();
   void LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs, const Polls& polls);

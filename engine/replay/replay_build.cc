@@ -9,7 +9,6 @@
 #include "engine/replay/replay.h"
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/collective_match.h"
-#include "engine/timeline/lost_work.h"
 #include "engine/timeline/room.h"
 
 namespace advise {
@@ -29,7 +28,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   Shorten(run);
   const Polls polls = FindPolls(run);
   AddCalls(run, polls);
-  AddOps(run);
+  AddOps(run, idle.lost_work);
   LinkCalls(run, idle, hand_overs, polls);
   AwaitOps(run, queues);
   AwaitAnswers(run);
@@ -60,12 +59,11 @@ void Replay::Shorten(const Run& run) {
   scale_ = static_cast<double>(length) / static_cast<double>(to_ - from_);
 }
 
-void Replay::AddOps(const Run& run) {
+void Replay::AddOps(const Run& run, const LostWork& lost) {
   const OpTable& table = run.trace.ops;
   std::vector<std::uint32_t> last_of_stream(run.trace.streams.size(), kNone);
   std::vector<std::uint32_t> last_of_device(device_count_, kNone);
   const Room room(run);
-  const LostWork lost = FindLostWork(run);
   for (std::uint32_t row = 0; row < table.size(); ++row) {
     if (table.end[row] <= from_ || table.start[row] > to_) continue;
     GpuOp op{};

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/timeline/lost_work.h"
-
 namespace advise {
 
 namespace {
@@ -26,7 +24,7 @@ class Explainer {
     const GapTimes when(times_);
     idle_.gaps = Gaps(when);
     idle_.pieces = GapPieces(when);
-    lost_ = FindLostWork(run_);
+    idle_.lost_work = FindLostWork(run_);
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
     idle_.late_copies = FindLateCopies(run_, blocks_);
     idle_.serves = hosts_.Serves();
@@ -108,7 +106,8 @@ class Explainer {
         gap.host_late = run_.trace.calls.start[call] > gap.start;
         gap.blocked_by = blocks_[call];
       }
-      const bool lost = previous != kNone && lost_.IsBetween(run_, ops.call[previous], call);
+      const bool lost =
+          previous != kNone && idle_.lost_work.IsBetween(run_, ops.call[previous], call);
       if (lost) {
         gap.host_late = false;
         gap.blocked_by = kNone;
@@ -267,7 +266,6 @@ class Explainer {
   Nanos latency_ns_;
   Nanos longest_latency_ns_;
   std::map<std::uint32_t, std::vector<Nanos>> ends_;
-  LostWork lost_;
   Idle idle_;
   Nanos told_ = 0;  // up to where the gap at hand is explained
 };

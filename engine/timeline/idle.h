@@ -9,6 +9,7 @@
 #include "engine/timeline/gap.h"
 #include "engine/timeline/host_cause.h"
 #include "engine/timeline/late_copies.h"
+#include "engine/timeline/lost_work.h"
 
 namespace advise {
 
@@ -22,6 +23,7 @@ struct Idle {
   GapPieces pieces;  // together they are the idle time exactly
   std::vector<std::array<Nanos, kIdleCauseCount>> by_device;
   std::vector<LateCopy> late_copies;
+  LostWork lost_work;
   bool serves = false;  // a launching thread receives or answers requests itself
 
   // Whose doing the piece is: the launching thread, or the one that it waited for. kNone: nobody's.

@@ -8,7 +8,6 @@
 
 #include "engine/base/text.h"
 #include "engine/timeline/layers.h"
-#include "engine/timeline/lost_work.h"
 #include "engine/timeline/step.h"
 
 namespace advise {
@@ -185,9 +184,9 @@ std::string WhyFewKernels(const Run& run) {
 }
 
 // Whether the profiler lost so much of what ran that idle time says little; "" where it did not.
-std::string WhyWorkLacks(const Run& run) {
-  const double lost = FindLostWork(run).Share();
-  if (lost < run.knowledge.Number("verdict.lost_work")) return "";
+std::string WhyWorkLacks(const Basis& basis) {
+  const double lost = basis.idle.lost_work.Share();
+  if (lost < basis.run.knowledge.Number("verdict.lost_work")) return "";
   return fmt::format("the profiler lost {} of the GPU's work", Percent(lost));
 }
 
@@ -272,7 +271,7 @@ Support JudgeSupport(const Basis& basis) {
   Support support;
   support.recycles = Recycles(basis.run);
   support.reason = WhyNothingRan(basis.run);
-  if (support.reason.empty()) support.reason = WhyWorkLacks(basis.run);
+  if (support.reason.empty()) support.reason = WhyWorkLacks(basis);
   if (support.reason.empty()) {
     const IdleStart start = IdleStartOf(basis);
     support.reason =
