@@ -121,8 +121,17 @@ std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks) {
 }
 
 std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks) {
-  std::map<std::string_view, Nanos> shown;  // by file
-  for (const RankSummary& rank : ranks) shown[rank.path] += rank.Window();
+  struct Shown {  // by file
+    bool loop = false;
+    Nanos time = 0;
+    auto operator<=>(const Shown&) const = default;
+  };
+  std::map<std::string_view, Shown> shown;
+  for (const RankSummary& rank : ranks) {
+    Shown& of_file = shown[rank.path];
+    of_file.loop = of_file.loop || rank.supports_verdict;
+    of_file.time += rank.Window();
+  }
   using Key = std::tuple<std::string_view, std::int64_t, std::string_view, int>;
   std::map<Key, std::uint32_t> longest;
   const auto key = [&](std::uint32_t r) {

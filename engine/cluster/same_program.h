@@ -22,7 +22,7 @@ std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks);
 
 // The ranks whose process and GPU another file shows at another time, as when a profiler records
 // several windows of one program: they are no ranks beside each other. By rank, that of the file
-// that shows most; kNone for none. O(ranks log ranks).
+// that shows most, of those with a loop if there are any; kNone for none. O(ranks log ranks).
 std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks);
 
 }  // namespace advise

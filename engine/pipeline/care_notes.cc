@@ -152,6 +152,11 @@ void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) 
                                    "what that work waits for was not recorded",
                                    FormatQuantity(static_cast<double>(queued), "ns"))});
   }
+  if (trace.ops.size() > 0 && LacksKernels(analysis.run) && LaunchingCalls(analysis.run) > 0) {
+    notes->push_back({Care::kOther,
+                      "kernels were launched, but none was recorded: where the GPU seems idle, it "
+                      "may have computed"});
+  }
   const LostWork& work = analysis.idle.lost_work;
   if (work.much) {
     notes->push_back(

@@ -329,6 +329,8 @@ TEST_CASE("windows of one process that follow each other are no ranks; the longe
   using Ranks = std::vector<RankSummary>;
   const std::vector<std::uint32_t> none(3, kNone);
   CHECK(others([](Ranks*) {}) == std::vector<std::uint32_t>{1, kNone, 1});
+  CHECK(others([](Ranks* r) { (*r)[1].supports_verdict = false; }) ==  // a start, say
+        std::vector<std::uint32_t>{kNone, 0, 0});
   CHECK(others([](Ranks* r) { (*r)[2].pid = 4712; })[2] == kNone);
   CHECK(others([](Ranks* r) { (*r)[2].device = 1; })[2] == kNone);
   CHECK(others([](Ranks* r) { (*r)[2].host = "node2"; })[2] == kNone);
