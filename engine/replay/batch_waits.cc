@@ -18,7 +18,8 @@ class BatchFinder {
       : run_(run),
         idle_(idle),
         waits_of_(waits_of),
-        real_(run.knowledge.Number("input.wait_share")) {}
+        real_(run.knowledge.Number("input.wait_share")),
+        most_workers_(static_cast<std::size_t>(run.knowledge.Number("input.most_workers"))) {}
 
   std::map<std::uint32_t, std::vector<Interval>> Find() {
     FindSeen();
@@ -34,6 +35,8 @@ class BatchFinder {
   }
 
  private:
+  static constexpr std::size_t kRounds = 4;  // of all workers, that tell a rhythm
+
   // A place of the program: the thread, what it waits in, and what it calls next.
   using Place = std::tuple<std::uint32_t, StringId, StringId>;
 
@@ -131,16 +134,22 @@ class BatchFinder {
     return known->second;
   }
 
-  // Whether the batches come more evenly than the waits for them are long.
-  static bool AtPaceOfWorkers(const std::vector<Interval>& waits) {
+  // Whether the batches come more evenly than the waits for them are long: one by one, or, where
+  // several workers load at once, in a rhythm that comes back after as many as there are workers.
+  bool AtPaceOfWorkers(const std::vector<Interval>& waits) const {
     std::vector<Nanos> lengths;
-    std::vector<Nanos> apart;
-    for (std::size_t i = 1; i < waits.size(); ++i) {
-      lengths.push_back(waits[i].Length());
-      apart.push_back(waits[i].end - waits[i - 1].end);
-    }
+    for (std::size_t i = 1; i < waits.size(); ++i) lengths.push_back(waits[i].Length());
     if (lengths.size() < 2) return false;
-    return Spread(std::move(apart)) < Spread(std::move(lengths));
+    const Nanos uneven = Spread(lengths);
+    const std::size_t most =
+        std::max<std::size_t>(1, std::min(most_workers_, lengths.size() / kRounds));
+    for (std::size_t workers = 1; workers <= most; ++workers) {
+      std::vector<Nanos> apart;
+      for (std::size_t i = workers; i < waits.size(); ++i)
+        apart.push_back(waits[i].end - waits[i - workers].end);
+      if (Spread(std::move(apart)) < uneven) return true;
+    }
+    return false;
   }
 
   // Between the quartiles.
@@ -154,6 +163,7 @@ class BatchFinder {
   const std::vector<IntervalSet>& waits_of_;
   std::map<StringId, bool> of_workers_;
   double real_;
+  std::size_t most_workers_;
   std::set<Place> places_;  // of the waits that were seen
   std::map<std::uint32_t, std::vector<Interval>> batches_;
 };

@@ -54,6 +54,33 @@ TEST_CASE("a validation whose batches come in time wins the waits for them") {
   CHECK(run->replay().Gain(*evaluation.remedy) > 40_ms);
 }
 
+// Steps of 2 ms of work, each behind a wait for a batch as PyTorch's profiler records it.
+Nanos GainOfHalfTheWork(Nanos (*waits)(int batch)) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 24; ++n) {
+    const Nanos asked = at + 2_ms + 5_us;
+    const Nanos batch = asked + waits(n);
+    story.Range("step", {at, batch - 1_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 2_ms});
+    story.Sync({at + 10_us, at + 2_ms + 1_us}, "cudaStreamSynchronize");
+    story.Range("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", {asked, batch});
+    at = batch + 5_us;
+  }
+  const Analyzed run(story, kAuto);
+  Remedy faster;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    faster.scaled_ops.emplace_back(op, 0.5F);
+  return run->replay().Gain(faster);
+}
+
+TEST_CASE("batches that come in the rhythm of several workers come at their pace") {
+  CHECK(GainOfHalfTheWork([](int n) { return n % 2 == 0 ? 1_ms : 3_ms; }) < 2_ms);
+  CHECK(GainOfHalfTheWork([](int n) { return n % 3 == 0 ? 4_ms : 1_ms + n % 3 * 500_us; }) < 2_ms);
+  // Without a rhythm, each was loaded when it was asked for.
+  CHECK(GainOfHalfTheWork([](int n) { return 1_ms + n * n * 37 % 23 * 150_us; }) > 10_ms);
+}
+
 // Steps of 2 ms in which the host waits for the GPU. Most batches lie ready; now and then one takes
 // its worker 20 ms, and the next one is waited for as well.
 TraceBuilder SlowBatches() {
