@@ -19,7 +19,7 @@ class BatchFinder {
         idle_(idle),
         waits_of_(waits_of),
         real_(run.knowledge.Number("input.wait_share")),
-        most_workers_(static_cast<std::size_t>(run.knowledge.Number("input.most_workers"))) {}
+        most_workers_(run.knowledge.CountOf("input.most_workers")) {}
 
   std::map<std::uint32_t, std::vector<Interval>> Find() {
     FindSeen();
