@@ -86,7 +86,6 @@ Error ForeignFile(std::string_view head, const std::string& path) {
     return {"a capture that nsys has not processed yet", path,
             "import it with QdstrmImporter, then: nsys export --type sqlite"};
   }
-  const std::string what = "not an Nsight Systems SQLite export";
   if (head.starts_with("\x1f\x8b")) {
     return {"a gzip file that holds no PyTorch profiler trace", path,
             "unpack other reports with gunzip"};
@@ -99,9 +98,11 @@ Error ForeignFile(std::string_view head, const std::string& path) {
   const bool utf16 = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF");
   if (utf16 || head.find('\0') == std::string_view::npos) {
     if (auto error = ForeignText(NormalText(head), path)) return *error;
-    return {what + ": a text file", path, "export the report with: nsys export --type sqlite"};
+    return {"a text file, but none of the reports and logs that advise reads", path,
+            "of a report of nsys, export: nsys export --type sqlite"};
   }
-  return {what, path, "make one with: nsys export --type sqlite REPORT.nsys-rep"};
+  return {"not an Nsight Systems SQLite export", path,
+          "make one with: nsys export --type sqlite REPORT.nsys-rep"};
 }
 
 }  // namespace advise

@@ -39,11 +39,10 @@ TEST_CASE("a call that holds the host by its name is blocking, whatever its memo
 
 TEST_CASE("a copy of unknown size is a value only when it is as short as one") {
   for (const Nanos time : {2_us, 4970_us}) {
-    const Analyzed run(
-        TraceBuilder()
-            .CopyFromGpu(0, MemoryKind::kPageable, {0_us, 5000_us}, {20_us, 20_us + time},
-                        "cudaMemcpy")
-            .Launch("gemm", {5010_us, 5015_us}, {5020_us, 6000_us}));
+    const Analyzed run(TraceBuilder()
+                           .CopyFromGpu(0, MemoryKind::kPageable, {0_us, 5000_us},
+                                        {20_us, 20_us + time}, "cudaMemcpy")
+                           .Launch("gemm", {5010_us, 5015_us}, {5020_us, 6000_us}));
     CHECK(run->syncs.item.count == (time == 2_us ? 1 : 0));
     CHECK(run->copies.blocking.count == (time == 2_us ? 0 : 1));
   }
