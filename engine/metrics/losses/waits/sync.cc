@@ -17,7 +17,7 @@ class SyncFinder : Finder {
  public:
   SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases, bool hides_requests)
       : Finder(basis), copies_(copies), phases_(phases), room_(basis.run) {
-    if (hides_requests) FindUsualPauses();
+    if (hides_requests) FindPausesThatStandOut();
     for (const LateCopy& late : basis.idle.late_copies)
       late_copies_[{late.blocked_by, late.op}] = &late;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op)
@@ -59,29 +59,32 @@ class SyncFinder : Finder {
     return UsesMpi(run_, thread, trace_.calls.end[call], NextStart(call));
   }
 
-  void FindUsualPauses() {
-    std::map<StringId, std::vector<Nanos>> pauses;
+  // Behind which calls the thread shows nothing for far longer than behind most calls of that name.
+  // What comes so in most steps is code of the step.
+  void FindPausesThatStandOut() {
+    std::map<StringId, std::vector<std::uint32_t>> by_name;
     for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
       if (BlocksHost(run_, c) && run_.InWindow(trace_.calls.start[c]))
-        pauses[trace_.calls.name[c]].push_back(PauseBehind(c));
+        by_name[trace_.calls.name[c]].push_back(c);
     }
-    for (auto& [name, list] : pauses) usual_pause_[name] = Median(std::move(list));
-  }
-
-  // Where nothing that was recorded tells a wait for the next request from code: behind the call,
-  // the thread shows nothing for far longer than behind most calls of that name.
-  bool StandsOut(std::uint32_t call) const {
-    const auto usual = usual_pause_.find(trace_.calls.name[call]);
-    if (usual == usual_pause_.end()) return false;
-    const auto pause = static_cast<double>(PauseBehind(call));
-    return pause >= Number("sync.long_code") &&
-           pause > Number("launch.pause_factor") * static_cast<double>(usual->second);
+    const std::size_t steps = run_.steps.known() ? run_.steps.steady_count() : 0;
+    for (const auto& [name, calls] : by_name) {
+      std::vector<Nanos> pauses;
+      for (const std::uint32_t c : calls) pauses.push_back(PauseBehind(c));
+      const double least =
+          std::max(Number("sync.long_code"),
+                   Number("launch.pause_factor") * static_cast<double>(Median(std::move(pauses))));
+      std::vector<std::uint32_t> found;
+      for (const std::uint32_t c : calls)
+        if (static_cast<double>(PauseBehind(c)) > least) found.push_back(c);
+      if (steps == 0 || 2 * found.size() < steps) stand_out_.insert(found.begin(), found.end());
+    }
   }
 
   // A server's event loop sends the result and waits for the next request before it launches again:
   // the host must have the result for that.
   bool IsForAnswer(std::uint32_t call) const {
-    if (StandsOut(call)) return true;
+    if (stand_out_.contains(call)) return true;
     if (!basis_.idle.serves) return false;
     const std::uint32_t thread = trace_.calls.thread[call];
     const Nanos until = NextStart(call);
@@ -446,8 +449,10 @@ class SyncFinder : Finder {
   const Phases& phases_;
   Room room_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const LateCopy*> late_copies_;  // (call, op)
-  std::map<StringId, Nanos> usual_pause_;  // behind calls that block; empty where requests show
-  std::vector<Nanos> pages_back_;          // when the host faults on memory that the GPU has
+  // Calls behind which the thread may wait for the next request, where nothing that was recorded
+  // tells that from code.
+  std::set<std::uint32_t> stand_out_;
+  std::vector<Nanos> pages_back_;  // when the host faults on memory that the GPU has
   std::vector<std::uint8_t> forward_calls_;
   Syncs result_;
 };

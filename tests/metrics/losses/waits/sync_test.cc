@@ -82,6 +82,21 @@ TEST_CASE("a pause that may be a wait for a request does not overlap with GPU wo
   CHECK(gain(false) < 4_ms);
 }
 
+TEST_CASE("a pause that comes in each step is code of the step, and no wait for a request") {
+  TraceBuilder story;
+  Repeat(40, 3_ms, [&](int, Nanos at) {
+    story.Range("decode_step", {at, at + 3_ms});
+    for (int part = 0; part < 4; ++part) {
+      const Nanos from = at + part * 450_us;
+      story.Launch("work", {from, from + 5_us}, {from + 10_us, from + 430_us});
+      story.Sync({from + 6_us, from + 440_us}, "cudaStreamSynchronize");
+    }
+  });
+  const Analyzed run(story, kAuto);
+  REQUIRE(run->kind.kind == KindOfRun::kInference);
+  CHECK(run->syncs.loop.count >= 4 * 35);
+}
+
 TEST_CASE("what is lost after a synchronize lasts until the host is ahead again, not longer") {
   TraceBuilder story;
   const Nanos drained = AddFullQueue(&story, "work", 1_ms, 20, 200_us);
