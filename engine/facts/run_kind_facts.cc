@@ -121,6 +121,10 @@ void DeclareRunKindFacts(Catalog* catalog) {
   kind.Add("run.unit", "name",
            "What the run is made of: step, token, request, iteration, pass, launch.",
            [](const RunKind& k) { return std::string(k.unit); });
+  kind.Add("run.hides_requests", "flag",
+           "The program infers, and no OS calls were recorded: a wait for the next request looks "
+           "like code.",
+           &RunKind::hides_requests);
   kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
   kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
            UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));

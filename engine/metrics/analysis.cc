@@ -68,14 +68,9 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   return hardware;
 }
 
-// A server's waits for requests look like code where no OS calls were recorded.
-bool HidesRequests(const RunKind& kind, const Trace& trace) {
-  return kind.kind == KindOfRun::kInference && trace.os_calls.size() == 0;
-}
-
-bool StallsMayWait(const StepStats& steps) {
-  return steps.stall_every > 0 && steps.stall_what == WordsOf(IdleCause::kHostCompute).host &&
-         steps.stall_bytes == 0;
+bool StallsMayWait(const StepStats& steps, const RunKind& kind) {
+  return kind.hides_requests && steps.stall_every > 0 &&
+         steps.stall_what == WordsOf(IdleCause::kHostCompute).host && steps.stall_bytes == 0;
 }
 
 // Whether uploads that come again in each step are its input, which is new each time. The only
@@ -132,12 +127,12 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   std::vector<std::function<void()>> subjects = {
       [&] {
         step_stats = FindStepStats(shared, phases);
-        step_stats.stall_may_wait = HidesRequests(kind, trace) && StallsMayWait(step_stats);
+        step_stats.stall_may_wait = StallsMayWait(step_stats, kind);
         if (!options.few_facts) host_code.Get();
       },
       [&] {
         copies = FindCopies(shared, phases, hardware.host_link_bytes_per_s);
-        syncs = FindSyncs(shared, copies, phases, HidesRequests(kind, trace));
+        syncs = FindSyncs(shared, copies, phases, kind.hides_requests);
       },
       [&] {
         kernels = FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});

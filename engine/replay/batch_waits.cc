@@ -19,7 +19,8 @@ class BatchFinder {
         idle_(idle),
         waits_of_(waits_of),
         real_(run.knowledge.Number("input.wait_share")),
-        most_workers_(run.knowledge.CountOf("input.most_workers")) {}
+        most_workers_(run.knowledge.CountOf("input.most_workers")),
+        rounds_(run.knowledge.CountOf("input.rhythm_rounds")) {}
 
   std::map<std::uint32_t, std::vector<Interval>> Find() {
     FindSeen();
@@ -35,8 +36,6 @@ class BatchFinder {
   }
 
  private:
-  static constexpr std::size_t kRounds = 4;  // of all workers, that tell a rhythm
-
   // A place of the program: the thread, what it waits in, and what it calls next.
   using Place = std::tuple<std::uint32_t, StringId, StringId>;
 
@@ -142,7 +141,7 @@ class BatchFinder {
     if (lengths.size() < 2) return false;
     const Nanos uneven = Spread(lengths);
     const std::size_t most =
-        std::max<std::size_t>(1, std::min(most_workers_, lengths.size() / kRounds));
+        std::max<std::size_t>(1, std::min(most_workers_, lengths.size() / rounds_));
     for (std::size_t workers = 1; workers <= most; ++workers) {
       std::vector<Nanos> apart;
       for (std::size_t i = workers; i < waits.size(); ++i)
@@ -164,6 +163,7 @@ class BatchFinder {
   std::map<StringId, bool> of_workers_;
   double real_;
   std::size_t most_workers_;
+  std::size_t rounds_;      // of all workers, that tell a rhythm
   std::set<Place> places_;  // of the waits that were seen
   std::map<std::uint32_t, std::vector<Interval>> batches_;
 };

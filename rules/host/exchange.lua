@@ -1,5 +1,6 @@
--- The launching thread runs host code in a range that the program named for communication ("halo_exchange", "gloo:…"), or
--- between a kernel that packs messages and one that unpacks them, and the GPU has nothing to do. It waits for a peer there, or packs messages; calls of MPI would tell which.
+-- The launching thread runs host code in a range that the program named for communication ("halo_exchange", "gloo:…"),
+-- or between a kernel that packs messages and one that unpacks them, and the GPU has nothing to do. It waits for a peer
+-- there, or packs messages; calls of MPI would tell which.
 return {
   id        = "host/exchange",
   title     = "Let the GPU compute while the host exchanges data",
@@ -16,7 +17,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share" },
 
-  symptom = "For {share:pct} of the time, the GPU is idle while the launching thread exchanges data with other processes, {count:count} times {per:text}, as names of ranges or kernels say.",
+  symptom = "For {share:pct} of the time, the GPU is idle while the launching thread exchanges data with other processes, {count:count} times {per:text}, as the names of ranges or kernels say.",
   cause   = "The host waits for the exchange before it launches more work.",
   fixes   = {
     { action = "Launch the work that does not need the data first, and wait for the exchange behind it" },

@@ -1,9 +1,5 @@
 -- One or a few steps take far longer than the median step. A symptom: the table says what was different in them, and
 -- other rules name the cause where they can (a slow batch, a compilation, a checkpoint).
-
--- A server's wait for the next request looks like code where waits in the OS were not recorded.
-local function may_await_requests(f) return f.run.kind == "inference" and f.capture.has_os_calls == false end
-
 return {
   id        = "step/outlier",
   title     = "Look at the steps that take far longer than the rest",
@@ -18,7 +14,7 @@ return {
 
   needs      = { "window.time", "window.device_time", "steps.count", "steps.median", "steps.outliers.count", "steps.outliers.excess",
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
-  optional   = { "run.kind", "capture.has_os_calls" },
+  optional   = { "run.hides_requests" },
   thresholds = { "min_share", "min_ratio" },
 
   symptom = "{count:count} of {steps:count} steps took far longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
@@ -44,7 +40,7 @@ if step % 500 == 0: gc.collect()]],
     if #rows == 0 then return nil end
     if not at_least(share(rows[1].time, f.steps.median), t.min_ratio) then return nil end
     local what = rows[1].what
-    if what == "host code" and may_await_requests(f) then
+    if what == "host code" and f.run.hides_requests then
       what = what .. " or waits for requests, which were not recorded"
     end
     return { share = cost, count = f.steps.outliers.count, steps = f.steps.count, slowest = rows[1].time, median = f.steps.median,
@@ -54,7 +50,7 @@ if step % 500 == 0: gc.collect()]],
   -- What no cause has claimed of the idle time in them. More work on the GPU is for others to judge.
   saving = function(f, t, e)
     if not at_least(share(f.steps.outliers.lost.time, f.window.device_time), t.min_share) then return nil end
-    local may_wait = e.reason == "host code" and may_await_requests(f)
+    local may_wait = e.reason == "host code" and f.run.hides_requests
     return { claims = f.steps.outliers.lost, remedy = f.steps.outliers.remedy, confidence = may_wait and 0.3 or 0.4,
              basis = "these steps take as long as the median step" }
   end,
@@ -76,7 +72,7 @@ if step % 500 == 0: gc.collect()]],
       expect = { count = 1 },
       saving = { claims = 4e8, confidence = 0.4 } },
     { name = "nothing tells a wait for the next request from code",
-      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { kind = "inference" }, capture = { has_os_calls = false },
+      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { hides_requests = true },
                 steps = { count = 20, median = 1e8,
                           outliers = { lost = 4e8, remedy = true, count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
                                                                            what = "host code" } } } } },

@@ -73,11 +73,12 @@ inline void CheckSoundFacts(const Facts& facts) {
 }
 
 // What two processes are not twice of one: numbers of GPUs, what can only be told of a rank that is
-// alone, what a program that launches little is called, and sentences that count kernels or ranks.
+// alone, what a program that launches little is called and what follows from that, and sentences
+// that count kernels or ranks.
 inline bool IsOfOneProcess(const std::string& fact) {
-  for (const char* name :
-       {"rank.late.device", "run.kind", "run.kind_why", "run.unit", "run.units", "window.reason",
-        "strategy.evidence", "input.batch.slow_part", "kernel.repeated.kernels"})
+  for (const char* name : {"rank.late.device", "run.kind", "run.kind_why", "run.hides_requests",
+                           "run.unit", "run.units", "window.reason", "strategy.evidence",
+                           "input.batch.slow_part", "kernel.repeated.kernels"})
     if (fact == name) return true;
   return fact.starts_with("rank.unseen.");
 }

@@ -128,6 +128,7 @@ class KindFinder : Finder {
         result_.decode || result_.prefill || serves_ || !signs_.Says("serving").empty();
     CountKernels();
     Decide();
+    result_.hides_requests = result_.kind == KindOfRun::kInference && trace_.os_calls.size() == 0;
     Units();
     return std::move(result_);
   }

@@ -36,6 +36,8 @@ struct RunKind {
   bool decode = false;        // kernels or ranges of single tokens
   bool prefill = false;       // of whole prompts
   bool serves = false;        // anything of a model server: requests, key-value caches
+  // It infers, and no calls of the OS were recorded: a wait for the next request looks like code.
+  bool hides_requests = false;
 };
 
 // O(ops + distinct names).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "engine/timeline/awaited.h"
 #include "engine/timeline/handed_memory.h"
@@ -21,7 +22,6 @@ class LoaderFinder {
   explicit LoaderFinder(const Run& run)
       : run_(run),
         trace_(run.trace),
-        trains_(SaysTraining(run)),
         never_rests_(run.knowledge.Number("input.never_rests")),
         handed_(HandedMemory(run)) {}
 
@@ -131,15 +131,16 @@ class LoaderFinder {
   // from elsewhere; in a server they are requests.
   void OsCallsOfLoader(std::uint32_t t, bool worker, std::vector<Interval>* busy) {
     const std::size_t read_before = result_.reads.size();
-    const bool may_receive = trains_ && run_.names.ThreadRole(t) != Role::kCommunication;
     std::size_t received = 0;
     for (const std::uint32_t i : run_.os_of_thread[t]) {
       const OsClass os = run_.names.Os(trace_.os_calls.name[i]);
-      received += may_receive && os == OsClass::kNetwork ? 1 : 0;
+      received += os == OsClass::kNetwork ? 1 : 0;
       if (os != OsClass::kFileIo) continue;
       result_.reads.push_back({trace_.os_calls.start[i], trace_.os_calls.end[i]});
       if (!worker) busy->push_back(result_.reads.back());
     }
+    if (received > 0 && (run_.names.ThreadRole(t) == Role::kCommunication || !Trains()))
+      received = 0;
     const std::size_t loads = received + result_.reads.size() - read_before;
     if (!worker && loads == 0) return;
     const bool often = run_.steps.known() && loads >= run_.steps.all.size();
@@ -163,6 +164,11 @@ class LoaderFinder {
     if (time > 0) at_work_.push_back({time, seen});
   }
 
+  bool Trains() {
+    if (!trains_) trains_ = SaysTraining(run_);
+    return *trains_;
+  }
+
   bool SameProcessHasLaunches(std::uint32_t thread) const {
     for (const std::uint32_t t : run_.launching_threads) {
       if (trace_.threads[t].process == trace_.threads[thread].process) return true;
@@ -172,7 +178,7 @@ class LoaderFinder {
 
   const Run& run_;
   const Trace& trace_;
-  const bool trains_;
+  std::optional<bool> trains_;  // asked for only where a thread receives
   const double never_rests_;
   const std::vector<std::vector<Interval>> handed_;  // by thread: see HandedMemory
   std::vector<AtWork> at_work_;                      // workers

@@ -6,11 +6,12 @@
 
 #include "engine/metrics/losses/copies/copy.h"
 #include "engine/metrics/losses/loss.h"
+#include "engine/metrics/losses/waits/stream_ties.h"
 #include "engine/timeline/phase.h"
 
 namespace advise {
 
-struct Syncs {
+struct Syncs : StreamTies {
   std::int64_t count = 0;
   double time_ns = 0;
   Loss loop;                  // synchronize calls that are not part of a read-back
@@ -19,8 +20,6 @@ struct Syncs {
   Loss item;                  // tiny copies that the host waits for
   Loss forward;               // the part of both inside forward ranges
   Loss memset;
-  Loss default_stream;
-  Loss event_chain;
   Loss optimizer, backward;  // all waits of the host inside these phases of the loop
   std::string loop_name;
   std::string loop_directive;  // that holds most of these calls, where the report has directives
@@ -28,10 +27,7 @@ struct Syncs {
   double item_median_bytes = 0, item_most_bytes = 0;
   std::string item_direction;
   std::int64_t item_sized = 0;  // of them, reads of the size of a result
-  double default_share = 0;     // of the compute time
-  std::size_t other_streams = 0;
-  std::size_t chain_streams = 0;
-  double busy_wait_ns = 0;  // in synchronize calls while the device was not computing
+  double busy_wait_ns = 0;      // in synchronize calls while the device was not computing
 };
 
 // `hides_requests`: the program may wait for requests, and nothing that was recorded tells that
