@@ -50,7 +50,7 @@ void WriteCare(Page& page, const Report& report, int column, int most) {
       CareLines(report, all ? 0 : kLinesOfMessage * (page.width() - column - kBroken));
   std::string label = "Read with care";
   std::size_t shown = 0;
-  for (int rows = 0; shown < lines.size(); ++shown) {
+  for (int rows = 0; most > 0 && shown < lines.size(); ++shown) {
     Page line = page.Another();
     line.Labelled(label, 0, column, lines[shown], Ink::kYellow);
     rows += line.rows();
@@ -60,8 +60,11 @@ void WriteCare(Page& page, const Report& report, int column, int most) {
     page.Append(line);
     label.clear();
   }
-  if (shown < lines.size() && most > 1) {
-    page.Labelled("", 0, column, fmt::format("and {} more: -v", lines.size() - shown));
+  const std::size_t left = lines.size() - shown;
+  if (left > 0 && most == 0) {
+    page.Labelled(label, 0, column, fmt::format("{} remark{}: -v", left, left == 1 ? "" : "s"));
+  } else if (left > 0 && most > 1) {
+    page.Labelled("", 0, column, fmt::format("and {} more: -v", left));
   }
   label = "Changed by the site";
   for (const std::string& change : report.site_changes) {

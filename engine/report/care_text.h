@@ -6,7 +6,8 @@
 
 namespace advise {
 
-// In at most `most` lines, of which one says how many notes are left. The words begin at `column`.
+// In at most `most` lines, of which one says how many remarks are left; with `most` 0, it says how
+// many there are. The words begin at `column`.
 void WriteCare(Page& page, const Report& report, int column, int most);
 
 }  // namespace advise

@@ -60,6 +60,8 @@ std::string RunText(const Report& report) {
   if (report.run.kind.empty() || report.run.kind == "no-gpu") return "";
   // Iterations of what names do not tell are a loop; only the JSON report needs one word for all.
   std::string kind = report.run.kind == "solver" ? "loop" : report.run.kind;
+  // The verdict begins with "A few kernels".
+  if (kind == "kernels" && report.run.unit == "launch") kind.clear();
   if (kind != "start-up") std::replace(kind.begin(), kind.end(), '-', ' ');
   if (report.run.sequences >= 1)
     kind += fmt::format(" of {:.0f} sequence{} at once", report.run.sequences,
@@ -68,8 +70,8 @@ std::string RunText(const Report& report) {
   if (units == 0 || report.run.unit == "pass") return kind;
   // One that nobody found is no number to print.
   if (units == 1 && report.step_count == 0 && report.run.unit != "launch") return kind;
-  return fmt::format("{}, {} {}{}", kind, FormatQuantity(static_cast<double>(units), "count"),
-                     report.run.unit,
+  return fmt::format("{}{}{} {}{}", kind, kind.empty() ? "" : ", ",
+                     FormatQuantity(static_cast<double>(units), "count"), report.run.unit,
                      units == 1                    ? ""
                      : report.run.unit == "launch" ? "es"
                                                    : "s");
@@ -103,13 +105,13 @@ std::vector<std::string> GpuModels(const Report& report) {
   return texts;
 }
 
-std::string EfficiencyText(const EfficiencyInfo& efficiency) {
+std::string EfficiencyText(const EfficiencyInfo& efficiency, bool says_of_what) {
   std::vector<std::string> parts;
   if (efficiency.measured_share < kMeasuredEnough) return "";
   if (std::max(efficiency.mfu, efficiency.bandwidth) < kWorthSaying) return "";
   if (efficiency.mfu > 0) {
     parts.push_back("MFU " + FormatQuantity(efficiency.mfu, "share") +
-                    " (of the peak for the types used)");
+                    (says_of_what ? " (of the peak for the types used)" : ""));
   }
   if (efficiency.bandwidth > 0)
     parts.push_back(FormatQuantity(efficiency.bandwidth, "share") + " of the memory bandwidth");

@@ -19,8 +19,8 @@ std::string StepsInWords(const RunInfo& run);
 // "2 × NVIDIA H100", one text for each model.
 std::vector<std::string> GpuModels(const Report& report);
 // "MFU 41 %, 30 % of the memory bandwidth" for the headline; "" where less than half of the kernel
-// time was measured: what the rest does would be missing in both.
-std::string EfficiencyText(const EfficiencyInfo& efficiency);
+// time was measured: what the rest does would be missing in both. `says_of_what`: of which peak.
+std::string EfficiencyText(const EfficiencyInfo& efficiency, bool says_of_what = true);
 // Why findings are tentative, in a sentence; "" when they are not.
 std::string DoubtText(const Report& report);
 // Whether a note only repeats what stands above the findings: why they are tentative, what is to be

@@ -51,7 +51,7 @@ void WriteNotes(Page& page, const TextNotes& notes, int column, bool verbose, in
     label.clear();
   }
   const std::size_t left = notes.all - shown;
-  if (left == 0) return;
+  if (left == 0 || (shown > 0 && rows <= 0)) return;
   page.Labelled(label, 0, column,
                 fmt::format("{}{} {}: -v", shown == 0 ? "" : "and ", left,
                             shown == 0 ? left == 1 ? "note" : "notes" : "more"));

@@ -23,10 +23,11 @@ namespace {
 
 constexpr int kColumn = 22;                // where the words after "Where the time went" begin
 constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle line is noise
+constexpr double kIdleWorthARow = 0.1;     // layout only: the same where rows are few
 constexpr int kRowsBesideFindings = 24;    // a small terminal
 constexpr int kScreenRows = 30;
 constexpr std::size_t kFindingsPerScreen = 3;  // after the first, which shares its screen
-constexpr int kFewestRows = 7;                 // of a finding
+constexpr int kFewestRows = 6;                 // of a finding
 constexpr int kAllRows = std::numeric_limits<int>::max();
 constexpr std::size_t kCausesShown = 3;
 constexpr std::size_t kMoreCauses = 4;  // what is asked for
@@ -38,16 +39,17 @@ constexpr Nanos kTiny = 2'000'000;  // layout only: of a capture that supports n
 // What each part of a report gets of the screen.
 struct Room {
   FindingRoom finding;
-  int full = kAllRows;  // findings that take more than one line
+  int full = 1;  // findings that take more than one line
   int care_rows = 3;
   int missing_rows = 3;
   bool capture = true;  // the command that captures what is missing
   bool hints = true;    // where more is said
   bool notes = true;    // at least how many there are
   bool plan = true;
+  bool terse = false;  // nothing that the verdict says, too, and remarks in one line
 };
 
-void WriteHeader(Page& page, const Report& report) {
+void WriteHeader(Page& page, const Report& report, bool terse) {
   std::vector<std::string> parts;
   if (!report.inputs.empty()) {
     const std::size_t more = report.inputs.size() - 1;
@@ -63,7 +65,7 @@ void WriteHeader(Page& page, const Report& report) {
   }
   const std::string run = RunText(report);
   if (!run.empty()) parts.push_back(run);
-  const std::string efficiency = EfficiencyText(report.efficiency);
+  const std::string efficiency = EfficiencyText(report.efficiency, !terse);
   if (!efficiency.empty()) parts.push_back(efficiency);
   page.Parts("", 0, parts, "   ");
 }
@@ -87,7 +89,7 @@ void WriteDeviceTable(Page& page, const Report& report) {
              rows, 2);
 }
 
-void WriteBudget(Page& page, const Report& report, bool devices, std::size_t causes) {
+void WriteBudget(Page& page, const Report& report, const TextOptions& options, bool terse) {
   const std::vector<BudgetPart> parts = BudgetParts(report.devices);
   const Nanos total =
       std::accumulate(parts.begin(), parts.end(), Nanos{0},
@@ -101,11 +103,13 @@ void WriteBudget(Page& page, const Report& report, bool devices, std::size_t cau
       shown.push_back(fmt::format("{} {} %", parts[i].name, percent[i]));
   }
   page.Parts("Where the time went", kColumn, shown, " | ");
-  if (static_cast<double>(parts.back().ns) >= kIdleWorthSaying * static_cast<double>(total)) {
-    const std::vector<std::string> idle = IdleParts(report, report.devices, causes);
+  const double least = terse ? kIdleWorthARow : kIdleWorthSaying;
+  if (static_cast<double>(parts.back().ns) >= least * static_cast<double>(total)) {
+    const std::vector<std::string> idle =
+        IdleParts(report, report.devices, options.verbose ? kMoreCauses : kCausesShown);
     if (!idle.empty()) page.Parts("Idle because of", kColumn, idle, " | ");
   }
-  if (!devices && report.devices.size() > 1) {
+  if (!options.devices && report.devices.size() > 1) {
     page.Labelled("", 0, kColumn, "(average of the GPUs; for each GPU: --devices)", Ink::kDim);
   }
 }
@@ -169,8 +173,12 @@ void WritePlan(Page& page, const Report& report) {
   for (const std::string& effect : PlanEffects(report)) page.Labelled("", 0, kColumn, effect);
 }
 
-void WriteNext(Page& page, const Report& report) {
+void WriteNext(Page& page, const Report& report, bool terse) {
   if (report.next_command.empty()) return;
+  if (terse) {
+    page.Line(PadRight("Next", kColumn) + page.Paint(report.next_command, Ink::kGreen));
+    return;
+  }
   // The verdict has said it in full.
   std::string step = report.next_step.substr(0, report.next_step.find_last_not_of('.') + 1);
   step.resize(std::min(step.find(": "), step.size()));
@@ -258,9 +266,9 @@ std::size_t InFull(const TextOptions& options, int room) {
 }
 
 // A few kernels, a part of a step, the little that is left of a file, or what another tool says
-// where nothing was found in it.
+// of a run without its timeline.
 bool IsTiny(const Report& report) {
-  if (report.devices.empty()) return Advice(report).empty();
+  if (report.devices.empty()) return true;
   const bool damaged = std::any_of(report.diagnostics.begin(), report.diagnostics.end(),
                                    [](const Diagnostic& d) { return d.level == Level::kError; });
   const Nanos length = report.window.end_ns - report.window.start_ns;
@@ -303,7 +311,7 @@ int ScreenRows(const Report& report, const TextOptions& options) {
 Page Compose(const Report& report, const TextOptions& options, const Room& room) {
   Page page(options.width, options.color);
   if (!options.quiet) {
-    WriteHeader(page, report);
+    WriteHeader(page, report, room.terse);
     page.Blank();
   }
   if (!report.verdict.empty()) page.Wrapped(report.verdict, 0, Ink::kBold);
@@ -320,12 +328,12 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
     const std::string why = FactWord(report, "run.kind_why", "");
     if (options.verbose && !why.empty()) page.Labelled("Kind of run", 0, kColumn, why);
     WriteRanks(page, report);
-    WriteBudget(page, report, options.devices, options.verbose ? kMoreCauses : kCausesShown);
+    WriteBudget(page, report, options, room.terse);
     if (room.plan) WritePlan(page, report);
     if (little) WriteKernels(page, report, kColumn);
     WriteCare(page, report, kColumn, options.verbose ? kAllRows : little ? 1 : room.care_rows);
     if (options.devices) WriteDeviceTable(page, report);
-    WriteNext(page, report);
+    WriteNext(page, report, room.terse);
     // What shows no timeline names what does, also where nothing else of that has room.
     const bool only_next = little || (report.devices.empty() && room.missing_rows == 0);
     if (only_next && report.next_step.empty() && !report.capture_command.empty()) {
@@ -393,11 +401,14 @@ bool TightenTiny(Room* room) {
   } else if (room->notes) {
     room->notes = false;
   } else if (room->full > 1) {
-    room->full = 1;
+    --room->full;
   } else if (room->plan) {
     room->plan = false;
   } else if (room->hints || room->finding.cause) {
     room->hints = room->finding.cause = false;
+  } else if (!room->terse) {
+    room->terse = room->finding.terse = true;
+    room->care_rows = 0;
   } else {
     return --room->finding.rows >= kFewestRows;
   }
@@ -408,6 +419,7 @@ bool TightenTiny(Room* room) {
 
 std::string RenderText(const Report& report, const TextOptions& options) {
   Room room;
+  room.full = static_cast<int>(Advice(report).size());
   Page page = Compose(report, options, room);
   const bool fits = options.verbose || options.all_fixes || options.quiet;
   const int most = ScreenRows(report, options);

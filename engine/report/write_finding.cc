@@ -293,6 +293,7 @@ class FewLines {
     }
     if (!finding.cause.empty()) why_ = Sentences(finding.cause).front();
     says_why_ = room.cause;
+    if (room.terse && Written().rows() > room.rows) fix_.action = FirstClause(fix_.action);
     if (says_why_ && finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
     if (says_why_ && Written().rows() > room_.rows) TryFirstClause(&FewLines::says_why_);
     // What matters most first.
@@ -373,7 +374,7 @@ class FewLines {
       return;
     }
     const bool left_out = !fix_.snippet.empty() && !code_;
-    std::string aside = EffortOf(finding_, fix_);
+    std::string aside = room_.terse ? "" : EffortOf(finding_, fix_);
     if (left_out) aside += aside.empty() ? "code: -v" : "; code: -v";
     page.Labelled("Do", kIndent, kFindingColumn, fix_.action + InParentheses(aside));
     if (code_) page.Verbatim(fix_.snippet, kCodeIndent, Ink::kGreen);

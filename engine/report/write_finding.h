@@ -12,6 +12,7 @@ struct FindingRoom {
   int rows = 12;
   bool commands = true;  // those that check it by hand; `advise why` prints them, too
   bool cause = true;     // also where it does not fit
+  bool terse = false;    // of the fix, what to do alone: its first clause where more does not fit
 };
 
 // Seen, Why, Do, Gain, Check, Rule: what a reader needs to act and to verify, with the fix that
