@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "engine/base/is_in.h"
 #include "engine/metrics/kernels/shape_call.h"
@@ -185,6 +186,45 @@ std::optional<ShapeWork> Any(const Call& call, int a, int b) {
   return Flattened(call, a, b, false);
 }
 
+// Packed integers and places are no operands.
+bool IsOperand(ElementType type) {
+  return type >= ElementType::kFloat64 && type <= ElementType::kFloat4;
+}
+
+// Two tensors of an operator whose sizes fit as the operands of a product.
+struct UnnamedPair {
+  ShapeWork work;
+  bool result_given = false;  // another tensor is as large as the result
+  bool result_first = false;  // that one stands in front of them
+  bool alike = false;         // both are of one type
+
+  // The pair that explains most tensors comes first; then the one that means more work.
+  std::tuple<bool, double, bool, bool> Order() const {
+    return {result_given, work.flops, alike, result_first};
+  }
+};
+
+// Nothing where the sizes do not fit, or where a tensor that is no result is larger than an
+// operand: that one is an operand, and these are its scales.
+std::optional<UnnamedPair> PairOf(const Call& call, const std::vector<int>& matrices, int a,
+                                  int b) {
+  if (!IsOperand(call.Type(a)) || !IsOperand(call.Type(b))) return {};
+  const std::optional<ShapeWork> work = Any(call, a, b);
+  if (!work) return {};
+  UnnamedPair pair = {.work = *work, .alike = call.Type(a) == call.Type(b)};
+  const double result = work->flops / (2 * work->depth);
+  for (const int other : matrices) {
+    if (other == a || other == b) continue;
+    if (Product(call.Tensor(other).sizes) == result) {
+      pair.result_given = true;
+      pair.result_first = pair.result_first || other < a;
+    } else if (call.Bytes(other) > std::min(call.Bytes(a), call.Bytes(b))) {
+      return {};
+    }
+  }
+  return pair;
+}
+
 }  // namespace
 
 std::optional<ShapeWork> ProductWork(const Call& call, const ProductFormula& formula) {
@@ -207,22 +247,19 @@ std::optional<ShapeWork> ProductWork(const Call& call, const ProductFormula& for
   return {};
 }
 
-// Some take the result as first argument.
 std::optional<ShapeWork> UnnamedProduct(const Call& call) {
-  std::vector<int> operands;
-  for (int i = 0; i < call.tensors() && operands.size() < 3; ++i) {
-    if (call.Tensor(i).sizes.size() >= 2 && ElementBytes(call.Type(i)) > 0) operands.push_back(i);
+  std::vector<int> matrices;
+  for (int i = 0; i < call.tensors(); ++i) {
+    if (call.Tensor(i).sizes.size() >= 2 && ElementBytes(call.Type(i)) > 0) matrices.push_back(i);
   }
-  if (operands.size() < 2) return {};
-  if (operands.size() == 3) {
-    const Sizes& out = call.Tensor(operands[0]).sizes;
-    const Sizes& left = call.Tensor(operands[1]).sizes;
-    const Sizes& right = call.Tensor(operands[2]).sizes;
-    const bool fits =
-        out.front() == left.front() && IsIn(out.back(), right) && IsIn(left.back(), right);
-    if (fits) return Any(call, operands[1], operands[2]);
+  std::optional<UnnamedPair> best;
+  for (std::size_t a = 0; a < matrices.size(); ++a) {
+    for (std::size_t b = a + 1; b < matrices.size(); ++b) {
+      std::optional<UnnamedPair> pair = PairOf(call, matrices, matrices[a], matrices[b]);
+      if (pair && (!best || pair->Order() > best->Order())) best = std::move(pair);
+    }
   }
-  return Any(call, operands[0], operands[1]);
+  return best ? best->work : std::optional<ShapeWork>();
 }
 
 // Tokens of [tokens, hidden], the gate and up projections of [experts, 2 inner, hidden], the down

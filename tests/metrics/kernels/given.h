@@ -27,6 +27,19 @@ inline OperatorInputs Given(const std::vector<Sizes>& sizes, ElementType type,
   return inputs;
 }
 
+// With types of the arguments one by one.
+inline OperatorInputs Typed(const std::vector<std::pair<Sizes, ElementType>>& tensors,
+                            std::vector<std::string> values = {}) {
+  OperatorInputs inputs;
+  for (const auto& [sizes, type] : tensors) {
+    inputs.tensors.emplace_back();
+    inputs.tensors.back().sizes = sizes;
+    inputs.tensors.back().type = type;
+  }
+  inputs.values = std::move(values);
+  return inputs;
+}
+
 inline std::optional<ShapeWork> WorkOf(std::string_view operator_name, const OperatorInputs& inputs,
                                        const CallHints& hints = {}) {
   return WorkOf(operator_name, inputs, SizeLimits(ShippedKnowledge()), hints);

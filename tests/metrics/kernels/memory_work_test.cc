@@ -9,19 +9,6 @@ namespace {
 
 double Limit(const char* name) { return ShippedKnowledge().Number(name); }
 
-// With types of the arguments one by one.
-OperatorInputs Typed(const std::vector<std::pair<Sizes, ElementType>>& tensors,
-                     std::vector<std::string> values = {}) {
-  OperatorInputs inputs;
-  for (const auto& [sizes, type] : tensors) {
-    inputs.tensors.emplace_back();
-    inputs.tensors.back().sizes = sizes;
-    inputs.tensors.back().type = type;
-  }
-  inputs.values = std::move(values);
-  return inputs;
-}
-
 OperatorTensor ListOf(std::int64_t count, std::int64_t elements,
                       ElementType type = ElementType::kUnknown) {
   OperatorTensor list;

@@ -93,6 +93,40 @@ TEST_CASE("products that are known by their kernels: which tensor is which is to
   CHECK(work->flops == expected);
 }
 
+TEST_CASE("scales of quantized operands are none of the two matrices") {
+  constexpr ElementType kFp8 = ElementType::kFloat8;
+  constexpr ElementType kInt32 = ElementType::kInt32;
+  constexpr ElementType kInt8 = ElementType::kInt8;
+  using Tensors = std::vector<std::pair<Sizes, ElementType>>;
+  CallHints matrix;
+  matrix.kernel_class = "matrix";
+  const auto product = [&](const Tensors& tensors) {
+    const auto work = WorkOf("lib::gemm", Typed(tensors), matrix);
+    return work ? std::string(TypeName(work->type)) + " " + work->shape : "unknown";
+  };
+  // A block of 32 terms has one scale; [64, 64] by [64, 2] would fit as well.
+  const Tensors blocks = {
+      {{64, 64}, kFp8}, {{64, 2}, kFp32}, {{80, 64}, kFp8}, {{2, 2}, kFp32}, {{64, 80}, kBf16}};
+  CHECK(product(blocks) == "fp8 [64, 64] x [80, 64]");
+  CHECK(WorkOf("lib::gemm", Typed(blocks), matrix)->flops == 2.0 * 64 * 64 * 80);
+  // The result first, then a scale for each row and each column.
+  CHECK(product({{{48, 80}, kBf16},
+                 {{48, 32}, kFp8},
+                 {{80, 32}, kFp8},
+                 {{48, 1}, kFp32},
+                 {{1, 80}, kFp32}}) == "fp8 [48, 32] x [80, 32]");
+  // With as many terms as columns, the first operand would fit the result, too.
+  CHECK(product({{{96, 64}, kFp8}, {{64, 64}, kFp8}, {{96, 64}, kBf16}}) ==
+        "fp8 [96, 64] x [64, 64]");
+  // Weights of eight bits, a scale for each row.
+  CHECK(product({{{48, 32}, kBf16}, {{80, 32}, kInt8}, {{80, 1}, kBf16}}) ==
+        "bf16 [48, 32] x [80, 32]");
+  // Weights of four bits, packed into integers: how many terms these hold is not known. The scales
+  // would fit.
+  CHECK(product({{{48, 64}, kBf16}, {{4, 128}, kInt32}, {{2, 64}, kBf16}}) == "unknown");
+  CHECK(product({{{48, 64}, kBf16}, {{64, 8}, kInt32}, {{2, 64}, kBf16}}) == "unknown");
+}
+
 TEST_CASE("a batch by one matrix is one product") {
   const auto work = WorkOf("aten::matmul", Given({{10, 64, 32}, {32, 128}}, kFp32));
   REQUIRE(work);
