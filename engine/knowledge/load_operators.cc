@@ -74,11 +74,14 @@ OperatorFormula ReadAttention(TomlReader& reader, const TomlNode& entry) {
                                          {"heads_first", Layout::kHeadsFirst},
                                          {"packed", Layout::kPacked}};
   reader.OnlyFields(entry, {"any", "none", "examples", "layout", "query", "causal", "window",
-                            "backward", "of_mask"});
-  return AttentionFormula{
-      Choice(reader, entry, "layout", kLayouts), Argument(reader, entry, "query", 0),
-      Argument(reader, entry, "causal"),         Argument(reader, entry, "window"),
-      Flag(reader, entry, "backward"),           Flag(reader, entry, "of_mask")};
+                            "used", "backward", "of_mask"});
+  return AttentionFormula{Choice(reader, entry, "layout", kLayouts),
+                          Argument(reader, entry, "query", 0),
+                          Argument(reader, entry, "causal"),
+                          Argument(reader, entry, "window"),
+                          Argument(reader, entry, "used"),
+                          Flag(reader, entry, "backward"),
+                          Flag(reader, entry, "of_mask")};
 }
 
 OperatorFormula ReadExperts(TomlReader& reader, const TomlNode& entry) {

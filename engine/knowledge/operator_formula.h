@@ -37,6 +37,7 @@ struct AttentionFormula {
   int query = 0;
   int causal = kNoArgument;
   int window = kNoArgument;  // the first of two: how far a query looks to either side
+  int used = kNoArgument;    // how many keys of each sequence are looked at, where not all are
   bool backward = false;
   bool of_mask = false;  // `causal` is a kind of mask: 0 is none
 };

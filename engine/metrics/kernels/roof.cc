@@ -54,7 +54,7 @@ bool Roof::Place(const ShapeWork& work, const UsedUnits& units, ShapeRow* row) c
   row->achieved = row->flops * calls_per_s;
   const double bandwidth = hardware_.memory_bytes_per_s;
   if (work.least_bytes > 0 && bandwidth > 0 && row->bytes * calls_per_s > bandwidth * tolerance_) {
-    row->bytes = work.least_bytes;  // fewer experts were chosen than even routing would
+    row->bytes = work.least_bytes;  // the memory could not have moved as much
   }
   row->bandwidth = row->bytes * calls_per_s;
   row->intensity = row->flops / row->bytes;

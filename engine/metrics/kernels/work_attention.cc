@@ -97,7 +97,7 @@ std::optional<AttentionSizes> AttentionSizesOf(const Call& call, const Attention
 std::optional<ShapeWork> AttentionWork(const Call& call, const AttentionFormula& formula) {
   const std::optional<bool> causal = IsCausal(call, formula);
   const std::optional<Extents> e = ExtentsOf(call, formula);
-  if (!causal || !e) return {};
+  if (!causal || !e || !call.Tensor(formula.used).sizes.empty()) return {};
   const auto pairs = Pairs(e->queries, e->keys, *causal);
   ShapeWork work;
   work.kind = WorkKind::kAttention;

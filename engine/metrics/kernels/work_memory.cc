@@ -134,6 +134,32 @@ int FullSized(const Call& call, double elements) {
   return tensors;
 }
 
+// Two tensors of one type, both of the full size, of a library whose operator is not known: one is
+// made of the other, or both are changed in place.
+bool MayWorkInPlace(const Call& call, int main, double elements) {
+  const bool known =
+      call.name().starts_with("aten::") || IsOf(call, "compiled") || IsOf(call, "given_result");
+  if (known || FullSized(call, elements) != 2) return false;
+  for (int i = 0; i < call.tensors(); ++i) {
+    const OperatorTensor& tensor = call.Tensor(i);
+    const bool full = !tensor.sizes.empty() && Product(tensor.sizes) == elements;
+    if (full && call.Type(i) != call.Type(main)) return false;
+  }
+  return true;
+}
+
+// Whether a tensor has rows half as long as those of the largest: a gate takes two halves of a row
+// together (silu_and_mul).
+bool HalvesRows(const Call& call, int main) {
+  Sizes half = call.Tensor(main).sizes;
+  if (half.back() % 2 != 0) return false;
+  half.back() /= 2;
+  for (int i = 0; i < call.tensors(); ++i) {
+    if (call.Tensor(i).sizes == half) return true;
+  }
+  return false;
+}
+
 // A compiled kernel is given what it writes. When it combines two operands and is given two
 // tensors, both of the full size, one of them is also its result: read and written.
 bool WorksInPlace(const Call& call, double elements) {
@@ -193,9 +219,16 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
     if (ElementBytes(call.Type(i)) == 0) return {};
     bytes += call.Bytes(i);
   }
+  if (IsOf(call, "in_place")) return Made(call, kind, main, elements, 2 * bytes);
+  if (MayWorkInPlace(call, main, elements)) {
+    auto work = Made(call, kind, main, elements, 2 * bytes);
+    if (work) work->least_bytes = bytes;
+    return work;
+  }
   if (WorksInPlace(call, elements)) bytes += call.Bytes(main);
   // What is given one tensor of the full size reads it and writes another, or writes it again.
-  const bool only_one = kind != WorkKind::kReduction && FullSized(call, elements) == 1;
+  const bool only_one =
+      kind != WorkKind::kReduction && FullSized(call, elements) == 1 && !HalvesRows(call, main);
   const bool makes_result = call.name().starts_with("aten::") || call.tensors() == 1 || only_one;
   if (makes_result && call.name().ends_with('_')) {
     bytes += call.Bytes(0);

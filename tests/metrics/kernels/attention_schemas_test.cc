@@ -73,7 +73,17 @@ TEST_CASE("attention finds its mask where the schema has it") {
        false},
       {"aiter::fmha_v3_fwd", "query key value dropout_p softmax_scale is_causal window_size_left",
        false},
+      {"aiter::wrapper_fmha_v3_fwd",
+       "query key value dropout_p softmax_scale is_causal window_size_left", false},
+      {"flash_attn_3::fwd",
+       "query key value k_new v_new q_v out cu_seqlens_q cu_seqlens_k cu_seqlens_k_new seqused_q "
+       "seqused_k max_seqlen_q max_seqlen_k page_table kv_batch_idx leftpad_k rotary_cos "
+       "rotary_sin seqlens_rotary q_descale k_descale v_descale softmax_scale is_causal "
+       "window_size_left window_size_right",
+       false},
       {"aiter::mha_bwd",
+       "grad_out query key value out softmax_lse dropout_p softmax_scale is_causal", false},
+      {"aiter::wrapper_fmha_v3_bwd",
        "grad_out query key value out softmax_lse dropout_p softmax_scale is_causal", false},
       {"aiter::fmha_v3_bwd",
        "grad_out query key value out softmax_lse dropout_p softmax_scale is_causal", false},
@@ -210,6 +220,25 @@ TEST_CASE("a bias or a window hides more than attention's work can tell") {
   CHECK_FALSE(windowed("-1", "-1"));
   CHECK(windowed("0", "-1"));
   CHECK(windowed("-1", "64"));
+}
+
+TEST_CASE("of a cache, nobody knows how many keys are in use") {
+  const std::string schema =
+      "query key value k_new v_new q_v out cu_seqlens_q cu_seqlens_k cu_seqlens_k_new seqused_q "
+      "seqused_k max_seqlen_q max_seqlen_k page_table kv_batch_idx leftpad_k rotary_cos rotary_sin "
+      "seqlens_rotary q_descale k_descale v_descale softmax_scale is_causal window_size_left "
+      "window_size_right";
+  const auto told = [&](const Sizes& query, const Sizes& used) {
+    return WorkOf("sgl_kernel::fwd", CallOf(schema, {{"query", {query}},
+                                                     {"key", {{2, 900, 8, 64}}},
+                                                     {"value", {{2, 900, 8, 64}}},
+                                                     {"seqused_k", {used}},
+                                                     {"is_causal", {{}, "True"}}}))
+        .has_value();
+  };
+  CHECK(told({2, 1, 8, 64}, {}));
+  CHECK_FALSE(told({2, 1, 8, 64}, {2}));
+  CHECK_FALSE(told({2, 8, 64}, {}));  // behind each other
 }
 
 }  // namespace

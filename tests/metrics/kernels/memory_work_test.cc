@@ -450,5 +450,43 @@ TEST_CASE("compiled kernels that combine two tensors of the full size write one 
   CHECK(tensors("triton_poi_fused_mul_0", {full, {500}}) == 1 + 0.5 + 1);
 }
 
+TEST_CASE("operators of libraries: what is given is read, written, or both") {
+  CallHints norm;
+  norm.kernel_class = "normalization";
+  const double rows = 2.0 * 100 * 64;
+  const auto bytes = [&](const char* name, const std::vector<Sizes>& sizes) {
+    const auto work = WorkOf(name, Given(sizes, kBf16), norm);
+    return work ? work->bytes : -1;
+  };
+  CHECK(bytes("_C::rms_norm", {{100, 64}, {100, 64}, {64}}) == 2 * rows + 128);
+  CHECK(bytes("_C::fused_add_rms_norm", {{100, 64}, {100, 64}, {64}}) == 2 * (2 * rows + 128));
+  // Positions, queries, keys of fewer heads, a table.
+  CHECK(bytes("_C::rotary_embedding", {{100}, {100, 64}, {100, 16}, {50, 8}}) ==
+        2 * (200 + rows + rows / 4 + 800));
+  // Not known by name: as much as that can be, and as little.
+  const auto other = WorkOf("lib::rope", Given({{100, 64}, {100, 64}}, kBf16), norm);
+  REQUIRE(other);
+  CHECK(other->bytes == 4 * rows);
+  CHECK(other->least_bytes == 2 * rows);
+  // Of another type: made of the first.
+  const auto cast =
+      WorkOf("lib::quantize", Typed({{{100, 64}, ElementType::kFloat8}, {{100, 64}, kBf16}}), norm);
+  REQUIRE(cast);
+  CHECK(cast->bytes == 1.5 * rows);
+  CHECK(cast->least_bytes == 0);
+}
+
+TEST_CASE("a gate makes half a row of each row") {
+  CallHints gate;
+  gate.kernel_class = "elementwise";
+  const double rows = 2.0 * 100 * 64;
+  const auto work = WorkOf("_C::silu_and_mul", Given({{100, 32}, {100, 64}}, kBf16), gate);
+  REQUIRE(work);
+  CHECK(work->bytes == 1.5 * rows);
+  const auto odd = WorkOf("lib::scale", Given({{100, 63}, {63}}, kBf16), gate);
+  REQUIRE(odd);
+  CHECK(odd->bytes == 2.0 * (2 * 100 * 63 + 63));
+}
+
 }  // namespace
 }  // namespace advise
