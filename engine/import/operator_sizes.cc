@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -77,12 +78,23 @@ std::vector<std::string> ParseStrings(std::string_view text) {
   return strings;
 }
 
+// A function of the program or of a library that autograd calls (torch.autograd.Function), by the
+// name of its class. PyTorch's own are numbered, and call operators; those of torch.compile are
+// given all parameters, and their kernels stand under operators of their own.
+bool IsFunction(std::string_view name) {
+  const std::size_t first = name.find_first_not_of('_');
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
+  if (first == std::string_view::npos || std::isupper(at(first)) == 0) return false;
+  return std::isdigit(at(name.size() - 1)) == 0 && !name.starts_with("CompiledFunction");
+}
+
 }  // namespace
 
 bool KeepsInputs(std::string_view operator_name) {
   operator_name = operator_name.substr(0, operator_name.find(','));
   const std::size_t colons = operator_name.find("::");
-  if (colons == std::string_view::npos) return operator_name.starts_with("triton_");
+  if (colons == std::string_view::npos)
+    return operator_name.starts_with("triton_") || IsFunction(operator_name);
   if (operator_name.starts_with("autograd::") || operator_name.starts_with("torch::")) return false;
   if (!operator_name.starts_with("aten::")) return true;
   static constexpr auto kNothing = std::to_array<std::string_view>({"alias",

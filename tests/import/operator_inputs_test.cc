@@ -22,10 +22,12 @@ TEST_CASE("operators that may launch work are kept, those that make views are no
        {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::_scaled_mm", "aten::mv",
         "aten::cudnn_convolution", "aten::convolution_backward", "aten::_flash_attention_forward",
         "aten::mm, op_id = 12, sizes = [[4, 1024], [1024, 2048]]", "aten::add", "aten::sum",
-        "my::mm", "triton_poi_fused_add_0", "aten::add, seq = 1, op_id = 2, sizes = [[2]]"}) {
+        "my::mm", "FlashAttnFunc", "_LayerNormLinear", "LigerSiLUMulFunction",
+        "triton_poi_fused_add_0", "aten::add, seq = 1, op_id = 2, sizes = [[2]]"}) {
     CHECK(KeepsInputs(name));
   }
-  for (const char* name : {"aten::view", "aten::transpose", "aten::empty", "mm", "",
+  for (const char* name : {"aten::view", "aten::transpose", "aten::empty", "mm", "", "__", "detach",
+                           "AddmmBackward0", "CompiledFunction", "CompiledFunctionBackward",
                            "autograd::engine::evaluate_function: MmBackward0",
                            "aten::t, seq = 1, op_id = 2, sizes = [[2, 3]]"}) {
     CHECK_FALSE(KeepsInputs(name));
