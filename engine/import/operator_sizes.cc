@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
 
+#include "engine/base/ascii.h"
 #include "engine/base/is_in.h"
 #include "engine/base/units.h"
 
@@ -83,9 +83,8 @@ std::vector<std::string> ParseStrings(std::string_view text) {
 // given all parameters, and their kernels stand under operators of their own.
 bool IsFunction(std::string_view name) {
   const std::size_t first = name.find_first_not_of('_');
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
-  if (first == std::string_view::npos || std::isupper(at(first)) == 0) return false;
-  return std::isdigit(at(name.size() - 1)) == 0 && !name.starts_with("CompiledFunction");
+  if (first == std::string_view::npos || !IsUpper(name[first])) return false;
+  return !IsDigit(name.back()) && !name.starts_with("CompiledFunction");
 }
 
 }  // namespace
