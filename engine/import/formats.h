@@ -61,6 +61,11 @@ std::optional<Error> ReadGpuTrace(std::string_view text, const std::string& path
 bool SniffTotals(std::string_view head);
 std::optional<Error> ReadTotals(std::string_view text, const std::string& path, Trace* trace);
 
+// The table of operators and kernels that PyTorch's profiler prints.
+bool SniffOperatorTable(std::string_view head);
+std::optional<Error> ReadOperatorTable(std::string_view text, const std::string& path,
+                                       Trace* trace);
+
 // CPU samples as folded stacks, "main;train;load 421" (perf, py-spy).
 bool SniffFoldedStacks(std::string_view head);
 std::optional<Error> ReadFoldedStacks(std::string_view text, const std::string& path, Trace* trace);

@@ -67,6 +67,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"nsys-sqlite", SniffNsysReport, ReadNsysReport, true},
     {"kineto", SniffKineto, ReadKineto, true},
     {"allocator-page", SniffText<SniffAllocatorPage>, ReadText<ReadAllocatorPage>},
+    {"operator-table", SniffText<SniffOperatorTable>, ReadText<ReadOperatorTable>},
     {"ncu-text", SniffText<SniffNcuText>, ReadText<ReadNcuText>},
     {"ncu-source", SniffText<SniffNcuSource>, ReadText<ReadNcuSource>},
     {"ncu-csv", SniffText<SniffNcuCsv>, ReadText<ReadNcuCsv>},

@@ -29,6 +29,7 @@ struct ProfileRow {
 struct ProfileTable {
   ProfileOf of = ProfileOf::kKernels;
   std::vector<ProfileRow> rows;
+  double whole = 0;  // as ProfileRow::total: of the run, where the table holds only a part; else 0
 };
 
 // What PyTorch's caching allocator printed of one device; bytes, -1 where the page does not say.

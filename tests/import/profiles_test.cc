@@ -1,5 +1,6 @@
 // Printed tables of profilers: what has a time of its own for each event becomes a timeline, all
 // else totals or counters. Texts are made here, in the form that the tools print.
+#include <array>
 #include <limits>
 
 #include "engine/import/text_input.h"
@@ -359,6 +360,63 @@ TEST_CASE("PyTorch's memory summary: the last page of each device") {
   CHECK(found.reserved_peak == 4.0 * 1024 * 1024 * 1024);
   CHECK(found.unusable_peak == 100.0 * 1024 * 1024);
   CHECK(Refused(page(0, "2").substr(0, 200)).find("cut short") != std::string::npos);
+}
+
+// As PyTorch prints them: each column as wide as its dashes, two blanks apart.
+std::string TorchTable(const std::vector<std::array<std::string, 5>>& rows,
+                       const std::string& whole) {
+  const auto line = [](const std::array<std::string, 5>& cells) {
+    std::string text;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      text += std::string((i == 0 ? 40 : 14) - cells[i].size(), ' ') + cells[i] + "  ";
+    }
+    return text + "\n";
+  };
+  const std::string dash(14, '-');
+  const std::string dashes = line({std::string(40, '-'), dash, dash, dash, dash});
+  std::string text =
+      dashes + line({"Name", "Self CPU", "CPU total", "Self CUDA", "# of Calls"}) + dashes;
+  for (const auto& row : rows) text += line(row);
+  return "epoch 1\nSelf CPU %\n" + text + dashes + "Self CPU time total: 395.400ms\n" +
+         "Self CUDA time total: " + whole + "\n\n";
+}
+
+TEST_CASE("the table of PyTorch's profiler: kernels, copies and calls, each once") {
+  const std::string text =
+      TorchTable({{"aten::addmm", "20.000ms", "28.500ms", "120.000ms", "530"},
+                  {"sm80_xmma_gemm_f16f16_f16f32", "0.000us", "0.000us", "120.000ms", "530"},
+                  {"Memcpy HtoD (Pageable -> Device)", "0.000us", "0.000us", "10.000ms", "10"},
+                  {"aten::view", "1.000ms", "1.000ms", "0.000us", "999"},
+                  {"cudaLaunchKernel", "7.000ms", "7.000ms", "0.000us", "1060"},
+                  {"void relu<float>(float*)", "0.000us", "0.000us", "70.000ms", "530"}},
+                 "200.000ms");
+  const Trace trace = ImportedText(TorchTable({}, "1.000ms") + text);  // the last table counts
+  CHECK(trace.kind == "operator-table");
+  CHECK(trace.producer == "PyTorch profiler");
+  const ProfileTable& kernels = NeededTable(trace, ProfileOf::kKernels);
+  REQUIRE(kernels.rows.size() == 2);
+  CHECK(kernels.rows[0].name == "sm80_xmma_gemm_f16f16_f16f32");
+  CHECK(kernels.rows[0].total == 120e6);
+  CHECK(kernels.rows[0].count == 530);
+  CHECK(kernels.whole == 190e6);  // without the copies
+  CHECK(NeededTable(trace, ProfileOf::kCopies).rows[0].total == 10e6);
+  CHECK(NeededTable(trace, ProfileOf::kCalls).rows[0].total == 7e6);
+  CHECK(Said(trace, "stand for what they launched") == 0);
+}
+
+TEST_CASE("a table of operators that is cut after a few rows holds a part of the GPU's time") {
+  const Trace trace = ImportedText(
+      TorchTable({{"aten::addmm", "20.000ms", "28.500ms", "120.000ms", "530"},
+                  {"aten::relu", "20.000ms", "28.500ms", "30.000ms", "530"},
+                  {"sm80_xmma_gemm_f16f16_f16f32", "0.000us", "0.000us", "120.000ms", "530"}},
+                 "1.200s"));
+  const ProfileTable& kernels = NeededTable(trace, ProfileOf::kKernels);
+  REQUIRE(kernels.rows.size() == 2);
+  CHECK(kernels.rows[0].name == "aten::addmm");
+  CHECK(kernels.whole == 1.2e9);
+  CHECK(Said(trace, "stand for what they launched") == 1);
+  CHECK(Refused(TorchTable({{"aten::add", "1.000ms", "1.000ms", "0.000us", "3"}}, "0.000us"))
+            .find("no GPU work") != std::string::npos);
 }
 
 TEST_CASE("logs of monitors without a header: columns are told by their units, or not at all") {

@@ -20,17 +20,6 @@
 namespace advise {
 namespace {
 
-// "cudaLaunchKernel", "cuMemAlloc_v2", "hipMalloc": a call of CUDA or HIP, and not a kernel or a
-// call of the operating system.
-bool IsGpuCall(std::string_view name) {
-  for (const std::string_view prefix : {"cuda", "hip", "cu"}) {
-    if (name.starts_with(prefix) && name.size() > prefix.size() && IsUpper(name[prefix.size()])) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool IsMemoryWork(std::string_view name) {
   return name.starts_with("[") && (name.find("emcpy") != std::string_view::npos ||
                                    name.find("emset") != std::string_view::npos);
@@ -174,6 +163,15 @@ bool IsPrintedSummary(std::string_view text) {
 }
 
 }  // namespace
+
+bool IsGpuCall(std::string_view name) {
+  for (const std::string_view prefix : {"cuda", "hip", "cu"}) {
+    if (name.starts_with(prefix) && name.size() > prefix.size() && IsUpper(name[prefix.size()])) {
+      return true;
+    }
+  }
+  return false;
+}
 
 bool IsTotals(const PrintedTable& table) {
   return table.Find({"name", "operation", "range"}) && TimeColumn(table) &&

@@ -8,6 +8,10 @@ namespace advise {
 
 bool IsTotals(const PrintedTable& table);
 
+// "cudaLaunchKernel", "cuMemAlloc_v2", "hipMalloc": a call of CUDA or HIP, and not a kernel or a
+// call of the operating system.
+bool IsGpuCall(std::string_view name);
+
 // Adds the tables of totals. Returns the number of their rows.
 std::size_t AddTotals(const PrintedTables& printed, Trace* trace);
 

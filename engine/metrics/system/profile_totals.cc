@@ -63,6 +63,7 @@ ProfileTotals SumProfile(const Trace& trace, const Knowledge& knowledge) {
         same.median = -1;
       }
     }
+    sum.total = std::max(sum.total, table.whole);
   }
   for (auto& [what, sum] : totals.of) {
     std::stable_sort(sum.rows.begin(), sum.rows.end(),
