@@ -227,7 +227,12 @@ TEST_CASE("names that drivers give are those of the GPU, and of no other") {
   CHECK(id("NVIDIA GeForce RTX 3060") == "rtx-3060");
   CHECK(id("NVIDIA GeForce RTX 3060 Laptop GPU") == "rtx-3060-laptop");
   CHECK(id("NVIDIA GeForce RTX 3080 Ti") == "rtx-3080-ti");
-  CHECK(id("NVIDIA GeForce RTX 3080 Laptop GPU").empty());
+  CHECK(id("NVIDIA GeForce RTX 3080 Laptop GPU") == "rtx-3080-laptop");
+  CHECK(id("NVIDIA GeForce RTX 3050 6GB Laptop GPU") == "rtx-3050-6gb-laptop");
+  CHECK(id("NVIDIA GeForce RTX 3050 Ti Laptop GPU") == "rtx-3050-ti-laptop");
+  CHECK(id("NVIDIA GeForce RTX 5070 Ti Laptop GPU") == "rtx-5070-ti-laptop");
+  CHECK(id("NVIDIA GeForce GTX 1660 Ti") == "gtx-1660-ti");
+  CHECK(id("NVIDIA GeForce RTX 2080 Laptop GPU").empty());
   CHECK(id("NVIDIA GeForce RTX 4070 Ti SUPER") == "rtx-4070-ti-super");
   CHECK(id("NVIDIA GeForce RTX 4070 Laptop GPU") == "rtx-4070-laptop");
   CHECK(id("NVIDIA GeForce RTX 2060 SUPER") == "rtx-2060-super");
