@@ -160,6 +160,13 @@ bool HalvesRows(const Call& call, int main) {
   return false;
 }
 
+// Whether a smaller tensor of several dimensions may be the result (a sum over experts).
+bool MayReduce(const Call& call) {
+  int matrices = 0;
+  for (int i = 0; i < call.tensors(); ++i) matrices += call.Tensor(i).sizes.size() >= 2 ? 1 : 0;
+  return matrices >= 2 && !call.name().starts_with("aten::");
+}
+
 // A compiled kernel is given what it writes. When it combines two operands and is given two
 // tensors, both of the full size, one of them is also its result: read and written.
 bool WorksInPlace(const Call& call, double elements) {
@@ -226,6 +233,7 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
     return work;
   }
   if (WorksInPlace(call, elements)) bytes += call.Bytes(main);
+  const double given = bytes;
   // What is given one tensor of the full size reads it and writes another, or writes it again.
   const bool only_one =
       kind != WorkKind::kReduction && FullSized(call, elements) == 1 && !HalvesRows(call, main);
@@ -239,6 +247,7 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
   auto work = Made(call, kind, main, made, bytes);
   if (work) work->trait = StrideTrait(call);
   if (work && made > elements) work->shape = Words(sizes);
+  if (work && only_one && MayReduce(call)) work->least_bytes = given;
   return work;
 }
 

@@ -476,6 +476,17 @@ TEST_CASE("operators of libraries: what is given is read, written, or both") {
   CHECK(cast->least_bytes == 0);
 }
 
+TEST_CASE("a smaller tensor of a library's operator may be its result") {
+  CallHints hints;
+  hints.kernel_class = "elementwise";
+  const auto work = WorkOf("lib::moe_sum", Given({{100, 8, 64}, {100, 64}}, kBf16), hints);
+  REQUIRE(work);
+  const double result = 2.0 * 100 * 64;
+  CHECK(work->bytes == (8 + 1 + 8) * result);  // where another one is made
+  CHECK(work->least_bytes == (8 + 1) * result);
+  CHECK(WorkOf("lib::scale", Given({{100, 64}, {64}}, kBf16), hints)->least_bytes == 0);
+}
+
 TEST_CASE("a gate makes half a row of each row") {
   CallHints gate;
   gate.kernel_class = "elementwise";
