@@ -84,4 +84,35 @@ std::optional<Sizes> Call::List(int at, std::size_t dimensions) const {
   return list;
 }
 
+const char* StrideTrait(const Call& call) {
+  bool strided = false;
+  bool packed = false;
+  for (int i = 0; i < call.tensors(); ++i) {
+    const OperatorTensor& tensor = call.Tensor(i);
+    if (tensor.strides.size() != tensor.sizes.size() || tensor.sizes.size() < 2) continue;
+    // Size 1 has any stride.
+    std::size_t last = tensor.sizes.size();
+    while (last > 0 && tensor.sizes[last - 1] == 1) --last;
+    if (last == 0 || tensor.strides[last - 1] == 0) continue;
+    (tensor.strides[last - 1] == 1 ? packed : strided) = true;
+  }
+  return strided && packed ? "strided" : "";
+}
+
+std::optional<ShapeWork> Made(const Call& call, WorkKind kind, int main, double elements,
+                              double bytes) {
+  if (elements <= 0 || bytes <= 0) return {};
+  ShapeWork work;
+  work.kind = kind;
+  work.type = call.Type(main);
+  if (ElementBytes(work.type) == 0) return {};
+  work.flops = elements;
+  work.bytes = bytes;
+  const OperatorTensor& tensor = call.Tensor(main);
+  work.shape = tensor.list_count > 0
+                   ? fmt::format("{} tensors, {} elements", tensor.list_count, tensor.list_elements)
+                   : Words(tensor.sizes);
+  return work;
+}
+
 }  // namespace advise::work

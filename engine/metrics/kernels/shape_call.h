@@ -66,4 +66,12 @@ std::optional<AttentionSizes> AttentionSizesOf(const Call& call, const Attention
 std::optional<ShapeWork> MemoryWork(const Call& call, const MemoryFormula& formula);
 std::optional<ShapeWork> UnnamedMemoryWork(const Call& call);
 
+// Work that moves `bytes` for `elements` of the tensor `main`; nothing where either is none, or the
+// type is not known.
+std::optional<ShapeWork> Made(const Call& call, WorkKind kind, int main, double elements,
+                              double bytes);
+// "strided" where neighbors in one tensor are no neighbors in another: one of them is walked in
+// strides. Else "".
+const char* StrideTrait(const Call& call);
+
 }  // namespace advise::work

@@ -36,8 +36,8 @@ struct ShapeWork {
   WorkKind kind = WorkKind::kElementwise;
   double flops = 0;
   double bytes = 0;
-  // Where sizes leave a choice, the fewest bytes: of experts, when tokens choose as few as they can;
-  // of what may change two tensors in place, when it makes one of the other. 0 as above.
+  // Where sizes leave a choice, the fewest bytes: of experts, when tokens choose as few as they
+  // can; of what may change two tensors in place, when it makes one of the other. 0 as above.
   double least_bytes = 0;
   ElementType type = ElementType::kUnknown;
   std::string shape;  // "[8192, 1024] x [1024, 4096]"
