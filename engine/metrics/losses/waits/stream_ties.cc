@@ -41,11 +41,9 @@ class TieFinder : Finder {
     std::set<std::uint32_t> chained;
     double default_ns = 0;
     double all_ns = 0;
+    const std::vector<std::uint8_t> together = RanTogether();
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] != OpKind::kKernel || trace_.ops.stream[op] == kNone ||
-          run_.IsComm(op))
-        continue;
-      if (!basis_.InWindow(trace_.ops.start[op])) continue;
+      if (!Computes(op)) continue;
       const std::uint32_t stream = trace_.ops.stream[op];
       const std::uint32_t process = trace_.streams[stream].process;
       // A stream is one device's.
@@ -56,18 +54,17 @@ class TieFinder : Finder {
       all_ns += length;
       if (trace_.streams[stream].is_default) default_ns += length;
       const std::uint32_t holder = Holder(op, lasts, latency);
-      if (holder != kNone && room_.IsLeftBy(op) && room_.IsLeftBy(holder) &&
-          IsTied(op, holder, lasts)) {
-        const std::uint32_t held_by = trace_.ops.stream[holder];
-        const bool by_null =
-            trace_.streams[stream].is_default || trace_.streams[held_by].is_default;
-        const bool by_event = WaitsForEvent(trace_.ops.call[op]);
-        LossBuilder& loss = by_event || !by_null ? chain : by_default;
+      const bool tied = holder != kNone && room_.IsLeftBy(op) && room_.IsLeftBy(holder) &&
+                        IsTied(op, holder, lasts);
+      const bool by_event = tied && (WaitsForEvent(trace_.ops.call[op]) ||
+                                     (!IsOfDefault(op) && !IsOfDefault(holder)));
+      if (tied && !(by_event && (together[holder] != 0 || together[op] != 0))) {
+        LossBuilder& loss = by_event ? chain : by_default;
         for (const std::uint32_t part : {holder, op}) {
           if (counted[part] != 0) continue;
           counted[part] = 1;
           loss.AddOp(part);
-          if (by_event || !by_null) {
+          if (by_event) {
             chained.insert(trace_.ops.stream[part]);
           } else if (!trace_.streams[trace_.ops.stream[part]].is_default) {
             others.insert(trace_.ops.stream[part]);
@@ -85,6 +82,37 @@ class TieFinder : Finder {
     result_.chain_streams = chained.size();
     result_.default_stream = by_default.Build();
     result_.event_chain = chain.Build();
+  }
+
+  bool IsOfDefault(std::uint32_t op) const {
+    return trace_.streams[trace_.ops.stream[op]].is_default;
+  }
+
+  // Kernels of a stream, in the window, that are no communication.
+  bool Computes(std::uint32_t op) const {
+    return trace_.ops.kind[op] == OpKind::kKernel && trace_.ops.stream[op] != kNone &&
+           !run_.IsComm(op) && basis_.InWindow(trace_.ops.start[op]);
+  }
+
+  // Kernels that for half of their time, or longer, ran beside one of another stream: branches that
+  // are forked and joined use their streams, and need the events.
+  std::vector<std::uint8_t> RanTogether() const {
+    std::vector<std::uint8_t> together(trace_.ops.size(), 0);
+    std::map<std::uint32_t, Lasts> devices;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (!Computes(op)) continue;
+      Lasts& lasts = devices[trace_.ops.device[op]];
+      for (const auto& [stream, last] : lasts) {
+        if (stream == trace_.ops.stream[op]) continue;
+        const Nanos beside = std::min(last.end, trace_.ops.end[op]) - trace_.ops.start[op];
+        for (const std::uint32_t one : {op, last.op}) {
+          if (beside > 0 && 2 * beside >= Length(one)) together[one] = 1;
+        }
+      }
+      Last& last = lasts[trace_.ops.stream[op]];
+      if (trace_.ops.end[op] >= last.end) last = {op, trace_.ops.end[op]};
+    }
+    return together;
   }
 
   // Copies of other streams that the default stream keeps from overlapping with kernels: its kernel

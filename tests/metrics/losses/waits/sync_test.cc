@@ -249,6 +249,27 @@ TEST_CASE("streams are tied by events where somebody waits for one, and otherwis
   CHECK(free->syncs.event_chain.lost->Total() == 0);
 }
 
+TEST_CASE("branches that are forked and joined use their streams, and need the events") {
+  const auto run_of = [](Nanos second) {  // when the second branch begins, after the first
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 10; ++i, at += 200_us) {
+      story.Call("cudaStreamWaitEvent", {at, at + 1_us});
+      story.OnStream(8).Launch("a", {at + 1_us, at + 2_us}, {at + 20_us, at + 70_us},
+                               {.blocks = 10});
+      story.Call("cudaStreamWaitEvent", {at + 3_us, at + 4_us});
+      story.OnStream(9).Launch("b", {at + 4_us, at + 5_us},
+                               {at + 20_us + second, at + 70_us + second}, {.blocks = 10});
+      story.Call("cudaStreamWaitEvent", {at + 6_us, at + 7_us});
+      story.OnStream(7).Launch("join", {at + 7_us, at + 8_us}, {at + 70_us + second, at + 160_us},
+                               {.blocks = 10});
+    }
+    return Analyzed(story);
+  };
+  CHECK(run_of(2_us)->syncs.event_chain.count == 0);
+  CHECK(run_of(50_us)->syncs.event_chain.count > 0);  // one after the other
+}
+
 TEST_CASE("the default stream alone is no problem") {
   TraceBuilder story;
   story.OnDefaultStream();
