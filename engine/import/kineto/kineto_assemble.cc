@@ -8,7 +8,7 @@
 
 #include "engine/import/host_calls.h"
 #include "engine/import/kineto/kineto_tables.h"
-#include "engine/import/listed_twice.h"
+#include "engine/import/repeated_rows.h"
 #include "engine/import/row_order.h"
 
 namespace advise::kineto {

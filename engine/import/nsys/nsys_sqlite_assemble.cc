@@ -13,9 +13,9 @@
 #include "engine/base/is_in.h"
 #include "engine/base/side_by_side.h"
 #include "engine/import/host_calls.h"
-#include "engine/import/listed_twice.h"
 #include "engine/import/nsys/nsys_sqlite_devices.h"
 #include "engine/import/nsys/nsys_sqlite_names.h"
+#include "engine/import/repeated_rows.h"
 #include "engine/import/row_order.h"
 
 namespace advise::nsys {

@@ -21,8 +21,8 @@
 #include <functional>
 
 #include "engine/base/side_by_side.h"
-#include "engine/import/listed_twice.h"
 #include "engine/import/nsys/nsys_sqlite_rows.h"
+#include "engine/import/repeated_rows.h"
 
 namespace advise::nsys {
 namespace {

@@ -171,7 +171,7 @@ class KindFinder : Finder {
 
   void Decide() {
     if (trace_.ops.size() == 0) return Set(KindOfRun::kNoGpu, "no GPU activity was recorded");
-    if (LacksKernels(run_)) return Set(KindOfRun::kNoGpu, "no kernel was recorded that took time");
+    if (LacksKernels(run_)) return Set(KindOfRun::kNoGpu, support_.reason);
     if (!support_.verdict && support_.start_up) {
       return Set(KindOfRun::kStartUp, "most of the idle time loads code or allocates memory");
     }

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <unordered_map>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/timeline/layers.h"
 #include "engine/timeline/step.h"
@@ -31,7 +32,9 @@ std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
 std::string WhyNothingRan(const Run& run) {
   if (!run.trace.HasTimeline()) return WhyNoTimelineIsNotEnough(run.trace);
   if (run.trace.ops.size() == 0) return "no GPU activity was recorded";
-  return LacksKernels(run) ? "no kernel was recorded that took time" : "";
+  if (!LacksKernels(run)) return "";
+  return IsIn(OpKind::kKernel, run.trace.ops.kind) ? "all kernels have a length of zero"
+                                                   : "no kernel was recorded";
 }
 
 bool IsStartUp(IdleCause cause) {

@@ -1,4 +1,4 @@
-#include "engine/import/listed_twice.h"
+#include "engine/import/repeated_rows.h"
 
 namespace advise {
 
