@@ -152,8 +152,11 @@ std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks,
     const RankSummary& other = ranks[kept];
     const bool same = ranks[r].pid != 0 && other.path != ranks[r].path;
     if (!same || SayOtherwise(other, ranks[r])) continue;
-    // Containers number their processes and GPUs alike: only the GPU's own number is proof.
-    if (!other.device_uuid.empty() || MostlyApart(other, ranks[r], overlap)) others[r] = kept;
+    // Containers number their processes and GPUs alike: only the GPU's own number is proof. Files
+    // that claim one rank may be of two runs.
+    const bool claims = other.rank >= 0 && ranks[r].rank >= 0;
+    const bool proven = !claims && !other.device_uuid.empty();
+    if (proven || MostlyApart(other, ranks[r], overlap)) others[r] = kept;
   }
   return others;
 }
