@@ -181,7 +181,23 @@ std::string KernelInWords(std::string_view name) {
   return SafeText(words.size() <= kLong ? words : WithoutArguments(words));
 }
 
+namespace {
+constexpr std::string_view kUnnamed = "unnamed, ";
+}  // namespace
+
+std::string UnnamedKernel(std::uint64_t blocks, std::uint64_t threads_per_block) {
+  const auto count = [](std::uint64_t n, const char* what) {
+    return FormatQuantity(static_cast<double>(n), "count") + " " + what + (n == 1 ? "" : "s");
+  };
+  std::string name(kUnnamed);
+  name += count(blocks, "block") + " of " + count(threads_per_block, "thread");
+  return name;
+}
+
+bool IsUnnamedKernel(std::string_view name) { return name.starts_with(kUnnamed); }
+
 std::string KernelFunction(std::string_view demangled) {
+  if (IsUnnamedKernel(demangled)) return "";
   // Up to the arguments or template parameters of the function itself: those of a lambda or an
   // anonymous namespace before it close again, and so do a compiler's tags.
   std::string plain;

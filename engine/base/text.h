@@ -19,6 +19,11 @@ std::string Percent(double share);
 // template arguments where they are long.
 std::string KernelInWords(std::string_view name);
 
+// What a kernel is called that its report gives no name: by its grid, so that different kernels
+// stay different. It has no function.
+std::string UnnamedKernel(std::uint64_t blocks, std::uint64_t threads_per_block);
+bool IsUnnamedKernel(std::string_view name);
+
 // The name of a kernel's function: "void at::native::foo<4, float>(int)" is "foo". What tools that
 // measure kernels match by default.
 std::string KernelFunction(std::string_view demangled);

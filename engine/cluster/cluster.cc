@@ -71,8 +71,9 @@ void CountRanks(Cluster* run) {
     run->world = std::max(run->world, rank.world_size);
   }
   run->hosts = host_names.size();
+  // Containers give processes the same numbers: those of different reports are different ones.
   std::set<std::pair<std::string, std::int64_t>> processes;
-  for (const RankSummary& rank : run->ranks) processes.insert({rank.host, rank.pid});
+  for (const RankSummary& rank : run->ranks) processes.insert({rank.path, rank.pid});
   const bool all_known = std::all_of(run->ranks.begin(), run->ranks.end(),
                                      [](const RankSummary& rank) { return rank.pid != 0; });
   run->processes = all_known ? processes.size() : 0;

@@ -99,10 +99,13 @@ bool SayOtherwise(const RankSummary& a, const RankSummary& b) {
   return a.rank >= 0 && b.rank >= 0 && a.rank != b.rank;
 }
 
-// One after the other, as far as their clocks tell.
-bool Apart(const RankSummary& a, const RankSummary& b) {
+// One after the other, as far as their clocks tell: cut captures may overlap by a little, ranks run
+// together.
+bool MostlyApart(const RankSummary& a, const RankSummary& b, double most) {
   if ((a.utc_origin_ns == 0) != (b.utc_origin_ns == 0)) return false;
-  return Began(a) + a.Window() <= Began(b) || Began(b) + b.Window() <= Began(a);
+  const Nanos both =
+      std::min(Began(a) + a.Window(), Began(b) + b.Window()) - std::max(Began(a), Began(b));
+  return static_cast<double>(both) <= most * static_cast<double>(std::min(a.Window(), b.Window()));
 }
 
 }  // namespace
@@ -120,7 +123,8 @@ std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks) {
   return repeats;
 }
 
-std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks) {
+std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks,
+                                        const Knowledge& knowledge) {
   struct Shown {  // by file
     bool loop = false;
     Nanos time = 0;
@@ -141,12 +145,18 @@ std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks) {
     const auto [known, added] = longest.try_emplace(key(r), r);
     if (!added && shown[ranks[r].path] > shown[ranks[known->second].path]) known->second = r;
   }
+  const double overlap = knowledge.Number("cluster.windows_overlap");
   std::vector<std::uint32_t> others(ranks.size(), kNone);
   for (std::uint32_t r = 0; r < ranks.size(); ++r) {
     const std::uint32_t kept = longest.at(key(r));
     const RankSummary& other = ranks[kept];
     const bool same = ranks[r].pid != 0 && other.path != ranks[r].path;
-    if (same && !SayOtherwise(other, ranks[r]) && Apart(other, ranks[r])) others[r] = kept;
+    if (!same || SayOtherwise(other, ranks[r])) continue;
+    // Containers number their processes and GPUs alike: only the GPU's own number is proof. Files
+    // that claim one rank may be of two runs.
+    const bool claims = other.rank >= 0 && ranks[r].rank >= 0;
+    const bool proven = !claims && !other.device_uuid.empty();
+    if (proven || MostlyApart(other, ranks[r], overlap)) others[r] = kept;
   }
   return others;
 }

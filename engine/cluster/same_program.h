@@ -20,9 +20,11 @@ std::string DifferentRuns(const std::vector<RankSummary>& ranks, const Knowledge
 // are different ranks. O(ranks log ranks).
 std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks);
 
-// The ranks whose process and GPU another file shows at another time, as when a profiler records
-// several windows of one program: they are no ranks beside each other. By rank, that of the file
-// that shows most, of those with a loop if there are any; kNone for none. O(ranks log ranks).
-std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks);
+// The ranks whose process and GPU another file shows, too, as when a profiler records several
+// windows of one program, or a capture was cut into pieces: they are no ranks beside each other. By
+// rank, that of the file that shows most, of those with a loop if there are any; kNone for none.
+// O(ranks log ranks).
+std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks,
+                                        const Knowledge& knowledge);
 
 }  // namespace advise

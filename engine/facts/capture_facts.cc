@@ -81,6 +81,9 @@ void DeclareCaptureFacts(Catalog* catalog) {
   auto& all = catalog->OfAll();
   all.Add("capture.launches", "count", "Launching calls of the whole capture.",
           [](const Analysis& a) { return LaunchingCalls(a.run); });
+  all.Add("capture.lost", "share",
+          "Share of the calls that give the GPU work whose work was not recorded.",
+          [](const Analysis& a) { return a.idle.lost_work.Share(); });
   all.Add("capture.dropped", "count", "Messages of the profiler about lost or failed collection.",
           [](const Analysis& a) { return Dropped(a).size(); });
   all.Add("capture.dropped_text", "name",

@@ -60,6 +60,9 @@ void DeclareTotals(Catalog* catalog) {
               [](const Kernels& k) {
                 return k.top.empty() ? 0 : ShareOf(k.top.front().time_ns, Whole(k));
               });
+  kernels.Add("kernel.unnamed.share", "share",
+              "Share of the kernel time in kernels that the report gives no name.",
+              [](const Kernels& k) { return ShareOf(k.unnamed.time_ns, Whole(k)); });
   kernels.Add("kernel.classes", "rows", "Classes of kernels by time: class, count, time, share.",
               [plain](const Kernels& k) {
                 return RowsOfKernels(k.classes, k.time_ns, kMostTotals, plain);

@@ -36,6 +36,21 @@ std::size_t DropCallsListedTwice(CallTable* calls) {
   return rows - kept.size();
 }
 
+std::size_t ForgetImpossibleLaunches(Trace* trace) {
+  constexpr Nanos kClockError = 1'000'000;  // far more than clocks that are read in turn differ by
+  OpTable& ops = trace->ops;
+  std::size_t launched = 0;
+  std::size_t early = 0;
+  for (std::size_t op = 0; op < ops.size(); ++op) {
+    if (ops.call[op] == kNone) continue;
+    ++launched;
+    early += ops.start[op] < trace->calls.start[ops.call[op]] - kClockError ? 1 : 0;
+  }
+  if (2 * early <= launched) return 0;
+  std::fill(ops.call.begin(), ops.call.end(), kNone);
+  return early;
+}
+
 CallIndex::CallIndex(const CallTable& calls, const std::vector<Thread>& threads,
                      std::size_t processes)
     : processes_(processes) {

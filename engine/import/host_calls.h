@@ -16,6 +16,15 @@ namespace advise {
 // failed where either did. The table must be sorted; other tables may not refer to it yet. O(n).
 std::size_t DropCallsListedTwice(CallTable* calls);
 
+// Note on a report whose GPU work is tied to no call any more.
+inline constexpr std::string_view kClocksDisagree =
+    "GPU work seems to start long before the call that launched it";
+
+// Nothing starts before it is launched. Where most GPU work seems to, by far more than clocks are
+// read apart, no time of the host can be laid beside one of the GPU: forgets which call launched
+// what. Returns how much work seemed to start early; 0 where that is little, and stays. O(ops).
+std::size_t ForgetImpossibleLaunches(Trace* trace);
+
 // Calls by (process, correlation id). Ids collide between processes. Where several calls share an
 // id (a driver call inside a runtime call) the earliest, then the longest, is meant: the outermost.
 class CallIndex {

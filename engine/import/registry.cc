@@ -9,8 +9,10 @@
 #include <fstream>
 #include <optional>
 
+#include "engine/base/text.h"
 #include "engine/import/foreign.h"
 #include "engine/import/formats.h"
+#include "engine/import/host_calls.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
@@ -87,6 +89,15 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"folded-stacks", SniffText<SniffFoldedStacks>, ReadText<ReadFoldedStacks>},
 });
 
+// Exports may lack the table of names, and traces that were cut or rewritten the names themselves.
+void NameUnnamedKernels(Trace* trace) {
+  for (KernelShape& shape : trace->shapes) {
+    if (!trace->strings[shape.name].empty()) continue;
+    shape.name = trace->strings.Intern(UnnamedKernel(shape.Blocks(), shape.ThreadsPerBlock()));
+    shape.short_name = shape.name;
+  }
+}
+
 const Importer* ImporterFor(std::string_view head, const std::string& path) {
   const auto found =
       std::find_if(kImporters.begin(), kImporters.end(),
@@ -124,6 +135,10 @@ Result<Trace> ImportWith(const Importer& importer, const std::string& path,
   if (trace) {
     trace->path = path;
     trace->kind = importer.kind;
+    NameUnnamedKernels(&*trace);
+    const std::size_t early = ForgetImpossibleLaunches(&*trace);
+    if (early > 0)
+      trace->diagnostics.Add(Level::kInfo, kClocksDisagree, "", static_cast<std::int64_t>(early));
   }
   return trace;
 }

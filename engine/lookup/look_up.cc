@@ -8,6 +8,7 @@
 
 #include "engine/base/text.h"
 #include "engine/lookup/cupti.h"
+#include "engine/trace/listed_twice.h"
 
 namespace advise {
 namespace {
@@ -183,14 +184,22 @@ std::string ReportGuide::IsKernel(const std::string& text) const {
   return "s.value = " + Quoted(text);
 }
 
+// A table whose rows are summed.
+std::string ReportGuide::Once(std::string_view table) const {
+  return trace_.diagnostics.Has(kRowsListedTwice)
+             ? fmt::format("(select distinct * from {})", table)
+             : std::string(table);
+}
+
 LookUp ReportGuide::TimeOfKernel(StringId name) const {
   const std::string& text = trace_.strings[name];
-  if (SafeText(text) != text) return Made(cupti::kKernels, "", "");
-  return Made(cupti::kKernels,
-              fmt::format("select sum(k.\"end\" - k.start) from {} k join StringIds s on s.id = "
-                          "k.demangledName where {} and {}{};",
-                          cupti::kKernels, IsKernel(text), InWindow("k.start"), WorkOfRank("k.")),
-              FindName(trace_, text));
+  if (SafeText(text) != text || IsUnnamedKernel(text)) return Made(cupti::kKernels, "", "");
+  return Made(
+      cupti::kKernels,
+      fmt::format("select sum(k.\"end\" - k.start) from {} k join StringIds s on s.id = "
+                  "k.demangledName where {} and {}{};",
+                  Once(cupti::kKernels), IsKernel(text), InWindow("k.start"), WorkOfRank("k.")),
+      FindName(trace_, text));
 }
 
 LookUp ReportGuide::BytesCopied(const std::vector<CopyDirection>& directions,
@@ -214,16 +223,17 @@ LookUp ReportGuide::BytesCopied(const std::vector<CopyDirection>& directions,
   const std::string rows =
       ways.size() == 1 ? ways.front() : fmt::format("(({}))", fmt::join(ways, ") or ("));
   return Made(cupti::kCopies,
-              fmt::format("select sum(bytes) from {} where {} and {}{};", cupti::kCopies, rows,
-                          InWindow("start"), WorkOfRank("")),
+              fmt::format("select sum(bytes) from {} where {} and {}{};", Once(cupti::kCopies),
+                          rows, InWindow("start"), WorkOfRank("")),
               "");
 }
 
 LookUp ReportGuide::CountOfCalls(StringId name) const {
   const std::string& text = trace_.strings[name];
-  const char* const rows = trace_.diagnostics.Has(kCallsListedTwice)
-                               ? "distinct r.globalTid || ' ' || r.correlationId"
-                               : "*";
+  const char* const rows =
+      trace_.diagnostics.Has(kCallsListedTwice) || trace_.diagnostics.Has(kRowsListedTwice)
+          ? "distinct r.globalTid || ' ' || r.correlationId"
+          : "*";
   return Made(cupti::kCalls,
               fmt::format("select count({4}) from {0} r join StringIds s on s.id = r.nameId where "
                           "(s.value = '{1}' or s.value glob '{1}_v[0-9]*' or s.value glob "

@@ -43,6 +43,7 @@ class ReportGuide {
   std::string OnDevice(std::uint32_t device) const;
   std::string OpsOf(std::uint32_t device) const;
   std::string IsKernel(const std::string& text) const;
+  std::string Once(std::string_view table) const;
 
   const Trace& trace_;
   Interval window_;

@@ -8,6 +8,7 @@
 
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
+#include "engine/import/host_calls.h"
 #include "engine/pipeline/measure_command.h"
 #include "engine/pipeline/next_without_timeline.h"
 
@@ -82,6 +83,14 @@ bool WaitsForUnseenRanks(const Report& report) {
 // The GPUs wait, and nothing recorded says for what.
 void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
   const bool torch = IsForTorch(knowledge, *report);
+  const auto of_clocks = [](const Diagnostic& told) { return told.text == kClocksDisagree; };
+  if (std::any_of(report->diagnostics.begin(), report->diagnostics.end(), of_clocks)) {
+    report->next_step =
+        "Capture again with a newer profiler and driver: the clocks of host and GPU disagree.";
+    report->next_command = torch ? TorchCommand(knowledge, *report, "")
+                                 : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
+    return;
+  }
   const bool waits_for_ranks = WaitsForUnseenRanks(*report);
   const std::string units = report->run.unit == "pass"     ? "passes"
                             : report->run.unit == "launch" ? "rounds"
@@ -107,6 +116,15 @@ void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
   report->next_command = torch ? TorchCommand(knowledge, *report, ", with_stack=True")
                                : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree "
                                  "--cpuctxsw=process-tree -o run -- COMMAND";
+}
+
+// Whatever else was found, it was found in what is left.
+void FillNextStepOfLoss(const Knowledge& knowledge, double lost, Report* report) {
+  report->next_step = fmt::format(
+      "Capture again, for a shorter time: {} of the GPU's work was lost.", Percent(lost));
+  report->next_command = IsForTorch(knowledge, *report)
+                             ? TorchCommand(knowledge, *report, "")
+                             : "nsys profile --trace=cuda,nvtx --duration=30 -o run -- COMMAND";
 }
 
 // Whether GPUs wait for long, for the host or for ranks that the report does not show, and what was
@@ -153,6 +171,15 @@ const Finding* CopiesThatAreToldOnly(const Report& report) {
 }
 
 void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
+  if (FactNumber(*report, "kernel.unnamed.share").value_or(0) >
+      knowledge.Number("verdict.mostly")) {
+    const bool torch = report->inputs.front().kind == "kineto";
+    report->next_step = torch ? "Write the trace again: most of its kernels have no name."
+                              : "Export the report again: most of its kernels have no name.";
+    report->next_command =
+        torch ? "" : "nsys export --type sqlite --force-overwrite true -o run.sqlite run.nsys-rep";
+    return;
+  }
   const MeasureCommand measure = CommandToMeasure(*report, knowledge);
   report->next_step = measure.step;
   report->next_command = measure.command;
@@ -347,6 +374,9 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     return FillNextStepOfNothing(report);
   }
   if (RanNoKernel(*report)) return FillNextStepOfNothing(report);
+  if (const double lost = FactNumber(*report, "capture.lost").value_or(0);
+      lost >= knowledge.Number("verdict.lost_work"))
+    return FillNextStepOfLoss(knowledge, lost, report);
   const Finding* first = FirstAdvice(*report);
   if (first != nullptr && LeavesIdleUnexplained(*report, knowledge))
     return FillNextStepOfHost(knowledge, report);

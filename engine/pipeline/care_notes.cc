@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "engine/import/host_calls.h"
 #include "engine/metrics/kernels/kernel_table.h"
 #include "engine/pipeline/measure_command.h"
 #include "engine/trace/launched.h"
@@ -70,20 +71,21 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
     return;
   }
   const Steps& steps = analysis.run.steps;
-  const auto parts = steps.known() ? static_cast<double>(steps.steady_count()) : 1.0;
+  const bool of_steps = steps.known() && analysis.run.window.mode != "all";
+  const auto parts = of_steps ? static_cast<double>(steps.steady_count()) : 1.0;
   const Nanos length = analysis.run.window.Length() - analysis.replay().Gain(cost.gone);
-  const char* const unit = steps.known() ? "step" : "window";
+  const char* const unit = of_steps ? "step" : "window";
   const auto per_part = [&](Nanos time) {
     return FormatQuantity(static_cast<double>(time) / parts, "ns");
   };
   std::string text = fmt::format("the profiler costs the host about {} {}",
                                  FormatQuantity(cost.time_ns / parts, "ns"),
-                                 steps.known() ? "per step" : "in this window");
+                                 of_steps ? "per step" : "in this window");
   // Where the GPU has enough to do meanwhile, its cost shows in the host's time only.
   text += per_part(length) == per_part(analysis.run.window.Length())
               ? fmt::format(", which hardly lengthens the {}", unit)
-              : fmt::format(": without it, the {} takes about {}",
-                            steps.known() ? "average step" : unit, per_part(length));
+              : fmt::format(": without it, the {} takes about {}", of_steps ? "average step" : unit,
+                            per_part(length));
   notes->push_back({Care::kProfilerCost, text});
 }
 
@@ -113,11 +115,30 @@ bool RequestsMatter(const Analysis& analysis) {
          Matters(analysis, analysis.serving.scheduler.lost->Total(), "care.host_code");
 }
 
+// Which call launched what.
+void AddNoteOnCalls(const Analysis& analysis, std::vector<CareNote>* notes) {
+  const Trace& trace = analysis.run.trace;
+  const auto [launched, unknown] = CountLaunched(trace.ops);
+  const double most = analysis.run.knowledge.Number("care.unknown_calls");
+  if (launched > 0 && unknown == launched && trace.diagnostics.Has(kClocksDisagree)) {
+    notes->push_back({Care::kNoCalls,
+                      "the clocks of host and GPU disagree: work seems to start long before the "
+                      "call that launched it, and causes of gaps are unknown"});
+  } else if (launched > 0 && unknown == launched) {
+    notes->push_back({Care::kNoCalls, "no CUDA calls were recorded: causes of gaps are unknown"});
+  } else if (static_cast<double>(unknown) > most * static_cast<double>(launched)) {
+    notes->push_back(
+        {Care::kLostCalls, fmt::format("for {} of {} GPU operations, the launching call was not "
+                                       "captured: causes of their gaps are unknown",
+                                       Count(unknown), Count(launched))});
+  }
+}
+
 // What the calls that launched the work do not tell.
 void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Trace& trace = analysis.run.trace;
   const auto skew = analysis.run.knowledge.Time("idle.clock_skew");
-  const auto [launched, unknown] = CountLaunched(trace.ops);
+  const std::size_t launched = CountLaunched(trace.ops).all;
   std::size_t early = 0;
   for (std::size_t op = 0; op < trace.ops.size(); ++op) {
     const std::uint32_t call = trace.ops.call[op];
@@ -153,9 +174,11 @@ void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) 
                                    FormatQuantity(static_cast<double>(queued), "ns"))});
   }
   if (trace.ops.size() > 0 && LacksKernels(analysis.run) && LaunchingCalls(analysis.run) > 0) {
-    notes->push_back({Care::kOther,
-                      "kernels were launched, but none was recorded: where the GPU seems idle, it "
-                      "may have computed"});
+    notes->push_back(
+        {Care::kOther,
+         fmt::format(
+             "kernels were launched, but {}: where the GPU seems idle, it may have computed",
+             analysis.kernels.count > 0 ? "all have a length of zero" : "none was recorded")});
   }
   const LostWork& work = analysis.idle.lost_work;
   if (work.much) {
@@ -165,15 +188,25 @@ void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) 
                      "the profiler lost it, and the GPU may have worked where it seems idle",
                      Count(work.lost), Count(work.calls))});
   }
-  const double most = analysis.run.knowledge.Number("care.unknown_calls");
-  if (launched > 0 && unknown == launched) {
-    notes->push_back({Care::kNoCalls, "no CUDA calls were recorded: causes of gaps are unknown"});
-  } else if (static_cast<double>(unknown) > most * static_cast<double>(launched)) {
-    notes->push_back(
-        {Care::kLostCalls, fmt::format("for {} of {} GPU operations, the launching call was not "
-                                       "captured: causes of their gaps are unknown",
-                                       Count(unknown), Count(launched))});
-  }
+  AddNoteOnCalls(analysis, notes);
+}
+
+void AddNoteOnWindow(const Run& run, std::vector<CareNote>* notes) {
+  if (run.window.mode != "given" || !run.steps.known()) return;
+  notes->push_back({Care::kOther, fmt::format("the window was narrowed to the {} whole steps in it",
+                                              Count(run.steps.steady_count()))});
+}
+
+void AddNoteOnNames(const Analysis& analysis, std::vector<CareNote>* notes) {
+  const Kernels& kernels = analysis.kernels;
+  const double share = kernels.time_ns > 0 ? kernels.unnamed.time_ns / kernels.time_ns : 0;
+  if (share <= 0 || share < analysis.run.knowledge.Number("care.unseen")) return;
+  notes->push_back(
+      {Care::kOther,
+       fmt::format("kernels without a name take {} of the kernel time ({} of {} "
+                   "kernels): what they compute is unknown",
+                   Percent(share), Count(static_cast<std::size_t>(kernels.unnamed.count)),
+                   Count(static_cast<std::size_t>(kernels.count)))});
 }
 
 }  // namespace
@@ -222,6 +255,8 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
                     others == 0 ? "" : fmt::format(" and {} more", others)));
   }
   AddNotesOnLaunches(analysis, &notes);
+  AddNoteOnNames(analysis, &notes);
+  AddNoteOnWindow(analysis.run, &notes);
   AddNoteOnProfiler(analysis, &notes);
   AddNoteOnLoop(analysis, &notes);
   // PyTorch's profiler never records them.
@@ -240,7 +275,8 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
     // What repeats is no work.
   } else if (analysis.run.steps.source == "period") {
     add(Care::kStepsOfWork, "steps were inferred from GPU work that repeats");
-  } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict) {
+  } else if (!analysis.run.steps.known() && trace.ops.size() > 0 && analysis.support.verdict &&
+             analysis.run.window.mode != "given") {
     // Where too little was recorded for a verdict, the doubt says it.
     const bool loop = analysis.kind.kind == KindOfRun::kSolver;
     add(Care::kNoSteps,

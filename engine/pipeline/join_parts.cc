@@ -102,15 +102,16 @@ void LeaveOutRepeated(std::vector<RankSummary>* ranks, std::vector<Part>* parts)
 }
 
 // Windows of one program that a profiler wrote one after the other: the longest is judged.
-void LeaveOutOtherWindows(std::vector<RankSummary>* ranks, std::vector<Part>* parts) {
-  const std::vector<std::uint32_t> others = OtherWindows(*ranks);
+void LeaveOutOtherWindows(const Knowledge& knowledge, std::vector<RankSummary>* ranks,
+                          std::vector<Part>* parts) {
+  const std::vector<std::uint32_t> others = OtherWindows(*ranks, knowledge);
   std::vector<std::uint8_t> left_out(ranks->size(), 0);
   for (std::size_t r = 0; r < ranks->size(); ++r) {
     if (others[r] == kNone) continue;
     left_out[r] = 1;
     const auto [kept, gone] = ShortPaths((*ranks)[others[r]].path, (*ranks)[r].path);
     LeaveOut((*ranks)[r],
-             fmt::format("{} shows the same process as {}, at another time, and is left out: "
+             fmt::format("{} shows the same process as {}, not another rank, and is left out: "
                          "analyze it by itself, or compare the two",
                          gone, kept),
              parts);
@@ -240,7 +241,7 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
                 "give the reports of one run, or analyze each by itself");
   }
   LeaveOutRepeated(&ranks, parts);
-  LeaveOutOtherWindows(&ranks, parts);
+  LeaveOutOtherWindows(*session.knowledge, &ranks, parts);
   LeaveOutDuplicates(&ranks, parts);
   Judgment joined{Cluster(std::move(ranks), *session.knowledge), nullptr, {}, {}, {}};
   const Cluster& cluster = joined.ranks;

@@ -65,8 +65,10 @@ void FillNextStepOfNothing(Report* report) {
     return;
   }
   const bool launched = FactNumber(*report, "capture.launches").value_or(0) > 0;
+  const bool timeless = FactNumber(*report, "kernel.count").value_or(0) > 0;
   report->next_step =
-      launched
+      timeless ? "Capture again, with a profiler that fits the driver: no kernel has a length."
+      : launched
           ? "Stop other profilers, check that the profiler may use the GPU and fits the driver, "
             "and capture again."
           : "Capture the program while it works on the GPU. If it did, check that the profiler may "

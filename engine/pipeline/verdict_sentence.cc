@@ -234,6 +234,14 @@ std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
     return "The file is damaged or was cut off: what could be read of it holds no kernel. Next: " +
            InSentence(report.next_step);
   }
+  const double kernels = FactNumber(report, "kernel.count").value_or(0);
+  if (RanNoKernel(report) && kernels > 0) {
+    return fmt::format(
+        "{} a length of zero: what the GPU computed is unknown. Next: {}",
+        kernels > 1 ? fmt::format("All {} recorded kernels have", FormatQuantity(kernels, "count"))
+                    : "The only recorded kernel has",
+        InSentence(report.next_step));
+  }
   const double launches = FactNumber(report, "capture.launches").value_or(0);
   if (RanNoKernel(report) && launches > 0) {
     return fmt::format(

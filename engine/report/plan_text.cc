@@ -35,6 +35,11 @@ std::string InUnitOf(double first_ns, double ns) {
   return FormatQuantity(ns, "ns");
 }
 
+// Whether the window is one step after the other. The whole capture has a start, too.
+bool IsOfSteps(const Report& report) {
+  return report.step_count > 0 && report.window.mode != "all";
+}
+
 bool HasNumber(const Finding* finding) { return finding != nullptr && !finding->UnderCause(); }
 
 struct EffectWords {
@@ -82,7 +87,7 @@ const Finding* FindingOf(const Report& report, const std::string& rule) {
 }
 
 std::vector<PlanStage> ListedPlan(const Report& report) {
-  const double units = std::max(1, report.step_count);
+  const double units = IsOfSteps(report) ? report.step_count : 1;
   double left = report.window.Seconds();
   double before = left;
   std::vector<PlanStage> stages = {{0, left * kNanosPerSecond / units}};
@@ -100,7 +105,7 @@ std::vector<PlanStage> ListedPlan(const Report& report) {
 std::string PlanTimeText(const Report& report, double ns) {
   std::string steps = StepsInWords(report.run);
   steps.pop_back();
-  return FormatQuantity(ns, "ns") + (report.step_count > 0 ? " per " + steps : "");
+  return FormatQuantity(ns, "ns") + (IsOfSteps(report) ? " per " + steps : "");
 }
 
 std::string PlanLimit(const Report& report) {

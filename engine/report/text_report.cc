@@ -130,7 +130,7 @@ void WriteRanks(Page& page, const Report& report) {
   const RanksInfo& ranks = report.ranks;
   if (ranks.ranks < 2 || report.run.kind == "no-gpu") return;
   const bool one_process = ranks.processes == 1;
-  std::string who = std::to_string(ranks.ranks);
+  std::string who = FormatQuantity(static_cast<double>(ranks.ranks), "count");
   if (one_process)
     who += " of one process";
   else if (ranks.hosts > 0)

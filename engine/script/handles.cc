@@ -123,6 +123,13 @@ void FillMetatable(lua_State* state, const char* name) {
   }
 }
 
+// Names of generated code may be longer than rules may hold: what tells them apart stands in front.
+void PushText(lua_State* state, std::string_view text) {
+  constexpr std::size_t kMost = 8U << 10U;
+  const std::string_view shown = text.substr(0, kMost);
+  lua_pushlstring(state, shown.data(), shown.size());
+}
+
 }  // namespace
 
 void PushValue(lua_State* state, const Value& value) {
@@ -131,7 +138,7 @@ void PushValue(lua_State* state, const Value& value) {
   } else if (const auto* flag = std::get_if<bool>(&value)) {
     lua_pushboolean(state, static_cast<int>(*flag));
   } else if (const auto* text = std::get_if<std::string>(&value)) {
-    lua_pushlstring(state, text->data(), text->size());
+    PushText(state, *text);
   } else if (const auto* rows = std::get_if<Rows>(&value)) {
     PushHandle(state, rows, kRows);
   } else if (const auto* spans = std::get_if<std::shared_ptr<const Spans>>(&value)) {
@@ -147,8 +154,7 @@ void PushCell(lua_State* state, const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) {
     lua_pushnumber(state, *number);
   } else {
-    const auto& text = std::get<std::string>(cell);
-    lua_pushlstring(state, text.data(), text.size());
+    PushText(state, std::get<std::string>(cell));
   }
 }
 

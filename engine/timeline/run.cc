@@ -31,6 +31,50 @@ void FindLaunchingThreads(const std::vector<std::int64_t>& uploads,
   }
 }
 
+// Keeps the steps that lie wholly in the window, and narrows it to them: what is said per step is
+// of the window, and so must be the steps. None stay where there are not two of them.
+void NarrowToSteps(Window* window, Steps* steps) {
+  const auto inside = [window](const Step& step) {
+    return step.start >= window->start && step.end <= window->end;
+  };
+  const auto begin = std::find_if(steps->all.begin(), steps->all.end(), inside);
+  const auto end = std::find_if_not(begin, steps->all.end(), inside);
+  if (end - begin < 2) {
+    steps->source.clear();
+    steps->all.clear();
+    steps->outliers.clear();
+    steps->first_steady = 0;
+    return;
+  }
+  const auto gone = static_cast<std::size_t>(begin - steps->all.begin());
+  const auto kept = static_cast<std::size_t>(end - begin);
+  std::vector<std::size_t> outliers;
+  for (const std::size_t outlier : steps->outliers) {
+    if (outlier >= gone && outlier < gone + kept) outliers.push_back(outlier - gone);
+  }
+  const std::size_t warm_up = std::max(steps->first_steady, gone) - gone;
+  steps->outliers = std::move(outliers);
+  steps->all = std::vector<Step>(begin, end);
+  steps->first_steady = warm_up < kept ? warm_up : 0;
+  window->start = steps->all[steps->first_steady].start;
+  window->end = steps->all.back().end;
+}
+
+// Lets the window end with the work that runs at its end, which would count for more than the time
+// that it has there. Where streams take turns without a pause, it at most doubles for that.
+void EndWithWork(const OpTable& ops, Window* window) {
+  const auto first = std::lower_bound(ops.start.begin(), ops.start.end(), window->start);
+  const auto op_at = [&](auto place) {
+    return static_cast<std::size_t>(place - ops.start.begin());
+  };
+  const Nanos asked = window->end;
+  const Nanos most = asked + window->Length();
+  for (std::size_t op = op_at(first); op < ops.size() && ops.start[op] < window->end; ++op) {
+    if (ops.start[op] >= asked && ops.end[op] > most) break;
+    window->end = std::max(window->end, ops.end[op]);
+  }
+}
+
 }  // namespace
 
 Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
@@ -86,6 +130,8 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
                               window.start, last);
     window.end = std::clamp(window.origin + static_cast<Nanos>(request.to_s * kNanosPerSecond),
                             window.start, last);
+    NarrowToSteps(&window, &run->steps);
+    if (!steps.known()) EndWithWork(ops, &window);
   } else if (request.mode != WindowRequest::Mode::kAll && steps.known()) {
     window.mode = "steady";
     window.start = steps.all[steps.first_steady].start;

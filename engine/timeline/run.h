@@ -100,7 +100,8 @@ std::size_t LaunchingCalls(const Run& run);
 std::vector<std::uint8_t> StreamsThatCompute(const Run& run);
 
 // Chooses run.window from the request and run.steps (contract: "steady" when steps are known, else
-// "all").
+// "all"). A given one is narrowed to the whole steps in it, which run.steps keeps; without any, it
+// ends with the work that runs at its end.
 void ChooseWindow(const WindowRequest& request, Run* run);
 
 }  // namespace advise

@@ -220,7 +220,7 @@ TEST_CASE("windows that a profiler wrote of one process are no ranks: the longes
   CHECK(report["devices"].size() == 1);
   CHECK(report["facts"]["cluster.ranks"]["value"] == 1);
   CHECK_THAT(report.dump(),
-             Contains("first.sqlite shows the same process as second.sqlite, at another time"));
+             Contains("first.sqlite shows the same process as second.sqlite, not another rank"));
 }
 
 TEST_CASE("a report of another run that claims a rank again is left out, by its file's name") {

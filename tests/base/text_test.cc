@@ -238,8 +238,15 @@ TEST_CASE("a kernel is found by the name of its function") {
   CHECK(KernelFunction("norm_gate") == "norm_gate");
   CHECK(KernelFunction("void lib::g<float, 2>(float*, int)") == "g");
   CHECK(KernelFunction("(anonymous namespace)::f(int)") == "f");
+  CHECK(KernelFunction(UnnamedKernel(1, 1'024)).empty());
   // Numba's, whose tags hold a hash.
   CHECK(KernelFunction("frames::blur[abi:v1,cw51cXTLSUwv1sDU](Array<float, (int)2, C>)") == "blur");
+}
+
+TEST_CASE("a kernel without a name is called by its grid") {
+  CHECK(UnnamedKernel(1, 1'024) == "unnamed, 1 block of 1,024 threads");
+  CHECK(IsUnnamedKernel(KernelInWords(UnnamedKernel(128, 1))));
+  CHECK_FALSE(IsUnnamedKernel("unnamed_kernel"));
 }
 
 TEST_CASE("code of a fix names the kernel, and keeps braces of its own") {

@@ -314,7 +314,17 @@ TEST_CASE("kernels that begin and end at the same times are one capture") {
   CHECK(SameCaptures(ranks)[2] == kNone);
 }
 
-TEST_CASE("windows of one process that follow each other are no ranks; the longest stays") {
+TEST_CASE(
+    "processes of different reports are different ones, whatever their containers call them") {
+  JobStory story;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) rank.pid = 7;
+  CHECK(Cluster(ranks, ShippedKnowledge()).processes == 4);
+  for (RankSummary& rank : ranks) rank.path = "all.sqlite";
+  CHECK(Cluster(ranks, ShippedKnowledge()).processes == 1);
+}
+
+TEST_CASE("windows of one process are no ranks, also where they overlap; the longest stays") {
   const auto others = [](const auto& change) {
     std::vector<RankSummary> ranks(3);
     for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -324,7 +334,7 @@ TEST_CASE("windows of one process that follow each other are no ranks; the longe
       ranks[r].window_end = ranks[r].window_start + (r == 1 ? 900'000 : 400'000);
     }
     change(&ranks);
-    return OtherWindows(ranks);
+    return OtherWindows(ranks, ShippedKnowledge());
   };
   using Ranks = std::vector<RankSummary>;
   const std::vector<std::uint32_t> none(3, kNone);
@@ -346,7 +356,13 @@ TEST_CASE("windows of one process that follow each other are no ranks; the longe
           (*r)[1].rank = 1;
           (*r)[2].rank = 2;
         })[2] == kNone);
-  CHECK(others([](Ranks* r) { (*r)[2].utc_origin_ns = 5; })[2] == kNone);  // nobody knows when
+  CHECK(others([](Ranks* r) { (*r)[2].utc_origin_ns = 5; })[2] == kNone);   // nobody knows when
+  CHECK(others([](Ranks* r) { (*r)[1].window_start = 300'000; })[0] == 1);  // cut with a margin
+  CHECK(others([](Ranks* r) { (*r)[1].window_start = 100'000; })[0] == kNone);
+  CHECK(others([](Ranks* r) {
+          (*r)[1].window_start = 0;
+          for (RankSummary& rank : *r) rank.device_uuid = "6b1f";
+        }) == std::vector<std::uint32_t>{1, kNone, 1});  // one GPU, whenever
 }
 
 TEST_CASE("reports of different programs are told apart by their kernels") {

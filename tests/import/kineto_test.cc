@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "engine/import/formats.h"
+#include "engine/import/host_calls.h"
+#include "engine/trace/listed_twice.h"
 #include "tests/import/kineto_text.h"
 
 namespace advise {
@@ -169,6 +171,37 @@ TEST_CASE("one launch of a graph is the call of all its kernels") {
                           Kernel("b", "13", "2", 77), Kernel("c", "20", "2", 78)}));
   CHECK(trace.ops.in_graph == std::vector<std::uint8_t>{1, 1, 0});
   CHECK(trace.ops.call == std::vector<std::uint32_t>{0, 0, kNone});
+}
+
+TEST_CASE("work that starts long before its call was launched by a clock that is not the GPU's") {
+  const auto trace_of = [](const std::string& late) {
+    return Imported(
+        TraceText({Call("cudaLaunchKernel", late, "5", 77), Kernel("a", "10", "2", 77),
+                   Call("cudaLaunchKernel", "20", "5", 78), Kernel("b", "30", "2", 78),
+                   Call("cudaLaunchKernel", late, "5", 79), Kernel("c", "40", "2", 79)}));
+  };
+  const Trace wrong = trace_of("50000");
+  CHECK(wrong.ops.call == std::vector<std::uint32_t>(3, kNone));
+  CHECK(wrong.diagnostics.Has(kClocksDisagree));
+  CHECK_FALSE(trace_of("500").diagnostics.Has(kClocksDisagree));  // told, and no reason to stop
+}
+
+TEST_CASE("events that a merged trace lists twice count once") {
+  const std::vector<std::string> events = {
+      Call("cudaLaunchKernel", "0", "5", 77),
+      Call("cudaGraphLaunch", "6", "2", 78),
+      Kernel("a", "10", "2", 77),
+      Event("user_annotation", "epoch", 17, 17, "0", "90"),
+      Kernel("b", "20", "2", 78, 0, 7, ", \"graph node id\": 1"),
+      Kernel("b", "20", "2", 78, 0, 7, ", \"graph node id\": 2")};
+  std::vector<std::string> twice = events;
+  twice.insert(twice.end(), events.begin(), events.end());
+  const Trace trace = Imported(TraceText(twice));
+  CHECK(trace.ops.size() == 3);  // nodes of a graph may run together
+  CHECK(trace.calls.size() == 2);
+  CHECK(trace.ranges.size() == 1);
+  CHECK(trace.diagnostics.Has(kRowsListedTwice));
+  CHECK_FALSE(Imported(TraceText(events)).diagnostics.Has(kRowsListedTwice));
 }
 
 TEST_CASE("where calls share a correlation the outermost one launched the work") {

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/text.h"
 #include "engine/import/nsys/nsys_sqlite_rows.h"
+#include "engine/trace/listed_twice.h"
 #include "tests/import/nsys_builder.h"
 
 using namespace advise;
@@ -50,6 +52,24 @@ std::vector<std::string> RowsInParts(const nsys::Source& source, std::size_t par
 }
 
 }  // namespace
+
+TEST_CASE("rows that exports into one file list twice count once, nodes of a graph each") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("twice.sqlite"), Schema::k3_25);
+  for (int time = 0; time < 2; ++time) {
+    builder.Add(KernelRow{.start = 100, .end = 200, .correlation = 7});
+    builder.Add(KernelRow{.start = 300, .end = 400, .correlation = 8, .graph_node = 1});
+    builder.Add(KernelRow{.start = 300, .end = 400, .correlation = 8, .graph_node = 2});
+    builder.Add(KernelRow{.start = 500, .end = 500, .correlation = 9});
+    builder.Add(CopyRow{.start = 600, .end = 700, .bytes = 64, .correlation = 10});
+    builder.Add(CallRow{.start = 90, .end = 95, .correlation = 7});
+  }
+  builder.Add(KernelRow{.start = 100, .end = 200, .correlation = 6});  // another launch
+  const Trace trace = Read(builder);
+  CHECK(trace.ops.start == std::vector<Nanos>{100, 100, 300, 300, 500, 500, 600});
+  CHECK(trace.calls.size() == 1);
+  CHECK(trace.diagnostics.Has(kRowsListedTwice));
+}
 
 TEST_CASE("kernels read in parts make the same table, however many parts and threads") {
   const TempDir dir;
@@ -101,6 +121,7 @@ TEST_CASE("a kernel without a full name has its short one, or the mangled one") 
     brief.push_back(trace.strings[trace.shapes[shape].short_name]);
   }
   using Names = std::vector<std::string>;
-  CHECK(full == Names{"full", "brief", "_Zmangled", "brief", "full", ""});
-  CHECK(brief == Names{"brief", "brief", "_Zmangled", "brief", "full", ""});
+  const std::string by_grid = UnnamedKernel(6, 128);
+  CHECK(full == Names{"full", "brief", "_Zmangled", "brief", "full", by_grid});
+  CHECK(brief == Names{"brief", "brief", "_Zmangled", "brief", "full", by_grid});
 }

@@ -59,6 +59,12 @@ TEST_CASE("times of a plan have one unit, and are said once") {
   CHECK(PlanStages(plan.report, 5) == Texts{"1.62 ms per step", "→ 1.50 ms", "→ 0.92 ms"});
 }
 
+TEST_CASE("a whole capture is more than its steps, so that its plan has no times per step") {
+  Planned plan(3, 3);
+  plan.report.window.mode = "all";
+  CHECK(PlanStages(plan.report, 5).front() == "970 ms");
+}
+
 TEST_CASE("the plan has stages and effects of findings with a number only") {
   Planned plan(4, 3);
   plan.report.plan[1].makes_needless = {"a/3"};

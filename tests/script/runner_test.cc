@@ -164,6 +164,14 @@ TEST_CASE_METHOD(RunnerFixture, "facts of each kind can be read") {
   CHECK(verdict.tables.at("all") == std::get<Rows>(facts["copy.groups"].value));
 }
 
+TEST_CASE_METHOD(RunnerFixture, "names longer than a rule may hold reach it cut") {
+  facts["copy.kind"] = {std::string(100'000, 'k')};
+  const Verdict verdict = Detect("return { size = #f.copy.kind }");
+  INFO(verdict.reason);
+  REQUIRE(verdict.outcome == Outcome::kFired);
+  CHECK(Number(verdict, "size") == 8192);
+}
+
 TEST_CASE_METHOD(RunnerFixture, "mistakes in reading are errors with place and name") {
   const auto broken = [&](const std::string& body) {
     const Verdict verdict = Detect(body);

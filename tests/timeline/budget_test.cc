@@ -104,16 +104,36 @@ TEST_CASE("a trace without GPU work has an empty window and no budget to share")
   CHECK_FALSE(run->support.verdict);
 }
 
-TEST_CASE("a window that was given cuts ops at its edges") {
+TEST_CASE("a window that was given begins where it was asked to, and ends with the work there") {
   const Trace trace =
       TraceBuilder().Kernel("gemm", {100_us, 200_us}).Kernel("gemm", {300_us, 400_us}).Build();
   AnalysisOptions options;
   options.window = {WindowRequest::Mode::kGiven, 150e-6, 350e-6};  // on the clock of the trace
   const Analysis analysis(trace, ShippedKnowledge(), options);
   CHECK(analysis.run.window.mode == "given");
-  CHECK(analysis.run.window.Length() == 200_us);
-  CHECK(analysis.times[0].ComputeNs() == 100_us);
+  CHECK(analysis.run.window.Length() == 250_us);
+  CHECK(analysis.times[0].ComputeNs() == 150_us);
   CHECK(analysis.times[0].idle == IntervalSet::Of({{200_us, 300_us}}));
+}
+
+TEST_CASE("a window that was given is narrowed to the whole steps in it") {
+  TraceBuilder story;
+  for (Nanos i = 0; i < 10; ++i) {
+    const Nanos at = i * 1_ms;
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("gemm", {at, at + 5_us}, {at + 10_us, at + 900_us});
+  }
+  const Trace trace = story.Build();
+  const auto analyzed = [&](double from_s, double to_s) {
+    AnalysisOptions options;
+    options.window = {WindowRequest::Mode::kGiven, from_s, to_s};
+    return std::make_unique<Analysis>(trace, ShippedKnowledge(), options);
+  };
+  const auto four = analyzed(2.5e-3, 7.5e-3);
+  CHECK(four->run.steps.steady_count() == 4);
+  CHECK(four->run.window.start == four->run.steps.all.front().start);
+  CHECK(four->run.window.end == four->run.steps.all.back().end);
+  CHECK_FALSE(analyzed(2.5e-3, 4.2e-3)->run.steps.known());  // one, and pieces of others
 }
 
 // Random ops against a model that asks for each nanosecond which ops run.

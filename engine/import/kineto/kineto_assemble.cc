@@ -8,6 +8,7 @@
 
 #include "engine/import/host_calls.h"
 #include "engine/import/kineto/kineto_tables.h"
+#include "engine/import/repeated_rows.h"
 #include "engine/import/row_order.h"
 
 namespace advise::kineto {
@@ -174,12 +175,40 @@ void Tables::SortTables() {
   SortSpans(threads, &trace_.ranges);
   SortSpans(threads, &trace_.operators);
   SortSpans(threads, &trace_.python_frames);
-  const auto by_start = OpOrder(trace_.ops.start, trace_.ops.end);
-  ReorderRows(by_start, &trace_.ops);
-  op_rows_.resize(by_start.size());
-  for (std::uint32_t row = 0; row < by_start.size(); ++row) op_rows_[by_start[row]] = row;
+  SortOps();
   ReorderRows(OrderBy(trace_.syncs.start), &trace_.syncs);
   ReorderRows(OrderBy(trace_.events.time), &trace_.events);
+  if (listed_twice_ > 0) DropRepeated();
+}
+
+void Tables::SortOps() {
+  const auto by_start = OpOrder(trace_.ops.start, trace_.ops.end);
+  ReorderRows(by_start, &trace_.ops);
+  Reorder(by_start, nodes_);
+  const auto kept = has_correlations_
+                        ? OpsListedOnce(trace_.ops, trace_.copies, trace_.memsets, nodes_)
+                        : std::vector<std::uint32_t>();
+  const std::size_t all = trace_.ops.size();
+  ReorderRows(kept, &trace_.ops);
+  listed_twice_ = static_cast<std::int64_t>(all - trace_.ops.size());
+  nodes_ = {};
+  if (by_start.empty() && kept.empty()) return;
+  op_rows_.assign(all, kNone);
+  for (std::uint32_t row = 0; row < trace_.ops.size(); ++row) {
+    const std::uint32_t sorted = kept.empty() ? row : kept[row];
+    op_rows_[by_start.empty() ? sorted : by_start[sorted]] = row;
+  }
+}
+
+// Where work of the GPU is listed twice, all else may be. Elsewhere equal rows stand for what
+// happened more often than the file's microseconds tell.
+void Tables::DropRepeated() {
+  DropCallsListedTwice(&trace_.calls);
+  DropListedTwice(trace_.ranges.start, &trace_.ranges);
+  DropListedTwice(trace_.operators.start, &trace_.operators);
+  DropListedTwice(trace_.python_frames.start, &trace_.python_frames);
+  DropListedTwice(trace_.syncs.start, &trace_.syncs);
+  DropListedTwice(trace_.events.time, &trace_.events);
 }
 
 void Tables::JoinCalls() {
@@ -239,6 +268,13 @@ void Tables::FillMemory() {
   const auto order = OrderBy(memory.time);
   ReorderRows(order, &memory);
   Reorder(order, memory_levels_);
+  if (listed_twice_ > 0) {
+    const auto kept = ListedOnce(memory.time, [&](std::uint32_t a, std::uint32_t b) {
+      return SameRow(memory, a, b) && memory_levels_[a] == memory_levels_[b];
+    });
+    ReorderRows(kept, &memory);
+    Reorder(kept, memory_levels_);
+  }
   std::set<std::uint32_t> seen;
   const std::size_t rows = memory.size();
   for (std::size_t i = 0; i < rows; ++i) {
@@ -289,6 +325,7 @@ void Tables::Report() {
   add(untimed_, Level::kWarning, "events without a usable time were dropped");
   add(backward_time_, Level::kWarning, "events that end before they start were dropped");
   add(absurd_, Level::kWarning, "events of more than a week were dropped");
+  add(listed_twice_, Level::kWarning, kRowsListedTwice);
   add(other_devices_, Level::kWarning, kOtherAccelerator);
   add(counter_ranges_, Level::kInfo, kCountersOfRanges);
   for (const auto& [category, count] : unknown_) {

@@ -133,6 +133,7 @@ void Tables::JoinCollectives() {
   for (CollectiveRecord row : collectives_) {
     if (row.op == kNone) continue;
     row.op = op_rows_.empty() ? row.op : op_rows_[row.op];
+    if (row.op == kNone) continue;
     CollectiveRecord* const operation = operation_of(row.op);
     if (operation != nullptr && operation->op == kNone && operation->kind == row.kind) {
       operation->op = row.op;

@@ -232,7 +232,8 @@ void Tables::GpuWork(const Event& event, Nanos start, Nanos end) {
   ops.stream.push_back(StreamOf(event));
   ops.call.push_back(LinkOf(event, &ops.call));
   ops.detail.push_back(detail);
-  ops.in_graph.push_back(event.Int(Arg::kGraphNode, 0) != 0 ? 1 : 0);
+  nodes_.push_back(Low32(event.Int(Arg::kGraphNode, 0)));
+  ops.in_graph.push_back(nodes_.back() != 0 ? 1 : 0);
 }
 
 std::uint32_t Tables::ShapeOf(const Event& event) {

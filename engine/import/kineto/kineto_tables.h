@@ -68,6 +68,8 @@ class Tables : public Visitor {
   void ListStreams();
   void DropExternalLinks();
   void SortTables();
+  void SortOps();
+  void DropRepeated();
   void JoinCalls();
   void JoinCollectives();  // kineto_collectives.cc
   void PlaceOverheads();
@@ -91,7 +93,10 @@ class Tables : public Visitor {
   bool has_correlations_ = false;            // GPU work or a call carries one
   // Where an External id stands in for a correlation: a column, and its row.
   std::vector<std::pair<std::vector<std::uint32_t>*, std::size_t>> external_links_;
-  std::vector<std::uint32_t> op_rows_;      // where each op came to lie when ops were sorted
+  std::vector<std::uint32_t> nodes_;        // of graphs, by op, 0 none; until ops are sorted
+  std::vector<std::uint32_t> op_rows_;      // where each op came to lie when ops were sorted; kNone
+                                            // where it was listed twice; empty: where it was
+  std::int64_t listed_twice_ = 0;           // ops that were dropped for that
   std::vector<std::uint32_t> stream_rows_;  // number -> Trace::streams
   std::vector<std::uint32_t> thread_rows_;  // number -> Trace::threads
   std::map<std::int64_t, std::uint32_t> device_rows_;         // number -> Trace::devices

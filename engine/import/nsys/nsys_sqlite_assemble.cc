@@ -15,6 +15,7 @@
 #include "engine/import/host_calls.h"
 #include "engine/import/nsys/nsys_sqlite_devices.h"
 #include "engine/import/nsys/nsys_sqlite_names.h"
+#include "engine/import/repeated_rows.h"
 #include "engine/import/row_order.h"
 
 namespace advise::nsys {
@@ -25,6 +26,7 @@ class Assembler {
   Assembler(AllRows& all, Trace& trace, int jobs)
       : all_(all), trace_(trace), jobs_(static_cast<std::size_t>(jobs)) {}
 
+  void DropRepeated();
   void ResolveNames(Reader& reader);
   void ListProcessesAndThreads();
   void ListDevicesAndStreams();
@@ -82,6 +84,21 @@ class Assembler {
   StreamRows gpu_streams_;
   StreamRows wait_streams_;
 };
+
+// Where work of the GPU is listed twice, all else may be.
+void Assembler::DropRepeated() {
+  if (all_.gpu.listed_twice == 0) return;
+  trace_.diagnostics.Add(Level::kWarning, kRowsListedTwice, "GPU work",
+                         static_cast<std::int64_t>(all_.gpu.listed_twice));
+  DropListedTwice(all_.ranges.rows.ranges.start, &all_.ranges.rows.ranges);
+  DropListedTwice(all_.os_calls.rows.calls.start, &all_.os_calls.rows.calls);
+  DropListedTwice(all_.sched.rows.sched.time, &all_.sched.rows.sched);
+  DropListedTwice(all_.samples.rows.samples.time, &all_.samples.rows.samples);
+  DropListedTwice(all_.overheads.rows.overheads.start, &all_.overheads.rows.overheads);
+  DropListedTwice(all_.memory.rows.memory.time, &all_.memory.rows.memory);
+  DropListedTwice(all_.memory.rows.faults.start, &all_.memory.rows.faults);
+  DropListedTwice(all_.waits.rows.syncs.start, &all_.waits.rows.syncs);
+}
 
 void Assembler::ResolveNames(Reader& reader) {
   StringIdSet wanted;
@@ -322,7 +339,7 @@ void Assembler::MoveTables() {
 
 void Assembler::JoinCalls() {
   const std::size_t twice = DropCallsListedTwice(&trace_.calls);
-  if (twice > 0) {
+  if (twice > 0 && all_.gpu.listed_twice == 0) {
     trace_.diagnostics.Add(Level::kInfo, kCallsListedTwice, cupti::kCalls,
                            static_cast<std::int64_t>(twice));
   }
@@ -363,6 +380,7 @@ void Assembler::JoinCalls() {
   }
   ForEachColumn<EventTable>([&](auto column) { (events.*column).resize(kept); });
   ReorderRows(OrderBy(events.time), &events);
+  if (all_.gpu.listed_twice > 0) DropListedTwice(events.time, &events);
 }
 
 void Assembler::JoinCollectives() {
@@ -416,6 +434,7 @@ void Assembler::MergeLogs() {
 
 void Assemble(AllRows all, Reader& reader, int jobs, Trace& trace) {
   Assembler assembler(all, trace, jobs);
+  assembler.DropRepeated();
   assembler.ResolveNames(reader);
   assembler.ListProcessesAndThreads();
   assembler.ListDevicesAndStreams();

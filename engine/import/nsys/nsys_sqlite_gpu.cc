@@ -22,7 +22,7 @@
 
 #include "engine/base/side_by_side.h"
 #include "engine/import/nsys/nsys_sqlite_rows.h"
-#include "engine/import/row_order.h"
+#include "engine/import/repeated_rows.h"
 
 namespace advise::nsys {
 namespace {
@@ -52,6 +52,7 @@ bool AppendOp(Scan& scan, OpKind kind, GpuRows& rows, bool has_stream = true) {
   rows.ops.stream.push_back(rows.streams.Number(key));
   rows.ops.call.push_back(has_stream ? static_cast<std::uint32_t>(scan.Int(kCorrelation)) : 0);
   rows.ops.in_graph.push_back(scan.Int(kNode) != 0);
+  rows.nodes.push_back(static_cast<std::uint32_t>(scan.Int(kNode)));
   return true;
 }
 
@@ -172,20 +173,28 @@ Numbering NumberParts(const std::vector<GpuRows>& parts, GpuRows& rows) {
 }
 
 // Moves a column of all parts into that of the table.
-template <typename T>
-void JoinColumn(std::vector<GpuRows>& parts, std::vector<T> OpTable::*column, OpTable& table) {
-  std::vector<T>& all = table.*column;
+template <typename Column>
+void JoinColumn(std::vector<GpuRows>& parts, Column column_of, GpuRows& table) {
+  auto& all = column_of(table);
   if (parts.size() == 1) {
-    all = std::move(parts.front().ops.*column);
+    all = std::move(column_of(parts.front()));
     return;
   }
   std::size_t rows = 0;
-  for (const GpuRows& part : parts) rows += (part.ops.*column).size();
+  for (GpuRows& part : parts) rows += column_of(part).size();
   all.reserve(rows);
   for (GpuRows& part : parts) {
-    const std::vector<T> more = std::move(part.ops.*column);
+    const auto more = std::move(column_of(part));
     all.insert(all.end(), more.begin(), more.end());
   }
+}
+
+// Rows of sorted work that the report lists twice go.
+void DropRepeated(std::size_t threads, GpuRows& rows) {
+  const std::size_t all = rows.ops.size();
+  ReorderRows(OpsListedOnce(rows.ops, rows.copies, rows.memsets, rows.nodes), &rows.ops, threads);
+  rows.listed_twice = all - rows.ops.size();
+  rows.nodes = {};
 }
 
 // Gives the rows of a part the numbers of the whole table.
@@ -269,10 +278,20 @@ GpuRows JoinGpuRows(std::vector<GpuRows> parts, int jobs) {
   });
   std::vector<std::function<void()>> columns;
   ForEachColumn<OpTable>([&](auto column) {
-    columns.push_back([&parts, &rows, column] { JoinColumn(parts, column, rows.ops); });
+    columns.push_back([&parts, &rows, column] {
+      JoinColumn(
+          parts, [column](GpuRows & of) -> auto& { return of.ops.*column; }, rows);
+    });
+  });
+  columns.push_back([&parts, &rows] {
+    JoinColumn(
+        parts, [](GpuRows & of) -> auto& { return of.nodes; }, rows);
   });
   SideBySide(columns.size(), threads, [&](std::size_t i) { columns[i](); });
-  ReorderRows(OpOrder(rows.ops.start, rows.ops.end), &rows.ops, threads);
+  const std::vector<std::uint32_t> order = OpOrder(rows.ops.start, rows.ops.end);
+  ReorderRows(order, &rows.ops, threads);
+  Reorder(order, rows.nodes);
+  DropRepeated(threads, rows);
   return rows;
 }
 

@@ -35,12 +35,21 @@ enum EventType {
   kDomainCreate = 75,
 };
 
-enum Column { kStart, kEnd, kType, kThread, kText, kTextId, kDomain, kPayload };
+enum Column {
+  kRangeStart,
+  kRangeEnd,
+  kRangeType,
+  kRangeThread,
+  kRangeText,
+  kRangeTextId,
+  kRangeDomain,
+  kRangePayload
+};
 constexpr int kPayloads = 4;  // columns
 
 NameRef NameOf(Scan& scan, ReadLog& log) {
-  const std::string_view text = scan.Text(kText);
-  return text.empty() ? scan.Name(kTextId) : log.Inline(WithoutUniqueSuffix(text));
+  const std::string_view text = scan.Text(kRangeText);
+  return text.empty() ? scan.Name(kRangeTextId) : log.Inline(WithoutUniqueSuffix(text));
 }
 
 // To the last row; rows before and between those with sizes have none.
@@ -60,9 +69,10 @@ std::int64_t SequenceIn(std::string_view text) {
 
 // Operators have their sequence number in place of a payload.
 std::int64_t PayloadOf(const Scan& scan) {
-  if (const std::int64_t sequence = SequenceIn(scan.Text(kText)); sequence != 0) return sequence;
+  if (const std::int64_t sequence = SequenceIn(scan.Text(kRangeText)); sequence != 0)
+    return sequence;
   for (int i = 0; i < kPayloads; ++i) {
-    if (!scan.IsNull(kPayload + i)) return scan.Int(kPayload + i);
+    if (!scan.IsNull(kRangePayload + i)) return scan.Int(kRangePayload + i);
   }
   return 0;
 }
@@ -144,30 +154,32 @@ RangeRows ReadRanges(Reader& reader) {
   StreamKeys domains;
   std::map<StreamKey, NameRef> domain_names;
   const auto domain_key = [&] {
-    return StreamKey{.process = ProcessKey(scan.Int(kThread)), .device = scan.Int(kDomain)};
+    return StreamKey{.process = ProcessKey(scan.Int(kRangeThread)),
+                     .device = scan.Int(kRangeDomain)};
   };
   scan.ForEach([&] {
-    switch (scan.Int(kType)) {
+    switch (scan.Int(kRangeType)) {
       case kPushPop:
       case kStartEnd:
       case kImportedPushPop:
       case kImportedStartEnd: {
         Nanos start = 0;
         Nanos end = kOpenEnd;
-        if (scan.IsNull(kEnd) ? !scan.Instant(kStart, start) : !scan.Span(kStart, start, end)) {
+        if (scan.IsNull(kRangeEnd) ? !scan.Instant(kRangeStart, start)
+                                   : !scan.Span(kRangeStart, start, end)) {
           break;
         }
-        if (scan.IsNull(kThread)) {
+        if (scan.IsNull(kRangeThread)) {
           scan.Drop("ranges without a thread were dropped");
           break;
         }
         ranges.start.push_back(start);
         ranges.end.push_back(end);
-        ranges.thread.push_back(ThreadNumber(scan, kThread, rows.threads));
+        ranges.thread.push_back(ThreadNumber(scan, kRangeThread, rows.threads));
         ranges.name.push_back(NameOf(scan, reader.log));
         ranges.domain.push_back(domains.Number(domain_key()));
         ranges.payload.push_back(PayloadOf(scan));
-        if (const std::string_view text = scan.Text(kText); KeepsInputs(text)) {
+        if (const std::string_view text = scan.Text(kRangeText); KeepsInputs(text)) {
           AddInputs(rows.inputs.Intern(SizesInName(text)), &ranges);
         }
         break;
@@ -176,7 +188,7 @@ RangeRows ReadRanges(Reader& reader) {
         domain_names[domain_key()] = NameOf(scan, reader.log);
         break;
       case kThreadName:
-        rows.thread_names[scan.Int(kThread)] = NameOf(scan, reader.log);
+        rows.thread_names[scan.Int(kRangeThread)] = NameOf(scan, reader.log);
         break;
       case kMark:
         scan.Note(Level::kInfo, "marks (instants without a length) were left out");

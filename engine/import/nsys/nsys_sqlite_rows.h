@@ -52,7 +52,9 @@ inline MemoryKind MemoryKindOf(const Scan& scan, int column) {
 
 // nsys_sqlite_gpu.cc
 struct GpuRows {
-  OpTable ops;  // `device` is empty
+  OpTable ops;                       // `device` is empty
+  std::vector<std::uint32_t> nodes;  // of graphs, by op, 0 none; empty once joined
+  std::size_t listed_twice = 0;      // ops that were dropped for that
   CopyTable copies;
   MemsetTable memsets;
   std::vector<KernelShape> shapes;

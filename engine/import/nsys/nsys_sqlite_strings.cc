@@ -48,7 +48,7 @@ StringTable::StringTable(Reader& reader, const StringIdSet& wanted, StringPool& 
     }
   }
   if (found < ids.size()) {
-    reader.log.diagnostics.Add(Level::kWarning, "names are missing: ids without a text",
+    reader.log.diagnostics.Add(Level::kWarning, "names are missing from the table of strings",
                                "StringIds", static_cast<std::int64_t>(ids.size() - found));
   }
 }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/ascii.h"
+#include "engine/base/text.h"
 
 namespace advise {
 namespace {
@@ -67,6 +68,7 @@ std::vector<KernelTotal> UnknownKernels(const Basis& basis) {
     all += static_cast<double>(length);
     const KernelClass& known = basis.run.names.Kernel(trace.ops.detail[op]);
     if (known.name != "other" || !known.family.empty()) continue;
+    if (IsUnnamedKernel(trace.strings[trace.shapes[trace.ops.detail[op]].name])) continue;
     KernelTotal& total = unknown[trace.shapes[trace.ops.detail[op]].name];
     total.total_ns += length;
     ++total.count;
@@ -107,6 +109,7 @@ std::string_view FirstTellingWord(std::string_view arguments, const Knowledge& k
 
 std::string ShortKernelName(std::string_view full, const Knowledge& knowledge) {
   constexpr std::size_t kMost = 60;
+  if (IsUnnamedKernel(full)) return std::string(full);
   if (full.starts_with("void ")) full.remove_prefix(5);
   int depth = 0;
   std::size_t begin = 0;  // of the last part of the name

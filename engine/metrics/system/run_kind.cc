@@ -171,7 +171,7 @@ class KindFinder : Finder {
 
   void Decide() {
     if (trace_.ops.size() == 0) return Set(KindOfRun::kNoGpu, "no GPU activity was recorded");
-    if (LacksKernels(run_)) return Set(KindOfRun::kNoGpu, "no kernel was recorded");
+    if (LacksKernels(run_)) return Set(KindOfRun::kNoGpu, support_.reason);
     if (!support_.verdict && support_.start_up) {
       return Set(KindOfRun::kStartUp, "most of the idle time loads code or allocates memory");
     }
@@ -220,7 +220,11 @@ class KindFinder : Finder {
   }
 
   void Units() {
-    const std::size_t steps = run_.steps.known() ? run_.steps.steady_count() : MarkedSteps(run_);
+    // Steps that are marked outside of a part that was asked for are none of its own.
+    const bool whole = run_.window.mode != "given";
+    const std::size_t steps = run_.steps.known() ? run_.steps.steady_count()
+                              : whole            ? MarkedSteps(run_)
+                                                 : 0;
     switch (result_.kind) {
       case KindOfRun::kTraining:
         result_.unit = "step";

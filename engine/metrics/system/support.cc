@@ -6,6 +6,7 @@
 #include <bitset>
 #include <unordered_map>
 
+#include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/timeline/layers.h"
 #include "engine/timeline/step.h"
@@ -31,7 +32,9 @@ std::string WhyNoTimelineIsNotEnough(const Trace& trace) {
 std::string WhyNothingRan(const Run& run) {
   if (!run.trace.HasTimeline()) return WhyNoTimelineIsNotEnough(run.trace);
   if (run.trace.ops.size() == 0) return "no GPU activity was recorded";
-  return LacksKernels(run) ? "no kernel was recorded" : "";
+  if (!LacksKernels(run)) return "";
+  return IsIn(OpKind::kKernel, run.trace.ops.kind) ? "all kernels have a length of zero"
+                                                   : "no kernel was recorded";
 }
 
 bool IsStartUp(IdleCause cause) {
@@ -252,9 +255,10 @@ std::string WhyNothingRepeats(const Basis& basis, const IdleStart& start) {
 
 bool LacksKernels(const Run& run) {
   const auto& kinds = run.trace.ops.kind;
-  const auto any = [&](auto test) { return std::any_of(kinds.begin(), kinds.end(), test); };
-  if (any([](OpKind kind) { return kind == OpKind::kKernel || kind == OpKind::kGraph; }))
-    return false;
+  for (std::uint32_t op = 0; op < kinds.size(); ++op) {
+    const bool computes = kinds[op] == OpKind::kKernel || kinds[op] == OpKind::kGraph;
+    if (computes && run.trace.ops.Length(op) > 0) return false;
+  }
   // Managed memory moves whether or not kernels use it.
   bool copies = false;
   for (std::uint32_t op = 0; op < kinds.size() && !copies; ++op)

@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "engine/base/text.h"
 #include "engine/metrics/kernels/waves.h"
 #include "engine/metrics/losses/kernels/elementwise_runs.h"
 #include "engine/metrics/losses/kernels/kernel_tallies.h"
@@ -84,6 +85,11 @@ class KernelFinder : Finder {
     result_.count = static_cast<std::int64_t>(kernels_.size());
     result_.top = all.ByName();
     result_.classes = all.ByClass();
+    for (const KernelRow& row : result_.top) {
+      if (!IsUnnamedKernel(row.name)) continue;
+      result_.unnamed.count += row.count;
+      result_.unnamed.time_ns += row.time_ns;
+    }
     for (const KernelRow& row : result_.classes) result_.time_ns += row.time_ns;
     for (const std::uint32_t d : run_.active_devices) {
       result_.compute_ns += static_cast<double>(basis_.times[d].ComputeNs());

@@ -28,6 +28,7 @@ struct Kernels {
   double compute_ns = 0;           // device time with compute, summed over devices
   std::vector<KernelRow> top;      // by time
   std::vector<KernelRow> classes;  // by time
+  KernelRow unnamed;               // all that the report gives no name: count and time
   Loss small_grid, tail, elementwise, attention, optimizer, layout, fp32, cast, unaligned,
       waiting;  // the last: kernels that occupy the GPU and compute nothing
   std::vector<KernelRow> small_grid_rows, tail_rows, spilling_rows;

@@ -92,6 +92,20 @@ void MergeSeries(const Basis& basis, LossBuilder* gaps) {
   }
 }
 
+// Time of the window in which devices run graphs that were traced as a whole.
+Nanos TimeInWholeGraphs(const Run& run) {
+  Nanos time = 0;
+  for (const std::uint32_t device : run.active_devices) {
+    std::vector<Interval> graphs;
+    for (const std::uint32_t op : run.ops_of_device[device]) {
+      if (run.trace.ops.kind[op] == OpKind::kGraph)
+        graphs.push_back({run.trace.ops.start[op], run.trace.ops.end[op]});
+    }
+    time += IntervalSet::Of(std::move(graphs)).OverlapWith(run.window.start, run.window.end);
+  }
+  return time;
+}
+
 }  // namespace
 
 Graphs FindGraphs(const Basis& basis) {
@@ -108,10 +122,7 @@ Graphs FindGraphs(const Basis& basis) {
   };
   std::vector<Reach> reach;
   std::vector<std::uint32_t> row_of(trace.calls.size(), kNone);  // in `reach`, by call
-  for (const std::uint32_t op : basis.OpsInWindow()) {
-    if (trace.ops.kind[op] != OpKind::kGraph) continue;
-    graphs.traced_whole_ns += static_cast<double>(trace.ops.end[op] - trace.ops.start[op]);
-  }
+  graphs.traced_whole_ns = static_cast<double>(TimeInWholeGraphs(run));
   for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
     if (run.ClassOfCall(c) != CallClass::kGraphLaunch) continue;
     row_of[c] = static_cast<std::uint32_t>(reach.size());

@@ -92,5 +92,12 @@ TEST_CASE("graphs that were traced as a whole hide their kernels") {
   CHECK(run->graphs.traced_whole_ns == 4 * 80'000);
 }
 
+TEST_CASE("graphs on two streams take the time of the device once") {
+  TraceBuilder story;
+  story.Graph(1, {0_us, 5_us}, {10_us, 90_us});
+  story.Graph(2, {5_us, 9_us}, {20_us, 90_us});
+  CHECK(Analyzed(story)->graphs.traced_whole_ns == 80'000);
+}
+
 }  // namespace
 }  // namespace advise
