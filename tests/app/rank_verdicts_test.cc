@@ -36,6 +36,14 @@ TEST_CASE("ranks that lose nothing between kernels are told where the kernels to
   CHECK(ran.out.find("/rank_0.") != std::string::npos);
 }
 
+TEST_CASE("a checkpoint that its range names is why a rank is late, also at uneven distances") {
+  const Folder folder;
+  const Json report = JsonOf(folder, RanksOf("scale/uneven-checkpoints"));
+  REQUIRE(!report["findings"].empty());
+  CHECK(report["findings"][0]["rule"] == "step/checkpoint-stall");
+  CHECK(report["findings"][0]["saving"]["share"].get<double>() == Approx(0.299).margin(0.01));
+}
+
 TEST_CASE("of several ranks, the verdict that says most is kept") {
   const Folder folder;
   REQUIRE(RunAdvise(folder, "facts " + RanksOf(kOneLoadsSlowly) + " -o kept/").status == 0);
