@@ -31,11 +31,11 @@ void FindLaunchingThreads(const std::vector<std::int64_t>& uploads,
   }
 }
 
-// Keeps the steps that lie wholly in the window, and narrows it to them: what is said per step is
-// of the window, and so must be the steps. None stay where there are not two of them.
-void NarrowToSteps(Window* window, Steps* steps) {
-  const auto inside = [window](const Step& step) {
-    return step.start >= window->start && step.end <= window->end;
+// Keeps the steps that lie wholly in what was asked for, and narrows the window to them: what is
+// said per step is of the window, and so must be the steps. None stay where there are not two.
+void NarrowToSteps(const Interval& asked, Window* window, Steps* steps) {
+  const auto inside = [&asked](const Step& step) {
+    return step.start >= asked.start && step.end <= asked.end;
   };
   const auto begin = std::find_if(steps->all.begin(), steps->all.end(), inside);
   const auto end = std::find_if_not(begin, steps->all.end(), inside);
@@ -52,11 +52,10 @@ void NarrowToSteps(Window* window, Steps* steps) {
   for (const std::size_t outlier : steps->outliers) {
     if (outlier >= gone && outlier < gone + kept) outliers.push_back(outlier - gone);
   }
-  const std::size_t warm_up = std::max(steps->first_steady, gone) - gone;
   steps->outliers = std::move(outliers);
   steps->all = std::vector<Step>(begin, end);
-  steps->first_steady = warm_up < kept ? warm_up : 0;
-  window->start = steps->all[steps->first_steady].start;
+  steps->first_steady = 0;  // who asks for the first steps wants them judged
+  window->start = steps->all.front().start;
   window->end = steps->all.back().end;
 }
 
@@ -125,12 +124,13 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
   const Steps& steps = run->steps;
   if (request.mode == WindowRequest::Mode::kGiven) {
     const Nanos last = window.end;
+    const auto at = [&window](double seconds) {
+      return window.origin + static_cast<Nanos>(seconds * kNanosPerSecond);
+    };
     window.mode = "given";
-    window.start = std::clamp(window.origin + static_cast<Nanos>(request.from_s * kNanosPerSecond),
-                              window.start, last);
-    window.end = std::clamp(window.origin + static_cast<Nanos>(request.to_s * kNanosPerSecond),
-                            window.start, last);
-    NarrowToSteps(&window, &run->steps);
+    window.start = std::clamp(at(request.from_s), window.start, last);
+    window.end = std::clamp(at(request.to_s), window.start, last);
+    NarrowToSteps({at(request.from_s), at(request.to_s)}, &window, &run->steps);
     if (!steps.known()) EndWithWork(ops, &window);
   } else if (request.mode != WindowRequest::Mode::kAll && steps.known()) {
     window.mode = "steady";

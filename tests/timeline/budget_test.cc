@@ -134,6 +134,10 @@ TEST_CASE("a window that was given is narrowed to the whole steps in it") {
   CHECK(four->run.window.start == four->run.steps.all.front().start);
   CHECK(four->run.window.end == four->run.steps.all.back().end);
   CHECK_FALSE(analyzed(2.5e-3, 4.2e-3)->run.steps.known());  // one, and pieces of others
+  // The warm-up, where it was asked for.
+  const auto begin = analyzed(0, 5.5e-3);
+  CHECK(begin->run.steps.first_steady == 0);
+  CHECK(begin->run.window.start == 0);
 }
 
 // Random ops against a model that asks for each nanosecond which ops run.
