@@ -266,9 +266,9 @@ std::size_t InFull(const TextOptions& options, int room) {
 }
 
 // A few kernels, a part of a step, the little that is left of a file, or what another tool says
-// of a run without its timeline.
+// where nothing was found in it.
 bool IsTiny(const Report& report) {
-  if (report.devices.empty()) return true;
+  if (report.devices.empty()) return Advice(report).empty();
   const bool damaged = std::any_of(report.diagnostics.begin(), report.diagnostics.end(),
                                    [](const Diagnostic& d) { return d.level == Level::kError; });
   const Nanos length = report.window.end_ns - report.window.start_ns;
