@@ -1,6 +1,6 @@
 -- A summary says which kernels take long, but not when they ran: the next step is a timeline.
--- Whether PyTorch launched it, as names of its operators and kernels say.
-local function of_pytorch(row) return contains(row.name, "aten::") or contains(row.name, "at::native") end
+-- Whether it is an operator of PyTorch: its profiler made the summary.
+local function of_pytorch(row) return contains(row.name, "aten::") end
 
 return {
   id        = "profile/kernels",
@@ -21,8 +21,7 @@ return {
   cause   = "A summary adds up what ran and does not show idle time, so a kernel that takes most of the kernel time may take little of the run.",
   fixes   = {
     { reason = "pytorch", action = "Export the trace of the profile, to see what runs and what the GPU waits for",
-      snippet = [[prof.export_chrome_trace("run.pt.trace.json.gz")
-# then: advise run.pt.trace.json.gz]], language = "python", ["for"] = { "pytorch" } },
+      snippet = "# after the loop: prof.export_chrome_trace(\"run.pt.trace.json.gz\")\nadvise run.pt.trace.json.gz", language = "bash", ["for"] = { "pytorch" } },
     { action = "Capture a timeline of a few steps, to see what runs and what the GPU waits for",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all -o run -- COMMAND\nadvise run.nsys-rep", language = "bash", ["for"] = { "nvidia" } },
     { action = "Measure the first kernel by itself",
