@@ -404,6 +404,25 @@ TEST_CASE("the table of PyTorch's profiler: kernels, copies and calls, each once
   CHECK(Said(trace, "stand for what they launched") == 0);
 }
 
+TEST_CASE("ranges that PyTorch lists beside kernels are none") {
+  const auto kernels = [](const char* whole) {
+    const Trace trace = ImportedText(
+        TorchTable({{"ProfilerStep*", "0.000us", "0.000us", "100.000ms", "10"},
+                    {"## Call CompiledFxGraph fs2eo6...", "0.000us", "0.000us", "70.000ms", "10"},
+                    {"nccl:all_reduce", "0.000us", "0.000us", "5.000ms", "10"},
+                    {"my_forward", "0.000us", "0.000us", "60.000ms", "10"},
+                    {"my_forward", "1.000ms", "90.000ms", "0.000us", "10"},
+                    {"triton_poi_fused_0", "0.000us", "0.000us", "80.000ms", "10"}},
+                   whole));
+    return NeededTable(trace, ProfileOf::kKernels);
+  };
+  CHECK(kernels("90.000ms").rows.size() == 1);
+  CHECK(kernels("90.000ms").rows[0].name == "triton_poi_fused_0");
+  CHECK(kernels("90.000ms").whole == 90e6);
+  // PyTorch before 2.5 added the ranges up with the kernels.
+  CHECK(kernels("325.000ms").whole == 90e6);
+}
+
 TEST_CASE("a table of operators that is cut after a few rows holds a part of the GPU's time") {
   const Trace trace = ImportedText(
       TorchTable({{"aten::addmm", "20.000ms", "28.500ms", "120.000ms", "530"},

@@ -10,7 +10,11 @@
 //
 // Kernels and copies have rows of their own, without CPU time; what each operator launched itself
 // adds up to the same. A table that is cut after some rows holds more of the one or of the other.
+// Ranges have such rows, too: the time from their first kernel to their last one, which PyTorch
+// before 2.5 adds to the total (its pull request 130732).
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/import/formats.h"
 #include "engine/import/profiles/printed_tables.h"
@@ -37,6 +41,13 @@ std::vector<std::string_view> CellsApart(std::string_view line) {
 }
 
 bool IsRule(std::string_view line) { return DashesOf(Trimmed(line)).size() > 3; }
+
+// Ranges that PyTorch itself opens: "ProfilerStep*", "## Call CompiledFxGraph …", "nccl:…",
+// "Optimizer.step#…". No kernel is called like them.
+bool IsRangeOfPyTorch(std::string_view name) {
+  return name.starts_with("ProfilerStep") || name.starts_with("nccl:") ||
+         name.find('#') != std::string_view::npos;
+}
 
 double TimeIn(const std::map<std::string_view, std::string_view>& row, std::string_view column) {
   const auto cell = row.find(column);
@@ -73,7 +84,10 @@ class OperatorTableReader {
   };
 
   // A program may print several: the last one counts.
-  void Begin() { kernels_ = operators_ = copies_ = calls_ = {}; }
+  void Begin() {
+    kernels_ = operators_ = copies_ = calls_ = {};
+    on_cpu_.clear();
+  }
 
   void AddRow(const std::vector<std::string_view>& columns,
               const std::vector<std::string_view>& cells) {
@@ -85,6 +99,7 @@ class OperatorTableReader {
     if (name.empty() || !count) return;
     const double gpu = TimeIn(row, kSelfGpu);
     const bool on_gpu = gpu > 0 && TimeIn(row, kTotalCpu) == 0;
+    if (!on_gpu) on_cpu_.insert(name);
     if (on_gpu) {
       const bool moves = name.starts_with("Memcpy ") || name.starts_with("Memset ");
       Add({name, gpu, *count, -1}, moves ? &copies_ : &kernels_);
@@ -100,7 +115,20 @@ class OperatorTableReader {
     table->rows.push_back(std::move(row));
   }
 
+  // Ranges are no kernels. What the program opens has a row of the same name on the CPU.
+  void DropRanges() {
+    double ranges = 0;
+    std::erase_if(kernels_.rows, [&](const ProfileRow& row) {
+      const bool range = IsRangeOfPyTorch(row.name) || on_cpu_.contains(row.name);
+      ranges += range ? row.total : 0;
+      return range;
+    });
+    kernels_.sum -= ranges;
+    if (whole_ >= kernels_.sum + copies_.sum + ranges) whole_ -= ranges;
+  }
+
   std::size_t Finish() {
+    DropRanges();
     const bool by_operator = operators_.sum > kernels_.sum + copies_.sum;
     if (by_operator) {
       trace_->diagnostics.Add(
@@ -121,7 +149,8 @@ class OperatorTableReader {
 
   Trace* trace_;
   Table kernels_, operators_, copies_, calls_;
-  double whole_ = 0;  // ns of all GPU work, of which the table may hold a part
+  std::set<std::string> on_cpu_;  // names of rows with time on the CPU
+  double whole_ = 0;              // ns of all GPU work, of which the table may hold a part
   std::size_t rows_ = 0;
 };
 
