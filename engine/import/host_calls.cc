@@ -37,7 +37,8 @@ std::size_t DropCallsListedTwice(CallTable* calls) {
 }
 
 std::size_t ForgetImpossibleLaunches(Trace* trace) {
-  constexpr Nanos kClockError = 1'000'000;  // far more than clocks that are read in turn differ by
+  // Engineering judgment: far more than clocks differ by that are read one after the other.
+  constexpr Nanos kClockError = 1'000'000;
   OpTable& ops = trace->ops;
   std::size_t launched = 0;
   std::size_t early = 0;

@@ -84,7 +84,8 @@ std::vector<std::string> ParseStrings(std::string_view text) {
 bool IsFunction(std::string_view name) {
   const std::size_t first = name.find_first_not_of('_');
   if (first == std::string_view::npos || !IsUpper(name[first])) return false;
-  return !IsDigit(name.back()) && !name.starts_with("CompiledFunction");
+  const bool is_class = std::all_of(name.begin(), name.end(), IsWordChar);
+  return is_class && !IsDigit(name.back()) && !name.starts_with("CompiledFunction");
 }
 
 }  // namespace

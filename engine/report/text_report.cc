@@ -175,7 +175,7 @@ void WritePlan(Page& page, const Report& report) {
 
 void WriteNext(Page& page, const Report& report, bool terse) {
   if (report.next_command.empty()) return;
-  if (terse) {
+  if (terse && report.next_command.find('\n') == std::string::npos) {
     page.Line(PadRight("Next", kColumn) + page.Paint(report.next_command, Ink::kGreen));
     return;
   }
