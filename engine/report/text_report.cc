@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "engine/base/is_in.h"
+#include "engine/advice/audience.h"
 #include "engine/base/text.h"
 #include "engine/facts/rows.h"
 #include "engine/report/budget_text.h"
@@ -14,6 +14,7 @@
 #include "engine/report/finding_text.h"
 #include "engine/report/kernels_text.h"
 #include "engine/report/layout.h"
+#include "engine/report/not_checked_text.h"
 #include "engine/report/notes_text.h"
 #include "engine/report/plan_text.h"
 #include "engine/report/write_finding.h"
@@ -34,6 +35,7 @@ constexpr std::size_t kMoreCauses = 4;  // what is asked for
 constexpr std::size_t kPlanShown = 5;
 
 constexpr int kRowsOfTiny = 20;
+constexpr int kNoCare = -1;         // not even how many remarks there are
 constexpr Nanos kTiny = 2'000'000;  // layout only: of a capture that supports no verdict
 
 // What each part of a report gets of the screen.
@@ -41,12 +43,12 @@ struct Room {
   FindingRoom finding;
   int full = 1;  // findings that take more than one line
   int care_rows = 3;
-  int missing_rows = 3;
-  bool capture = true;  // the command that captures what is missing
-  bool hints = true;    // where more is said
-  bool notes = true;    // at least how many there are
+  MissingRoom missing;
+  bool hints = true;  // where more is said
+  bool notes = true;  // at least how many there are
   bool plan = true;
   bool terse = false;  // nothing that the verdict says, too, and remarks in one line
+  bool without_timeline = false;
 };
 
 void WriteHeader(Page& page, const Report& report, bool terse) {
@@ -186,71 +188,6 @@ void WriteNext(Page& page, const Report& report, bool terse) {
   page.Verbatim(report.next_command, 2, Ink::kGreen);
 }
 
-std::string RuleCount(std::size_t count) {
-  return fmt::format("{} rule{}", count, count == 1 ? "" : "s");
-}
-
-// Reasons why rules could not judge, with the rules of each, the most first.
-std::vector<std::pair<std::string, std::vector<std::string>>> ReasonsNotChecked(
-    const Report& report) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
-  for (const NotChecked& item : report.not_checked) {
-    const auto known = std::find_if(groups.begin(), groups.end(),
-                                    [&](const auto& group) { return group.first == item.reason; });
-    if (known == groups.end()) {
-      groups.push_back({item.reason, {item.rule}});
-    } else if (!IsIn(item.rule, known->second)) {
-      known->second.push_back(item.rule);
-    }
-  }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-  return groups;
-}
-
-// What is missing matters to the reader; the rules that miss it stand in the JSON report. A few
-// lines and one command, of which the one that says what to do next goes before.
-void WriteNotChecked(Page& page, const Report& report, bool verbose, const Room& room) {
-  if (report.not_checked.empty()) return;
-  const std::string& command = report.capture_command;
-  const bool wanted = !command.empty() && (verbose || report.next_command.empty());
-  const bool has_command = wanted && (verbose || room.capture);
-  const int most = verbose ? kAllRows : has_command ? room.missing_rows - 1 : room.missing_rows;
-  const auto groups = ReasonsNotChecked(report);
-  Page lines = page.Another();
-  std::string label = "Could not be checked";
-  std::size_t shown = 0;
-  for (; shown < groups.size(); ++shown) {
-    const auto& [reason, rules] = groups[shown];
-    Page line = page.Another();
-    line.Labelled(
-        label, 0, kColumn,
-        fmt::format("{}{}{}", RuleCount(rules.size()), reason.empty() ? "" : ": ", reason));
-    const int left = shown + 1 == groups.size() ? 0 : 1;
-    if (lines.rows() + line.rows() > most - left) break;
-    lines.Append(line);
-    label.clear();
-  }
-  std::size_t left = 0;
-  for (std::size_t i = shown; i < groups.size(); ++i) left += groups[i].second.size();
-  if (left > 0) {
-    const std::size_t reasons = groups.size() - shown;
-    lines.Labelled(label, 0, kColumn,
-                   fmt::format("{} for {} {}reason{}{}: -v", RuleCount(left), reasons,
-                               shown > 0 ? "other " : "", reasons == 1 ? "" : "s",
-                               wanted && !has_command ? ", and how to capture more" : ""));
-  }
-  page.Append(lines);
-  if (!has_command) return;
-  page.Labelled("→", kColumn - 2, kColumn, "to check more of them, capture again with:");
-  // The first tells most. A command of another profiler is another way.
-  const std::size_t other = command.find("\nnsys ");
-  page.Verbatim(verbose ? command.substr(0, other) : command.substr(0, command.find('\n')), 2);
-  if (!verbose || other == std::string::npos) return;
-  page.Labelled("", kColumn - 2, kColumn, "or with:");
-  page.Verbatim(command.substr(other + 1), 2);
-}
-
 // What is worth doing: a symptom stands under the cause that explains it.
 std::vector<const Finding*> Advice(const Report& report) {
   std::vector<const Finding*> advice;
@@ -260,15 +197,23 @@ std::vector<const Finding*> Advice(const Report& report) {
   return advice;
 }
 
+// What to do first is to capture a timeline, with the command that does it.
+bool FixIsToCapture(const Report& report, const std::vector<const Finding*>& advice) {
+  const std::string tool = report.capture_command.substr(0, report.capture_command.find(' ') + 1);
+  if (advice.empty() || tool.empty()) return false;
+  const std::vector<Fix> fixes = FixesFor(report.run, advice.front()->fixes);
+  return !fixes.empty() && fixes.front().snippet.starts_with(tool);
+}
+
 // How many findings take more than one line.
 std::size_t InFull(const TextOptions& options, int room) {
   return options.quiet ? 0 : static_cast<std::size_t>(std::clamp(options.top, 0, room));
 }
 
 // A few kernels, a part of a step, the little that is left of a file, or what another tool says
-// where nothing was found in it.
+// of a run without its timeline.
 bool IsTiny(const Report& report) {
-  if (report.devices.empty()) return Advice(report).empty();
+  if (report.devices.empty()) return true;
   const bool damaged = std::any_of(report.diagnostics.begin(), report.diagnostics.end(),
                                    [](const Diagnostic& d) { return d.level == Level::kError; });
   const Nanos length = report.window.end_ns - report.window.start_ns;
@@ -334,9 +279,7 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
     WriteCare(page, report, kColumn, options.verbose ? kAllRows : little ? 1 : room.care_rows);
     if (options.devices) WriteDeviceTable(page, report);
     WriteNext(page, report, room.terse);
-    // What shows no timeline names what does, also where nothing else of that has room.
-    const bool only_next = little || (report.devices.empty() && room.missing_rows == 0);
-    if (only_next && report.next_step.empty() && !report.capture_command.empty()) {
+    if (little && report.next_step.empty() && !report.capture_command.empty()) {
       page.Labelled("Next", 0, kColumn, "Capture a timeline:");
       page.Verbatim(report.capture_command, 2, Ink::kGreen);
     }
@@ -352,7 +295,8 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
   const int of_findings = WriteFindings(page, report, options, room);
   if (options.quiet) return page;
   Page missing = page.Another();
-  if (room.missing_rows > 0) WriteNotChecked(missing, report, options.verbose, room);
+  if (room.missing.rows > 0)
+    WriteNotChecked(missing, report, kColumn, options.verbose, room.missing);
   Page end = page.Another();
   const TextNotes notes = NotesOf(report, options.verbose);
   const bool hints = of_findings > 0 && room.hints && !options.verbose;
@@ -378,10 +322,10 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
 bool Tighten(Room* room) {
   if (room->finding.commands) {
     room->finding.commands = false;
-  } else if (room->capture) {
-    room->capture = false;
-  } else if (room->missing_rows > 1) {
-    --room->missing_rows;
+  } else if (room->missing.capture) {
+    room->missing.capture = false;
+  } else if (room->missing.rows > 1) {
+    --room->missing.rows;
   } else if (room->care_rows > 1) {
     --room->care_rows;
   } else {
@@ -390,12 +334,15 @@ bool Tighten(Room* room) {
   return true;
 }
 
-// The same of what holds little: whatever else could be recorded goes before what to do does.
+// The same of what holds little: whatever else could be recorded goes before what to do does, but
+// for the command that captures the timeline where there is none.
 bool TightenTiny(Room* room) {
-  if (room->finding.commands || room->capture) {
-    room->finding.commands = room->capture = false;
-  } else if (room->missing_rows > 0) {
-    --room->missing_rows;
+  const bool keeps_capture = room->without_timeline && room->missing.capture;
+  if (room->finding.commands || (room->missing.capture && !keeps_capture)) {
+    room->finding.commands = false;
+    room->missing.capture = keeps_capture;
+  } else if (room->missing.rows > (keeps_capture ? 1 : 0)) {
+    --room->missing.rows;
   } else if (room->care_rows > 1) {
     room->care_rows = 1;
   } else if (room->notes) {
@@ -409,6 +356,8 @@ bool TightenTiny(Room* room) {
   } else if (!room->terse) {
     room->terse = room->finding.terse = true;
     room->care_rows = 0;
+  } else if (room->without_timeline && room->care_rows == 0) {
+    room->care_rows = kNoCare;
   } else {
     return --room->finding.rows >= kFewestRows;
   }
@@ -419,7 +368,10 @@ bool TightenTiny(Room* room) {
 
 std::string RenderText(const Report& report, const TextOptions& options) {
   Room room;
-  room.full = static_cast<int>(Advice(report).size());
+  const std::vector<const Finding*> advice = Advice(report);
+  room.full = static_cast<int>(advice.size());
+  room.without_timeline = report.devices.empty();
+  room.missing.capture = !(room.without_timeline && FixIsToCapture(report, advice));
   Page page = Compose(report, options, room);
   const bool fits = options.verbose || options.all_fixes || options.quiet;
   const int most = ScreenRows(report, options);

@@ -376,7 +376,9 @@ class FewLines {
     const bool left_out = !fix_.snippet.empty() && !code_;
     std::string aside = room_.terse ? "" : EffortOf(finding_, fix_);
     if (left_out) aside += aside.empty() ? "code: -v" : "; code: -v";
-    page.Labelled("Do", kIndent, kFindingColumn, fix_.action + InParentheses(aside));
+    std::string action = fix_.action;
+    if (!aside.empty() && action.ends_with('.')) action.pop_back();
+    page.Labelled("Do", kIndent, kFindingColumn, action + InParentheses(aside));
     if (code_) page.Verbatim(fix_.snippet, kCodeIndent, Ink::kGreen);
   }
 
@@ -387,8 +389,10 @@ class FewLines {
     if (check_) {
       WriteRule(page, report_, finding_, options_);
     } else {
-      page.Line(LabelOfLine(page, "Check") +
-                page.Paint(WhyCommand(report_, finding_, options_), Ink::kPlain));
+      std::string why = WhyCommand(report_, finding_, options_);
+      if (room_.terse && kFindingColumn + DisplayWidth(why) > page.width())
+        why = fmt::format("advise why {} REPORT", finding_.rule->id);
+      page.Line(LabelOfLine(page, "Check") + page.Paint(why, Ink::kPlain));
     }
   }
 

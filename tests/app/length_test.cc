@@ -1,6 +1,6 @@
 // How long reports are on a terminal of 80 columns: one with one finding fits its screen, one with
-// four fits two, each finding takes a dozen lines, and the rest fits a small terminal; a timeline
-// of a few kernels is answered in twenty lines. Over all scenarios, and all captures
+// four fits two, each finding takes a dozen lines, and the rest fits a small terminal; what holds
+// a few kernels, or no timeline, is answered in twenty lines. Over all scenarios, and all captures
 // at hand (find_capture.h).
 #include <catch2/catch.hpp>
 #include <cctype>
@@ -21,7 +21,7 @@ constexpr int kColumns = 80;
 constexpr int kRowsOfFinding = 12;
 constexpr int kRowsBeside = 24;
 constexpr int kScreen = 30;
-constexpr int kRowsOfFewKernels = 20;
+constexpr int kRowsOfLittle = 20;
 
 // A line that is longer than the terminal goes on in the next.
 int RowsOf(const std::string& line) {
@@ -43,10 +43,11 @@ struct Length {
   int all = 0;
 };
 
-// A few kernels with a timeline.
-bool HoldsFewKernels(const std::string& report) {
+// A few kernels, or what shows no timeline at all.
+bool HoldsLittle(const std::string& report) {
   return report.find("\nA few kernels") != std::string::npos ||
-         report.find("\nOne kernel launch") != std::string::npos;
+         report.find("\nOne kernel launch") != std::string::npos ||
+         report.find("\nWhere the time went") == std::string::npos;
 }
 
 int ScreensOf(std::size_t findings) { return findings < 2 ? 1 : findings < 5 ? 2 : 3; }
@@ -77,7 +78,7 @@ Length LengthOf(const std::string& report) {
 }
 
 struct Total {
-  int reports = 0, findings = 0, longest = 0, single = 0, without_code = 0, few_kernels = 0;
+  int reports = 0, findings = 0, longest = 0, single = 0, without_code = 0, hold_little = 0;
 };
 
 void Check(const std::string& name, const std::string& report, Total* total) {
@@ -88,9 +89,9 @@ void Check(const std::string& name, const std::string& report, Total* total) {
   CHECK(length.unchecked <= 3);
   CHECK(length.all <= kScreen * ScreensOf(length.findings.size()));
   ++total->reports;
-  if (HoldsFewKernels(report)) {
-    CHECK(length.all <= kRowsOfFewKernels);
-    ++total->few_kernels;
+  if (HoldsLittle(report)) {
+    CHECK(length.all <= kRowsOfLittle);
+    ++total->hold_little;
   }
   total->findings += static_cast<int>(length.findings.size());
   if (length.findings.size() > 1) return;
@@ -102,10 +103,9 @@ void Check(const std::string& name, const std::string& report, Total* total) {
 
 void Print(const char* of, const Total& total) {
   std::printf(
-      "%s: %d reports with %d findings, %d of a few kernels; the longest "
-      "with "
-      "one finding has %d lines, and %d of these leave its code out\n",
-      of, total.reports, total.findings, total.few_kernels, total.longest, total.without_code);
+      "%s: %d reports with %d findings, %d of a few kernels or without a timeline; the longest "
+      "with one finding has %d lines, and %d of these leave its code out\n",
+      of, total.reports, total.findings, total.hold_little, total.longest, total.without_code);
 }
 
 TEST_CASE("lines of a report are told apart as a reader does") {

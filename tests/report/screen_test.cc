@@ -58,6 +58,34 @@ TEST_CASE("a few kernels, a cut file and a part of a step are answered in twenty
   CHECK(RenderText(report, verbose).find("Could not be checked") != std::string::npos);
 }
 
+TEST_CASE("a report without a timeline keeps one command that captures one, in twenty lines") {
+  const auto sample = MakeSampleReport();
+  Report& report = sample->report;
+  report.devices.clear();
+  report.capture_command = "nsys profile --trace=cuda -o run -- COMMAND";
+  report.findings.front().cause += " It does so in each step, and the host waits for all of it.";
+  const auto commands = [&] {
+    const std::string text = RenderText(report, {});
+    INFO(text);
+    CHECK(LinesOf(text) <= 20);
+    CHECK(text.find(". (") == std::string::npos);
+    std::size_t count = 0;
+    for (std::size_t at = text.find("nsys profile"); at != std::string::npos;
+         at = text.find("nsys profile", at + 1))
+      ++count;
+    return count;
+  };
+  CHECK(commands() == 1);
+  // Once is enough.
+  Fix capture;
+  capture.action = "Capture a timeline; it shows what the GPU waits for";
+  capture.snippet = "nsys profile --trace=cuda --duration=60 -- COMMAND";
+  report.findings.front().fixes = {capture};
+  CHECK(commands() == 1);
+  report.findings.front().fixes.front().snippet = "";
+  CHECK(commands() == 1);
+}
+
 TEST_CASE("long words of the profiler take two lines, and come whole on request") {
   const auto sample = MakeSampleReport();
   Report& report = sample->report;
