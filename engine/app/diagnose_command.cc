@@ -160,6 +160,7 @@ class DiagnoseCommand : public Command {
     }
     if (top_->count() > 0) render_.json_top = text.top;
     text.width = run_.output.Width();
+    text.rows = run_.output.Rows();
     text.color = run_.output.Color();
     return ChosenFormat().render(report, render_);
   }

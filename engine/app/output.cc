@@ -27,6 +27,8 @@ namespace {
 
 constexpr int kDefaultWidth = 80;
 constexpr int kWidest = 120;
+constexpr int kFewestRows = 23;
+constexpr int kMostRows = 30;
 
 bool ToTerminal(const OutputOptions& options) {
   return (options.path.empty() || options.path == "-") && isatty(STDOUT_FILENO) == 1;
@@ -78,6 +80,13 @@ std::size_t RoomFor(const std::string& rest) {
   return columns > taken ? columns - taken : 0;
 }
 
+// Of the terminal that the output goes to; zeros where it goes to none.
+winsize SizeOfTerminal(const OutputOptions& options) {
+  winsize size = {};
+  if (!ToTerminal(options) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return {};
+  return size;
+}
+
 bool SameFile(const std::string& a, const std::string& b) {
   std::error_code failed;
   return std::filesystem::equivalent(a, b, failed) && !failed;
@@ -119,11 +128,13 @@ Result<void> WriteWhole(const std::string& text, const std::string& path) {
 }  // namespace
 
 int OutputOptions::Width() const {
-  winsize size = {};
-  if (!ToTerminal(*this) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-    return kDefaultWidth;
-  }
-  return std::min(static_cast<int>(size.ws_col), kWidest);
+  const winsize size = SizeOfTerminal(*this);
+  return size.ws_col == 0 ? kDefaultWidth : std::min(static_cast<int>(size.ws_col), kWidest);
+}
+
+int OutputOptions::Rows() const {
+  const winsize size = SizeOfTerminal(*this);
+  return size.ws_row == 0 ? kMostRows : std::clamp(size.ws_row - 1, kFewestRows, kMostRows);
 }
 
 bool OutputOptions::Color() const {

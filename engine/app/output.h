@@ -20,6 +20,9 @@ struct OutputOptions {
 
   // Columns to lay text out in: the terminal's, at most 120; 80 for pipes and files.
   int Width() const;
+  // Rows of a screen: the terminal's, less one for the prompt; at least 23 and at most 30, which
+  // pipes and files have.
+  int Rows() const;
   // Color on terminals only, and never when the user says no (--no-color, NO_COLOR).
   bool Color() const;
 };

@@ -21,9 +21,10 @@ std::string RuleCount(std::size_t count) {
 }
 
 // Reasons why rules could not judge, with the rules of each, the most first.
-std::vector<std::pair<std::string, std::vector<std::string>>> ReasonsNotChecked(
-    const Report& report) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+using Reasons = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+Reasons ReasonsNotChecked(const Report& report) {
+  Reasons groups;
   for (const NotChecked& item : report.not_checked) {
     const auto known = std::find_if(groups.begin(), groups.end(),
                                     [&](const auto& group) { return group.first == item.reason; });
@@ -38,7 +39,17 @@ std::vector<std::pair<std::string, std::vector<std::string>>> ReasonsNotChecked(
   return groups;
 }
 
+std::size_t RulesFrom(const Reasons& groups, std::size_t first) {
+  std::size_t rules = 0;
+  for (std::size_t i = first; i < groups.size(); ++i) rules += groups[i].second.size();
+  return rules;
+}
+
 }  // namespace
+
+std::string RulesNotChecked(const Report& report) {
+  return RuleCount(RulesFrom(ReasonsNotChecked(report), 0));
+}
 
 void WriteNotChecked(Page& page, const Report& report, int column, bool verbose,
                      const MissingRoom& room) {
@@ -62,8 +73,7 @@ void WriteNotChecked(Page& page, const Report& report, int column, bool verbose,
     lines.Append(line);
     label.clear();
   }
-  std::size_t left = 0;
-  for (std::size_t i = shown; i < groups.size(); ++i) left += groups[i].second.size();
+  const std::size_t left = RulesFrom(groups, shown);
   const bool in_one_line = has_command && most == 0;
   if (in_one_line) {
     lines.Labelled(label, 0, column,

@@ -1,6 +1,8 @@
 // What could not be checked, and the command that captures it, in the text report.
 #pragma once
 
+#include <string>
+
 #include "engine/advice/report_model.h"
 #include "engine/report/layout.h"
 
@@ -16,5 +18,8 @@ struct MissingRoom {
 // goes before. With one row, all rules share the line that leads to the command.
 void WriteNotChecked(Page& page, const Report& report, int column, bool verbose,
                      const MissingRoom& room);
+
+// "40 rules"
+std::string RulesNotChecked(const Report& report);
 
 }  // namespace advise

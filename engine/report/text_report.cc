@@ -22,11 +22,10 @@
 namespace advise {
 namespace {
 
-constexpr int kColumn = 22;                // where the words after "Where the time went" begin
-constexpr double kIdleWorthSaying = 0.02;  // layout only: below this the idle line is noise
-constexpr double kIdleWorthARow = 0.1;     // layout only: the same where rows are few
-constexpr int kRowsBesideFindings = 24;    // a small terminal
-constexpr int kScreenRows = 30;
+constexpr int kColumn = 22;                    // where the words after "Where the time went" begin
+constexpr double kIdleWorthSaying = 0.02;      // layout only: below this the idle line is noise
+constexpr double kIdleWorthARow = 0.1;         // layout only: the same where rows are few
+constexpr int kRowsBesideFindings = 24;        // a small terminal
 constexpr std::size_t kFindingsPerScreen = 3;  // after the first, which shares its screen
 constexpr int kFewestRows = 6;                 // of a finding
 constexpr int kAllRows = std::numeric_limits<int>::max();
@@ -44,8 +43,9 @@ struct Room {
   int full = 1;  // findings that take more than one line
   int care_rows = 3;
   MissingRoom missing;
-  bool hints = true;  // where more is said
-  bool notes = true;  // at least how many there are
+  bool hints = true;            // where more is said
+  bool notes = true;            // at least how many there are
+  bool end_in_one_row = false;  // where more is said of findings, and of what was not checked
   bool plan = true;
   bool terse = false;  // nothing that the verdict says, too, and remarks in one line
   bool without_timeline = false;
@@ -111,7 +111,7 @@ void WriteBudget(Page& page, const Report& report, const TextOptions& options, b
         IdleParts(report, report.devices, options.verbose ? kMoreCauses : kCausesShown);
     if (!idle.empty()) page.Parts("Idle because of", kColumn, idle, " | ");
   }
-  if (!options.devices && report.devices.size() > 1) {
+  if (!options.devices && !terse && report.devices.size() > 1) {
     page.Labelled("", 0, kColumn, "(average of the GPUs; for each GPU: --devices)", Ink::kDim);
   }
 }
@@ -250,7 +250,45 @@ int ScreenRows(const Report& report, const TextOptions& options) {
   const std::size_t more = findings > 1 ? findings - 1 : 0;
   const std::size_t screens = 1 + (more + kFindingsPerScreen - 1) / kFindingsPerScreen;
   const std::size_t table = options.devices ? report.devices.size() + 2 : 0;
-  return kScreenRows * static_cast<int>(screens) + static_cast<int>(table);
+  return options.rows * static_cast<int>(screens) + static_cast<int>(table);
+}
+
+// "With -v   other fixes, links, and why 40 rules were not checked".
+void WriteEndInOneRow(Page& page, const Report& report, std::size_t notes) {
+  std::string more = notes == 0
+                         ? "other fixes, links"
+                         : fmt::format("fixes, links, {} note{}", notes, notes == 1 ? "" : "s");
+  if (!report.not_checked.empty())
+    more += fmt::format(", and why {} were not checked", RulesNotChecked(report));
+  page.Labelled("With -v", 0, kColumn, more, Ink::kDim);
+}
+
+// What follows the findings, which take so many rows: where more is said, notes, and what could not
+// be checked.
+Page EndOf(const Page& page, const Report& report, const TextOptions& options, const Room& room,
+           int of_findings) {
+  Page missing = page.Another();
+  if (room.missing.rows > 0 && !room.end_in_one_row)
+    WriteNotChecked(missing, report, kColumn, options.verbose, room.missing);
+  Page end = page.Another();
+  const TextNotes notes = NotesOf(report, options.verbose);
+  const bool hints = of_findings > 0 && room.hints && !options.verbose;
+  const int most = std::min(kRowsBesideFindings + of_findings, ScreenRows(report, options));
+  const int left = most - page.rows() - 1 - (hints ? 1 : 0) - missing.rows();
+  const bool noted = options.verbose || notes.is_next || left > 0 || (room.notes && !hints);
+  const std::size_t unsaid = noted ? 0 : notes.all;
+  if (hints && room.end_in_one_row) {
+    WriteEndInOneRow(end, report, unsaid);
+  } else if (hints) {
+    const std::string more =
+        unsaid == 0 ? "other fixes and links"
+                    : fmt::format("fixes, links, {} {}", unsaid, unsaid == 1 ? "note" : "notes");
+    end.Labelled("More on each finding", 0, kColumn, more + ": -v; why: advise why RULE REPORT",
+                 Ink::kDim);
+  }
+  if (noted) WriteNotes(end, notes, kColumn, options.verbose, left);
+  end.Append(missing);
+  return end;
 }
 
 Page Compose(const Report& report, const TextOptions& options, const Room& room) {
@@ -294,25 +332,7 @@ Page Compose(const Report& report, const TextOptions& options, const Room& room)
   }
   const int of_findings = WriteFindings(page, report, options, room);
   if (options.quiet) return page;
-  Page missing = page.Another();
-  if (room.missing.rows > 0)
-    WriteNotChecked(missing, report, kColumn, options.verbose, room.missing);
-  Page end = page.Another();
-  const TextNotes notes = NotesOf(report, options.verbose);
-  const bool hints = of_findings > 0 && room.hints && !options.verbose;
-  const int most = std::min(kRowsBesideFindings + of_findings, ScreenRows(report, options));
-  const int left = most - page.rows() - 1 - (hints ? 1 : 0) - missing.rows();
-  const bool noted = options.verbose || notes.is_next || left > 0 || (room.notes && !hints);
-  if (hints) {
-    const std::string more =
-        noted || notes.all == 0
-            ? "other fixes and links"
-            : fmt::format("fixes, links, {} {}", notes.all, notes.all == 1 ? "note" : "notes");
-    end.Labelled("More on each finding", 0, kColumn, more + ": -v; why: advise why RULE REPORT",
-                 Ink::kDim);
-  }
-  if (noted) WriteNotes(end, notes, kColumn, options.verbose, left);
-  end.Append(missing);
+  const Page end = EndOf(page, report, options, room, of_findings);
   if (end.rows() > 0) page.Blank();
   page.Append(end);
   return page;
@@ -328,6 +348,10 @@ bool Tighten(Room* room) {
     --room->missing.rows;
   } else if (room->care_rows > 1) {
     --room->care_rows;
+  } else if (room->hints && !room->end_in_one_row) {
+    room->end_in_one_row = true;
+  } else if (!room->terse) {
+    room->terse = room->finding.terse = true;
   } else {
     return --room->finding.rows >= kFewestRows;
   }

@@ -9,6 +9,7 @@ namespace advise {
 
 struct TextOptions {
   int width = 80;
+  int rows = 30;  // of a screen: one finding fits one screen, four fit two
   bool color = false;
   int top = 5;             // number of findings to show in full; the rest get one line each
   bool devices = false;    // where the time went for each GPU, not only the average

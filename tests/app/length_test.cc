@@ -21,6 +21,8 @@ constexpr int kColumns = 80;
 constexpr int kRowsOfFinding = 12;
 constexpr int kRowsBeside = 24;
 constexpr int kScreen = 30;
+constexpr int kSmallScreen = 24;  // with the prompt
+constexpr int kEachInSmallTerminal = 7;
 constexpr int kRowsOfLittle = 20;
 
 // A line that is longer than the terminal goes on in the next.
@@ -134,6 +136,16 @@ TEST_CASE("real captures: reports fit their screens, and findings a dozen lines"
   if (total.reports > 0) Print("captures", total);
 }
 
+// As printed in a terminal of 24 rows; empty where no terminal can be had.
+std::string InSmallTerminal(const Folder& folder) {
+  const std::string command =
+      "stty rows 24 cols 80; NO_COLOR=1 '" ADVISE_PROGRAM "' run.sqlite 2>/dev/null";
+  const Ran ran = RunAdvise(folder, "-qec \"" + command + "\" /dev/null", "script");
+  std::string text = ran.out;
+  text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+  return text;
+}
+
 TEST_CASE("scenarios: reports fit their screens, and findings a dozen lines") {
   namespace fs = std::filesystem;
   const fs::path scenarios = ADVISE_SOURCE_DIR "/fixtures/scenarios";
@@ -150,6 +162,13 @@ TEST_CASE("scenarios: reports fit their screens, and findings a dozen lines") {
     const Ran ran = RunAdvise(folder, "run.sqlite");  // a folder where there are several ranks
     REQUIRE(ran.status == 0);
     Check(path.lexically_relative(scenarios).string(), ran.out, &total);
+    if (total.reports % kEachInSmallTerminal != 0) continue;
+    const std::string small = InSmallTerminal(folder);
+    const Length length = LengthOf(small);
+    INFO(path << "\n" << small);
+    CHECK(small.substr(0, small.find('\n')) == ran.out.substr(0, ran.out.find('\n')));
+    CHECK(length.all < kSmallScreen * ScreensOf(length.findings.size()));
+    CHECK(length.findings.size() == LengthOf(ran.out).findings.size());
   }
   REQUIRE(total.reports > 200);
   CHECK(10 * total.without_code <= total.single);
