@@ -14,7 +14,7 @@
 namespace advise {
 namespace {
 
-constexpr int kAllRows = std::numeric_limits<int>::max();
+constexpr int kNoLimit = std::numeric_limits<int>::max();
 
 std::string RuleCount(std::size_t count) {
   return fmt::format("{} rule{}", count, count == 1 ? "" : "s");
@@ -57,7 +57,7 @@ void WriteNotChecked(Page& page, const Report& report, int column, bool verbose,
   const std::string& command = report.capture_command;
   const bool wanted = !command.empty() && (verbose || report.next_command.empty());
   const bool has_command = wanted && (verbose || room.capture);
-  const int most = verbose ? kAllRows : has_command ? room.rows - 1 : room.rows;
+  const int most = verbose ? kNoLimit : has_command ? room.rows - 1 : room.rows;
   const auto groups = ReasonsNotChecked(report);
   Page lines = page.Another();
   std::string label = "Could not be checked";
