@@ -28,6 +28,11 @@ Result<Trace> ReadNsysReport(const std::string& path, const ImportOptions& optio
 bool SniffKineto(std::string_view head, const std::string& path);
 Result<Trace> ReadKineto(const std::string& path, const ImportOptions& options);
 
+// What rocprofv3 of AMD's ROCm writes as JSON, plain or gzip. Memory: the size of the JSON, at most
+// 4 GB. Files that were cut off are read as far as they are whole.
+bool SniffRocprof(std::string_view head, const std::string& path);
+Result<Trace> ReadRocprof(const std::string& path, const ImportOptions& options);
+
 // Nsight Compute's own report (.ncu-rep).
 bool SniffNcuReport(std::string_view head, const std::string& path);
 Result<Trace> ReadNcuReport(const std::string& path, const ImportOptions& options);

@@ -67,6 +67,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"nsys-sqlite", SniffNsysSqlite, ReadNsysSqlite, true},
     {"ncu-rep", SniffNcuReport, ReadNcuReport},
     {"nsys-sqlite", SniffNsysReport, ReadNsysReport, true},
+    {"rocprof", SniffRocprof, ReadRocprof, true},
     {"kineto", SniffKineto, ReadKineto, true},
     {"allocator-page", SniffText<SniffAllocatorPage>, ReadText<ReadAllocatorPage>},
     {"operator-table", SniffText<SniffOperatorTable>, ReadText<ReadOperatorTable>},

@@ -33,7 +33,13 @@ const char* TableOf(OpKind kind) {
   return cupti::kGraphs;
 }
 
-// What a Kineto trace calls the rows of a table.
+// What rocprofv3 calls the rows of a table.
+std::string RecordsOf(std::string_view table) {
+  if (table == cupti::kCopies) return "memory_copy";
+  return table == cupti::kCalls ? "hip_api" : "kernel_dispatch";
+}
+
+// What a Kineto trace calls them.
 std::string CategoryOf(std::string_view table) {
   if (table == cupti::kCopies) return "gpu_memcpy";
   if (table == cupti::kMemsets) return "gpu_memset";
@@ -46,6 +52,7 @@ std::string FindTime(const Trace& trace, Nanos time) {
   if (trace.kind == "gpu-trace") {
     return trace.producer == "nsys stats" ? fmt::format("^{},", time) : "";
   }
+  if (trace.kind == "rocprof") return fmt::format("\"start_timestamp\": *{}", time);
   return fmt::format("\"ts\": *{}", time >= 0 ? time / 1000 : -((999 - time) / 1000));
 }
 
@@ -57,6 +64,7 @@ std::string FindName(const Trace& trace, const std::string& name) {
     pattern += c;
   }
   if (trace.kind == "gpu-trace") return pattern;
+  if (trace.kind == "rocprof") return fmt::format("\"{}\"", pattern);
   return fmt::format("\"name\": *\"{}\"", pattern);
 }
 
@@ -80,7 +88,7 @@ ReportGuide::ReportGuide(const Trace& trace, Interval window)
 
 LookUp ReportGuide::Made(const char* table, std::string sql, std::string find) const {
   if (is_database_) return {table, std::move(sql), ""};
-  return {CategoryOf(table), "", std::move(find)};
+  return {trace_.kind == "rocprof" ? RecordsOf(table) : CategoryOf(table), "", std::move(find)};
 }
 
 std::string ReportGuide::InWindow(const char* column) const {

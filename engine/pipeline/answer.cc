@@ -82,13 +82,11 @@ bool WaitsForUnseenRanks(const Report& report) {
 
 // The GPUs wait, and nothing recorded says for what.
 void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
-  const bool torch = IsForTorch(knowledge, *report);
   const auto of_clocks = [](const Diagnostic& told) { return told.text == kClocksDisagree; };
   if (std::any_of(report->diagnostics.begin(), report->diagnostics.end(), of_clocks)) {
     report->next_step =
         "Capture again with a newer profiler and driver: the clocks of host and GPU disagree.";
-    report->next_command = torch ? TorchCommand(knowledge, *report, "")
-                                 : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
+    report->next_command = TimelineCommand(knowledge, *report, "", "--trace=cuda,nvtx,osrt");
     return;
   }
   const bool waits_for_ranks = WaitsForUnseenRanks(*report);
@@ -99,8 +97,7 @@ void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
   if (BeginsAmidWork(*report)) {
     report->next_step =
         fmt::format("Record ten {}: this capture holds little but the wait at its start.", units);
-    report->next_command = torch ? TorchCommand(knowledge, *report, "")
-                                 : "nsys profile --trace=cuda,nvtx,osrt -o run -- COMMAND";
+    report->next_command = TimelineCommand(knowledge, *report, "", "--trace=cuda,nvtx,osrt");
     return;
   }
   report->next_step =
@@ -113,18 +110,16 @@ void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
                : fmt::format(
                      "Record ten {} after a warm-up, and what the host does while the GPU waits.",
                      units);
-  report->next_command = torch ? TorchCommand(knowledge, *report, ", with_stack=True")
-                               : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree "
-                                 "--cpuctxsw=process-tree -o run -- COMMAND";
+  report->next_command =
+      TimelineCommand(knowledge, *report, ", with_stack=True",
+                      "--trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree");
 }
 
 // Whatever else was found, it was found in what is left.
 void FillNextStepOfLoss(const Knowledge& knowledge, double lost, Report* report) {
   report->next_step = fmt::format(
       "Capture again, for a shorter time: {} of the GPU's work was lost.", Percent(lost));
-  report->next_command = IsForTorch(knowledge, *report)
-                             ? TorchCommand(knowledge, *report, "")
-                             : "nsys profile --trace=cuda,nvtx --duration=30 -o run -- COMMAND";
+  report->next_command = TimelineCommand(knowledge, *report, "", "--trace=cuda,nvtx --duration=30");
 }
 
 // Whether GPUs wait for long, for the host or for ranks that the report does not show, and what was
@@ -397,11 +392,8 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   }
   if (report->run.kind == "start-up") {
     report->next_step = "Record the work after the start-up.";
-    report->next_command =
-        IsForTorch(knowledge, *report)
-            ? TorchCommand(knowledge, *report, "")
-            : "nsys profile --capture-range=cudaProfilerApi --capture-range-end=stop -o run -- "
-              "COMMAND";
+    report->next_command = TimelineCommand(
+        knowledge, *report, "", "--capture-range=cudaProfilerApi --capture-range-end=stop");
     return;
   }
   if (WaitsForInput(*report)) return FillNextStepOfInput(report);

@@ -33,6 +33,17 @@ std::string TorchCommand(const Knowledge& knowledge, const Report& report, const
                      options);
 }
 
+bool IsOfRocprof(const Report& report) {
+  return !report.inputs.empty() && report.inputs.front().kind == "rocprof";
+}
+
+std::string TimelineCommand(const Knowledge& knowledge, const Report& report,
+                            const char* torch_options, const char* nsys_options) {
+  if (IsForTorch(knowledge, report)) return TorchCommand(knowledge, report, torch_options);
+  if (IsOfRocprof(report)) return kRocprofCommand;
+  return fmt::format("nsys profile {} -o run -- COMMAND", nsys_options);
+}
+
 void FillNextStepOfNothing(Report* report) {
   if (report->devices.empty() && IsOfOtherAccelerator(*report)) {
     report->capture_command.clear();

@@ -15,6 +15,18 @@ bool IsForTorch(const Knowledge& knowledge, const Report& report);
 // it is.
 std::string TorchCommand(const Knowledge& knowledge, const Report& report, const char* options);
 
+// How to record a timeline with the profiler that wrote this one, or with nsys: what PyTorch's
+// profiler is asked for beside its activities, and the options of nsys.
+std::string TimelineCommand(const Knowledge& knowledge, const Report& report,
+                            const char* torch_options, const char* nsys_options);
+
+// rocprofv3 with the calls of HIP, copies and ranges.
+inline constexpr const char* kRocprofCommand =
+    "rocprofv3 --runtime-trace --output-format json -o run -- COMMAND";
+
+// Whether rocprofv3 wrote the trace.
+bool IsOfRocprof(const Report& report);
+
 // Nothing to judge: what to record instead.
 void FillNextStepOfNothing(Report* report);
 
