@@ -50,6 +50,7 @@ std::string CategoryOf(std::string_view table) {
 // differs from writer to writer. A table of GPU work begins its rows with it, in units of its own.
 std::string FindTime(const Trace& trace, Nanos time) {
   if (trace.kind == "gpu-trace") {
+    if (trace.producer == "rocprof") return fmt::format(",{},", time);
     return trace.producer == "nsys stats" ? fmt::format("^{},", time) : "";
   }
   if (trace.kind == "rocprof") return fmt::format("\"start_timestamp\": *{}", time);

@@ -222,7 +222,7 @@ void FillRun(Report* report) {
     run.unit = "request";
     run.framework = server;
   }
-  run.maker = report->devices.empty() ? "" : IsAmd(*report) ? "amd" : "nvidia";
+  run.maker = IsAmd(*report) ? "amd" : report->devices.empty() ? "" : "nvidia";
   report->efficiency = EfficiencyOf(*report);
 }
 

@@ -31,7 +31,9 @@ bool IsAmd(const Report& report) {
     return text.find(word) != std::string::npos;
   };
   return std::any_of(report.inputs.begin(), report.inputs.end(),
-                     [&](const InputInfo& input) { return says(input.producer, "ROCm"); }) ||
+                     [&](const InputInfo& input) {
+                       return says(input.producer, "ROCm") || says(input.producer, "rocprof");
+                     }) ||
          std::any_of(report.devices.begin(), report.devices.end(), [&](const DeviceBudget& device) {
            return says(device.name, "AMD") || says(device.name, "Instinct");
          });

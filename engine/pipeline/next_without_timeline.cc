@@ -34,7 +34,7 @@ std::string TorchCommand(const Knowledge& knowledge, const Report& report, const
 }
 
 bool IsOfRocprof(const Report& report) {
-  return !report.inputs.empty() && report.inputs.front().kind == "rocprof";
+  return !report.inputs.empty() && report.inputs.front().producer.starts_with("rocprof");
 }
 
 std::string TimelineCommand(const Knowledge& knowledge, const Report& report,

@@ -24,7 +24,7 @@ std::string TimelineCommand(const Knowledge& knowledge, const Report& report,
 inline constexpr const char* kRocprofCommand =
     "rocprofv3 --runtime-trace --output-format json -o run -- COMMAND";
 
-// Whether rocprofv3 wrote the trace.
+// Whether AMD's rocprof or rocprofv3 wrote the trace or its summary.
 bool IsOfRocprof(const Report& report);
 
 // Nothing to judge: what to record instead.

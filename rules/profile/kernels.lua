@@ -24,6 +24,8 @@ return {
       snippet = "# after the loop: prof.export_chrome_trace(\"run.pt.trace.json.gz\")\nadvise run.pt.trace.json.gz", language = "bash", ["for"] = { "pytorch" } },
     { action = "Capture a timeline of a few steps, to see what runs and what the GPU waits for",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all -o run -- COMMAND\nadvise run.nsys-rep", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Capture a timeline of a few steps, to see what runs and what the GPU waits for",
+      snippet = "rocprofv3 --runtime-trace --output-format json -o run -- COMMAND\nadvise run_results.json", language = "bash", ["for"] = { "amd" } },
     { action = "Measure the first kernel by itself",
       snippet = "ncu --set full --launch-count 3 -o kernel -- COMMAND\nadvise kernel.ncu-rep", language = "bash", ["for"] = { "nvidia" } },
   },

@@ -160,6 +160,73 @@ TEST_CASE("records of rocprofv3 that say nothing are dropped, and a file without
   CHECK(Refused(FileOf("")) == "rocprofv3 recorded no GPU work");
 }
 
+TEST_CASE("summaries of AMD's profilers are totals of kernels, copies and calls") {
+  const Trace kernels = ImportedText(
+      "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\","
+      "\"StdDev\"\n"
+      "\"sweep(double*, int)\",100,2000000,20000.000000,80.00,19000,21000,100.0\n"
+      "\"fill\",10,500000,50000.000000,20.00,49000,51000,100.0\n");
+  CHECK(kernels.producer == "rocprof");
+  REQUIRE(kernels.profile.tables.size() == 1);
+  const ProfileTable& table = kernels.profile.tables[0];
+  CHECK(table.of == ProfileOf::kKernels);
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0].name == "sweep(double*, int)");
+  CHECK(table.rows[0].total == 2e6);
+  CHECK(table.rows[0].count == 100);
+
+  const Trace calls = ImportedText(
+      "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n"
+      "\"hipLaunchKernel\",100,2000000,20000.000000,80.00\n"
+      "\"hsa_signal_wait_relaxed\",9,20000,2000.000000,10.00\n"
+      "\"MEMORY_COPY_HOST_TO_DEVICE\",10,500000,50000.000000,20.00\n");
+  REQUIRE(calls.profile.tables.size() == 2);
+  CHECK(calls.profile.tables[0].of == ProfileOf::kCalls);
+  CHECK(calls.profile.tables[0].rows.size() == 2);
+  CHECK(calls.profile.tables[1].of == ProfileOf::kCopies);
+}
+
+TEST_CASE("tables of kernels that AMD's profilers write have a timeline") {
+  const Trace third = ImportedText(
+      "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Stream_Id\",\"Thread_Id\",\"Dispatch_Id\",\"Kernel_"
+      "Id\","
+      "\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\",\"LDS_Block_Size\","
+      "\"Scratch_Size\",\"VGPR_Count\",\"Accum_VGPR_Count\",\"SGPR_Count\",\"Workgroup_Size_X\","
+      "\"Workgroup_Size_Y\",\"Workgroup_Size_Z\",\"Grid_Size_X\",\"Grid_Size_Y\",\"Grid_Size_Z\"\n"
+      "\"KERNEL_DISPATCH\",\"Agent "
+      "4\",1,7,100,2,5,\"sweep(double*)\",2,4000,6500,0,0,16,0,32,256,1,1,"
+      "65000,2,1\n"
+      "\"KERNEL_DISPATCH\",\"Agent "
+      "4\",1,7,100,1,5,\"sweep(double*)\",1,1000,3000,0,0,16,0,32,256,1,1,"
+      "65000,2,1\n"
+      "\"KERNEL_DISPATCH\",\"Agent "
+      "4\",1,7,100,1,5,\"sweep(double*)\",1,9000,8000,0,0,16,0,32,256,1,1,"
+      "65000,2,1\n");
+  CHECK(third.kind == "gpu-trace");
+  CHECK(third.producer == "rocprof");
+  CHECK(third.ops.start == std::vector<Nanos>{1000, 4000});
+  CHECK(third.ops.end == std::vector<Nanos>{3000, 6500});
+  REQUIRE(third.shapes.size() == 1);
+  CHECK(third.shapes[0].grid == std::array<std::uint32_t, 3>{254, 2, 1});
+  REQUIRE(third.devices.size() == 1);
+  CHECK(third.devices[0].name.empty());
+  CHECK(third.devices[0].ordinal == 4);
+  REQUIRE(third.streams.size() == 1);
+  CHECK(third.streams[0].id == 7);
+  CHECK(Said(third, "were dropped") == 1);
+
+  const Trace first = ImportedText(
+      "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"queue-index\",\"pid\",\"tid\",\"grd\","
+      "\"wgr\","
+      "\"lds\",\"scr\",\"vgpr\",\"sgpr\",\"fbar\",\"sig\",\"obj\",\"DispatchNs\",\"BeginNs\","
+      "\"EndNs\","
+      "\"CompleteNs\",\"DurationNs\"\n"
+      "0,\"sweep(double*)\",1,0,0,9,9,65536,256,0,0,8,16,0,0x0,0x7f,900,1000,3000,3100,2000\n");
+  CHECK(first.ops.end == std::vector<Nanos>{3000});
+  CHECK(first.shapes[0].grid[0] == 256);
+  CHECK(first.devices[0].ordinal == 1);
+}
+
 // Summed by a script.
 TEST_CASE("a real file of rocprofv3: kernels, their time, and where they ran") {
   const std::string path = FindCapture("kineto", "AMD-AGI__TraceLens/908_results.json.gz");

@@ -2,6 +2,8 @@
 //
 //   nsys stats -r cuda_gpu_trace    Start (ns),Duration (ns),CorrId,GrdX,…,Device,Ctx,Strm,Name
 //   nvprof --print-gpu-trace --csv  "Start","Duration","Grid X",…,"Stream","Name","Correlation_ID"
+//   rocprofv3 --kernel-trace "Kind","Agent_Id","Queue_Id",…,"Kernel_Name",…,"Start_Timestamp",…
+//   rocprof --timestamp on          "Index","KernelName","gpu-id",…,"BeginNs","EndNs",…
 //
 // nvprof puts calls of the host into the same table when it is asked for both (--print-api-trace).
 #include <fmt/format.h>
@@ -22,8 +24,8 @@ namespace advise {
 namespace {
 
 bool IsGpuTrace(const PrintedTable& table) {
-  return table.Has("start") && table.Has("duration") && table.Has("device") &&
-         table.Find({"strm", "stream"}) && table.Has("name");
+  return table.Has("start") && table.Find({"duration", "end"}) && table.Has("device") &&
+         table.Find({"strm", "stream", "queue"}) && table.Has("name");
 }
 
 // "[CUDA memcpy Host-to-Device]", "[CUDA memcpy HtoD]", "[Unified Memory Memcpy DtoH]".
@@ -77,19 +79,22 @@ class GpuTraceReader {
 
   void Read(const PrintedTable& table) {
     const auto start = table.Find({"start"});
-    const auto duration = table.Find({"duration"});
+    const auto last = table.Find({"end"});
+    const auto duration = last ? last : table.Find({"duration"});
     const auto scale_start = NanosecondsOf(table.columns[*start].unit);
     const auto scale_duration = NanosecondsOf(table.columns[*duration].unit);
     for (const PrintedTable::Row& row : table.rows) {
       row_ = {&table, &row};
       const auto from = style_.Read(row.cells[*start]);
       const auto length = style_.Read(row.cells[*duration]);
-      if (!from || !length || !scale_start || !scale_duration || *from < 0 || *length < 0) {
+      const bool early = last && from && length && *length < *from;
+      if (!from || !length || !scale_start || !scale_duration || *from < 0 || *length < 0 ||
+          early) {
         Note("rows without a start or a duration were dropped");
         continue;
       }
       const auto begin = WholeOf<Nanos>(std::round(*from * *scale_start));
-      const auto end = begin + WholeOf<Nanos>(std::round(*length * *scale_duration));
+      const auto end = (last ? 0 : begin) + WholeOf<Nanos>(std::round(*length * *scale_duration));
       if (Text({"device"}).empty()) {
         AddCall(begin, end);
       } else {
@@ -151,6 +156,11 @@ class GpuTraceReader {
       device.ordinal = WholeOf<std::int64_t>(number.value_or(0));
       cell = cell.substr(0, open);
     }
+    if (row_.first->by_rocprof) {  // "Agent 4": not which GPU
+      const std::size_t digit = std::min(cell.find_first_of("0123456789"), cell.size());
+      device.ordinal = WholeOf<std::int64_t>(NumberOf(cell.substr(digit)).value_or(0));
+      cell = "";
+    }
     device.name = cell;
     device.cuda_ordinal = device.ordinal;
     trace_->devices.push_back(std::move(device));
@@ -159,7 +169,7 @@ class GpuTraceReader {
 
   std::uint32_t StreamNumberOf(std::uint32_t device) {
     const auto context = WholeOf<std::int64_t>(Number({"ctx", "context"}));
-    const auto id = WholeOf<std::int64_t>(Number({"strm", "stream"}));
+    const auto id = WholeOf<std::int64_t>(Number({"strm", "stream", "queue"}));
     const auto key = std::tuple(device, context, id);
     const auto [found, is_new] =
         streams_.emplace(key, static_cast<std::uint32_t>(trace_->streams.size()));
@@ -217,6 +227,16 @@ class GpuTraceReader {
     return static_cast<std::uint32_t>(copies.size() - 1);
   }
 
+  // AMD counts threads.
+  std::array<std::uint32_t, 3> BlocksOf(const std::array<std::uint32_t, 3>& block) const {
+    const std::array<std::uint32_t, 3> threads = {Whole({"threads x"}), Whole({"threads y"}),
+                                                  Whole({"threads z"})};
+    std::array<std::uint32_t, 3> blocks = {1, 1, 1};
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      if (block[i] > 0) blocks[i] = std::max(1U, (threads[i] + block[i] - 1) / block[i]);
+    return blocks;
+  }
+
   std::uint32_t ShapeNumber(std::string_view name) {
     // nvprof appends its own number of the launch: "kernel(int) [107]".
     const std::size_t open = name.rfind(" [");
@@ -229,6 +249,7 @@ class GpuTraceReader {
     shape.grid = {Whole({"grdx", "grid x"}), Whole({"grdy", "grid y"}), Whole({"grdz", "grid z"})};
     shape.block = {Whole({"blkx", "block x"}), Whole({"blky", "block y"}),
                    Whole({"blkz", "block z"})};
+    if (row_.first->by_rocprof) shape.grid = BlocksOf(shape.block);
     shape.registers = Whole({"reg/trd", "registers per thread"});
     shape.static_shared_bytes =
         WholeOf<std::uint32_t>(std::round(Bytes({"stcsmem", "static smem"})));
@@ -259,7 +280,9 @@ std::optional<Error> ReadGpuTrace(std::string_view text, const std::string& path
   GpuTraceReader reader(printed.style, trace);
   for (const PrintedTable& table : printed.tables) {
     if (!IsGpuTrace(table)) continue;
-    trace->producer = table.Has("correlation_id") ? "nvprof" : "nsys stats";
+    trace->producer = table.by_rocprof              ? "rocprof"
+                      : table.Has("correlation_id") ? "nvprof"
+                                                    : "nsys stats";
     reader.Read(table);
   }
   if (printed.cut_short > 0) {

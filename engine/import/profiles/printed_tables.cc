@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "engine/base/is_in.h"
@@ -9,10 +10,42 @@
 namespace advise {
 namespace {
 
-// "Total Time (ns)", "Time(%)", "Duration [us]" → name and unit.
+// What AMD's rocprof and rocprofv3 call the columns, with units that are part of the names.
+const PrintedTable::Column* ColumnOfRocprof(const std::string& name) {
+  static const std::map<std::string, PrintedTable::Column> kColumns = {
+      {"totaldurationns", {"total time", "ns"}},
+      {"averagens", {"avg", "ns"}},
+      {"percentage", {"time", "%"}},
+      {"kernel_name", {"name", ""}},
+      {"kernelname", {"name", ""}},
+      {"start_timestamp", {"start", "ns"}},
+      {"beginns", {"start", "ns"}},
+      {"end_timestamp", {"end", "ns"}},
+      {"endns", {"end", "ns"}},
+      {"durationns", {"duration", "ns"}},
+      {"agent_id", {"device", ""}},
+      {"gpu-id", {"device", ""}},
+      {"stream_id", {"stream", ""}},
+      {"queue_id", {"queue", ""}},
+      {"queue-id", {"queue", ""}},
+      {"workgroup_size_x", {"blkx", ""}},
+      {"workgroup_size_y", {"blky", ""}},
+      {"workgroup_size_z", {"blkz", ""}},
+      {"wgr", {"blkx", ""}},
+      {"grid_size_x", {"threads x", ""}},
+      {"grid_size_y", {"threads y", ""}},
+      {"grid_size_z", {"threads z", ""}},
+      {"grd", {"threads x", ""}},
+  };
+  const auto found = kColumns.find(name);
+  return found == kColumns.end() ? nullptr : &found->second;
+}
+
+// "Total Time (ns)", "Time(%)", "Duration [us]", "TotalDurationNs" → name and unit.
 PrintedTable::Column ColumnOf(std::string_view cell) {
   PrintedTable::Column column;
   cell = Trimmed(cell);
+  if (const PrintedTable::Column* const known = ColumnOfRocprof(Lower(cell))) return *known;
   const bool round = cell.ends_with(')');
   const std::size_t open = cell.rfind(round ? '(' : '[');
   if ((round || cell.ends_with(']')) && open != std::string_view::npos && open > 0) {
@@ -74,7 +107,10 @@ class TablesReader {
   void Begin(const std::vector<std::string>& heading) {
     PrintedTable begun;
     begun.line = line_ + 1;
-    for (const std::string& cell : heading) begun.columns.push_back(ColumnOf(cell));
+    for (const std::string& cell : heading) {
+      begun.columns.push_back(ColumnOf(cell));
+      begun.by_rocprof = begun.by_rocprof || ColumnOfRocprof(Lower(Trimmed(cell))) != nullptr;
+    }
     result_.tables.push_back(std::move(begun));
     in_table_ = true;
   }

@@ -25,7 +25,8 @@ struct PrintedTable {
 
   std::vector<Column> columns;
   std::vector<Row> rows;
-  std::size_t line = 0;  // of the heading
+  std::size_t line = 0;     // of the heading
+  bool by_rocprof = false;  // AMD's rocprof or rocprofv3 wrote it; columns have nsys' names
 
   // The first column of any of these names.
   std::optional<std::size_t> Find(std::initializer_list<std::string_view> names) const;

@@ -2,8 +2,10 @@
 //
 //   nsys stats, nsys profile --stats=true   as CSV and as printed columns, also several in a file
 //   nvprof                                  as CSV and as printed
+//   rocprof --stats, rocprofv3 --stats      as CSV
 //
 //   Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name
+//   "Name","Calls","TotalDurationNs","AverageNs","Percentage"
 //   "Type","Time(%)","Time","Calls","Avg","Min","Max","Name"
 //    GPU activities:   60.00%  1.2345ms       100  12.345us  1.0000us  20.000us  kernel(int*)
 #include "engine/import/profiles/totals.h"
@@ -35,6 +37,11 @@ ProfileOf SubjectOf(const PrintedTable& table, const PrintedTable::Row& row,
   }
   if (IsMemoryWork(name) || table.Has("operation")) return ProfileOf::kCopies;
   if (table.Has("range") || table.Has("style")) return ProfileOf::kRanges;
+  if (table.by_rocprof && name.starts_with("MEMORY_COPY")) return ProfileOf::kCopies;
+  if (table.by_rocprof) {
+    const bool call = IsGpuCall(name) || name.starts_with("__hip") || name.starts_with("hsa_");
+    return call ? ProfileOf::kCalls : ProfileOf::kKernels;
+  }
   if (table.Find({"num calls", "calls"})) {
     return IsGpuCall(name) ? ProfileOf::kCalls : ProfileOf::kOsCalls;
   }
@@ -196,7 +203,9 @@ std::optional<Error> ReadTotals(std::string_view text, const std::string& path, 
       IsPrintedSummary(text) ||
       std::any_of(printed.tables.begin(), printed.tables.end(),
                   [](const PrintedTable& t) { return t.Has("type") || t.Has("correlation_id"); });
-  trace->producer = nvprof ? "nvprof" : "nsys stats";
+  const bool rocprof = std::any_of(printed.tables.begin(), printed.tables.end(),
+                                   [](const PrintedTable& t) { return t.by_rocprof; });
+  trace->producer = rocprof ? "rocprof" : nvprof ? "nvprof" : "nsys stats";
   TotalsReader reader(trace);
   reader.Read(printed);
   for (const PrintedTable& table : printed.tables) {
