@@ -32,11 +32,11 @@ namespace advise::rocprof {
 namespace {
 
 constexpr std::string_view kTopKey = "rocprofiler-sdk-tool";
-constexpr const char* kCaptureHint =
+constexpr const char* kRecordHint =
     "record it with: rocprofv3 --runtime-trace --output-format json -o run -- COMMAND";
-constexpr std::size_t kSniffBytes = 65536;
+constexpr std::size_t kHeadOfFile = 65536;
 
-CopyDirection DirectionOf(std::string_view operation) {
+CopyDirection DirectionNamed(std::string_view operation) {
   const auto has = [&](const char* way) { return operation.find(way) != std::string_view::npos; };
   if (has("HOST_TO_DEVICE")) return CopyDirection::kHostToDevice;
   if (has("DEVICE_TO_HOST")) return CopyDirection::kDeviceToHost;
@@ -256,7 +256,7 @@ class ProcessReader {
   }
 
   void AddCopy(const dom::element& record) {
-    CopyDirection direction = DirectionOf(trace_->strings[NameOf(record)]);
+    CopyDirection direction = DirectionNamed(trace_->strings[NameOf(record)]);
     const std::uint64_t to = HandleAt(record, "dst_agent_id");
     const std::uint64_t from = HandleAt(record, "src_agent_id");
     const std::uint64_t bytes = NumberAt(record, "bytes");
@@ -383,7 +383,7 @@ Result<std::string> Unpacked(const std::string& path, const ImportOptions& optio
   }
 }
 
-Result<Trace> Read(const std::string& path, const ImportOptions& options) {
+Result<Trace> ReadWhole(const std::string& path, const ImportOptions& options) {
   const Result<std::string> text = Unpacked(path, options);
   if (!text) return tl::unexpected(text.error());
   Trace trace;
@@ -400,7 +400,7 @@ Result<Trace> Read(const std::string& path, const ImportOptions& options) {
   const bool cut_off = pieces.cut_off();
   if (trace.ops.size() == 0) {
     return Fail(cut_off ? "the file is cut off before GPU work" : "rocprofv3 recorded no GPU work",
-                path, kCaptureHint);
+                path, kRecordHint);
   }
   if (cut_off)
     trace.diagnostics.Add(Level::kError, "the file is cut off: what comes before was read");
@@ -422,14 +422,14 @@ bool SniffRocprof(std::string_view head, const std::string& path) {
   if (!head.starts_with("\x1f\x8b")) return is_its(head);
   auto source = OpenBytes(path);
   if (!source) return false;
-  std::string text(rocprof::kSniffBytes, '\0');
+  std::string text(rocprof::kHeadOfFile, '\0');
   text.resize((*source)->Read(text.data(), text.size()));
   return is_its(text);
 }
 
 Result<Trace> ReadRocprof(const std::string& path, const ImportOptions& options) {
   try {
-    return rocprof::Read(path, options);
+    return rocprof::ReadWhole(path, options);
   } catch (const std::bad_alloc&) {
     return Fail("there is not enough memory for this file", path,
                 "record fewer steps, or a shorter time");
