@@ -1,4 +1,9 @@
 -- The profiler lost events or failed to collect some: counts and shares are lower bounds.
+-- Where no calls were asked for, none are missing.
+local function unattributed_of(f)
+  return f.capture.has_calls ~= false and f.capture.unattributed or 0
+end
+
 return {
   id        = "capture/dropped-events",
   title     = "Capture again without losing events",
@@ -10,7 +15,7 @@ return {
   topic     = "lost-launches",
 
   needs      = { "capture.dropped" },
-  optional   = { "capture.dropped_text", "capture.unattributed" },
+  optional   = { "capture.dropped_text", "capture.has_calls", "capture.unattributed" },
   thresholds = { "min_messages", "min_unattributed" },
 
   symptom = "Part of the run is missing from the capture: {unattributed:pct} of the GPU operations have no recorded launch{text:text}",
@@ -29,11 +34,11 @@ return {
   references = { "nsys/cli-options", "nvidia/dcgm", "nsys/user-guide" },
 
   applies = function(f)
-    return f.capture.dropped > 0 or (f.capture.unattributed or 0) > 0, "the profiler lost nothing, and every GPU operation has its launching call"
+    return f.capture.dropped > 0 or unattributed_of(f) > 0, "the profiler lost nothing, and every GPU operation has its launching call"
   end,
 
   detect = function(f, t)
-    local unattributed = f.capture.unattributed or 0
+    local unattributed = unattributed_of(f)
     local messages = at_least(f.capture.dropped, t.min_messages)
     local orphans = at_least(unattributed, t.min_unattributed)
     if not messages and not orphans then return nil end
@@ -55,6 +60,7 @@ return {
       facts = { capture = { dropped = 0, unattributed = 0.007 } },
       expect = "silent" },
     { name = "nothing was lost", facts = { capture = { dropped = 0, unattributed = 0 } }, expect = "not_applicable" },
+    { name = "no calls were recorded at all", facts = { capture = { dropped = 0, unattributed = 1, has_calls = false } }, expect = "not_applicable" },
     { name = "the input has no messages of the profiler", facts = {}, expect = "cannot_tell" },
   },
 }
