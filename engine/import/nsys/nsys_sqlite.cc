@@ -98,14 +98,19 @@ std::optional<Error> OtherProgram(const Source& source) {
        {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_SESSION_START_TIME"}) {
     if (source.Has(table)) return {};
   }
+  const bool rocm = std::any_of(source.tables.begin(), source.tables.end(), [](const auto& table) {
+    return table.first.starts_with("rocpd_");
+  });
+  if (rocm) {
+    return Error{"a database of the ROCm profiler (rocpd), which is not read", path,
+                 "record with: rocprofv3 --runtime-trace --output-format json -- COMMAND; or "
+                 "convert it: rocpd convert -i FILE --output-format csv"};
+  }
   std::string program;
   if (source.Has("StringTable") || source.Has("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")) {
     program = "nvprof or the Visual Profiler";
   } else if (source.Has("read_only_kernels") || source.Has("read_only_op_instances")) {
     program = "DLProf";
-  } else if (std::any_of(source.tables.begin(), source.tables.end(),
-                         [](const auto& table) { return table.first.starts_with("rocpd_"); })) {
-    program = "the ROCm profiler";
   } else {
     program = fmt::format("with the table {}", source.tables.begin()->first);
   }
