@@ -63,7 +63,8 @@ void DeclareSteps(Catalog* catalog) {
             &StepStats::warmup_excess_ns);
   stats.Add("steps.warmup.cause", "name",
             "What most of the warm-up's excess was spent on, in words.",
-            UnlessEmpty(&StepStats::warmup_cause, "there are no warm-up steps in the capture", ""));
+            UnlessEmpty(&StepStats::warmup_cause,
+                        "there are no warm-up steps in the capture, or no calls of the host", ""));
   stats.Add("steps.jitter", "share", "Interquartile range of the step lengths over their median.",
             &StepStats::jitter);
   stats.Add(

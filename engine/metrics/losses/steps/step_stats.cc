@@ -78,7 +78,8 @@ class StepFinder : Finder {
       result_.warmup_excess_ns +=
           static_cast<double>(std::max<Nanos>(0, Steps()[i].Length() - median_));
     }
-    if (run_.steps.first_steady == 0) return;
+    const bool host_is_seen = trace_.calls.size() + trace_.os_calls.size() > 0;
+    if (run_.steps.first_steady == 0 || !host_is_seen) return;
     const Nanos end = Steps()[run_.steps.first_steady - 1].end;
     for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
       if (trace_.calls.start[c] >= end || trace_.calls.start[c] < Steps().front().start) continue;

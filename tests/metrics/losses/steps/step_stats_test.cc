@@ -183,6 +183,17 @@ TEST_CASE("warm-up: how much longer the first steps take, and what they do") {
   CHECK(cause("cudaGetDevice") == "first-time work on the host");
   CHECK(cause("poll", true) == "waits of the host, such as that for the first batch");
   CHECK(cause("read", true) == "first-time work on the host");
+
+  // Nobody knows what the host did where nothing of it was recorded.
+  TraceBuilder unseen;
+  for (int n = 0; n < 30; ++n) {
+    const Nanos at = n == 0 ? 0 : 90_ms + n * 10_ms;
+    unseen.Range("step", {at, 90_ms + (n + 1) * 10_ms - 1_us});
+    unseen.Kernel("work", {90_ms + n * 10_ms, 90_ms + n * 10_ms + 9_ms});
+  }
+  const Analyzed run(unseen, kAuto);
+  CHECK(run->step_stats.warmup_excess_ns == Approx(90e6).epsilon(0.001));
+  CHECK(run->step_stats.warmup_cause.empty());
 }
 
 }  // namespace
