@@ -187,12 +187,14 @@ TEST_CASE("warm-up: how much longer the first steps take, and what they do") {
   // Nobody knows what the host did where nothing of it was recorded.
   TraceBuilder unseen;
   for (int n = 0; n < 30; ++n) {
-    const Nanos at = n == 0 ? 0 : 90_ms + n * 10_ms;
-    unseen.Range("step", {at, 90_ms + (n + 1) * 10_ms - 1_us});
-    unseen.Kernel("work", {90_ms + n * 10_ms, 90_ms + n * 10_ms + 9_ms});
+    const Nanos at = 90_ms + n * 10_ms;
+    const Nanos earlier = n == 0 ? 45_ms : 0;
+    unseen.Kernel("first", {at - 2 * earlier, at - 2 * earlier + 1_ms});
+    unseen.Kernel("second", {at - earlier + 2_ms, at - earlier + 4_ms});
+    unseen.Kernel("third", {at + 5_ms, at + 9_ms});
   }
   const Analyzed run(unseen, kAuto);
-  CHECK(run->step_stats.warmup_excess_ns == Approx(90e6).epsilon(0.001));
+  CHECK(run->step_stats.warmup_excess_ns > 40e6);
   CHECK(run->step_stats.warmup_cause.empty());
 }
 
