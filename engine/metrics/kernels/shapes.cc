@@ -16,7 +16,7 @@ struct Instance {
   std::uint32_t row = kNone;     // of the operator
   std::uint32_t output = kNone;  // inputs whose first tensor is its result
   bool has_inner = false;        // an operator inside it did the work
-  bool fewer = false;            // a kernel does fewer operations than the sizes say
+  bool others = false;           // a kernel does other operations than the sizes say
   std::uint32_t call = kNone;
   Nanos first = 0;  // start of its first kernel
   double kernels = 0;
@@ -213,7 +213,7 @@ class ShapeFinder : Finder {
       if (kernel.tensor_core == 1) instance.units.tensor_ns += length;
       if (kernel.tensor_core == 0) instance.units.plain_ns += length;
       if (kernel.precision == "tf32") instance.units.tf32_ns += length;
-      instance.fewer = instance.fewer || kernel.Has("fewer-operations");
+      instance.others = instance.others || kernel.Has("other-operations");
       if (length > instance.longest_ns) {
         instance.longest_ns = length;
         instance.shape = shape;
@@ -273,7 +273,7 @@ class ShapeFinder : Finder {
       const std::optional<ShapeWork> work = WorkOfInstance(instance);
       if (!work || work->flops <= 0 || work->bytes <= 0) continue;
       const std::string& name = trace_.strings[operators_.name[instance.row]];
-      if (instance.fewer) {
+      if (instance.others) {
         Drop(name + " " + work->shape, 1, instance.time_ns);
         continue;
       }
