@@ -13,7 +13,7 @@ return {
   needs      = { "window.time", "launch.count", "launch.tiny.share", "launch.tiny.time", "launch.queue_empty", "launch.kernels_per_step" },
   thresholds = { "min_share", "min_tiny", "max_queue_empty" },
 
-  symptom = "Kernels that run for less than 10 µs take {share:pct} of the time, although the GPU does not wait for them: {tiny:pct} of {count:count} kernels {per:text}.",
+  symptom = "Kernels that run for less than 10 µs take {share:pct} of the time, although the GPU hardly waits for their launches: {tiny:pct} of {count:count} kernels {per:text}.",
   cause   = "Starting and ending a kernel takes a few microseconds, however little it computes. Parts of the program run one operation at a time.",
   fixes   = {
     { action = "Compile these parts, and look for breaks in what is compiled already",
