@@ -18,6 +18,7 @@
 //       .OfRanks([](const Cluster& c) { return c.job.Window(); });
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -115,6 +116,11 @@ auto In(Outer outer, Inner inner) {
 }
 
 inline double ShareOf(double part, double whole) { return whole > 0 ? part / whole : 0; }
+// Of the time of a device that kernels take, whose times are summed: side by side they take it
+// once.
+inline double ShareOfDevice(double summed, double device) {
+  return std::min(1.0, ShareOf(summed, device));
+}
 
 // A small table: a row for each thing of a list, of a long one for the first ones.
 template <typename List, typename RowOf>

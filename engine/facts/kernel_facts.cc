@@ -72,7 +72,7 @@ void DeclareTotals(Catalog* catalog) {
   kernels.Add("kernel.streams", "count", "Streams that kernels run on.", &Kernels::streams);
   kernels.Add("kernel.spilling.share", "share",
               "Share of the compute time in kernels that use local memory.",
-              [](const Kernels& k) { return ShareOf(k.spilling_ns, k.compute_ns); });
+              [](const Kernels& k) { return ShareOfDevice(k.spilling_ns, k.compute_ns); });
   kernels.Add("kernel.spilling.rows", "rows",
               "Kernels that use local memory: name, local_bytes, registers, count, time.",
               [](const Kernels& k) {
@@ -92,7 +92,7 @@ void DeclareGrids(Catalog* catalog) {
   kernels.Add(
       "kernel.small_grid.share", "share",
       "Share of the compute time in kernels with fewer blocks than SMs and nothing else running.",
-      [](const Kernels& k) { return ShareOf(k.small_grid.time_ns, k.compute_ns); });
+      [](const Kernels& k) { return ShareOfDevice(k.small_grid.time_ns, k.compute_ns); });
   kernels.AddLoss(
       "kernel.small_grid", kChange,
       {"", "Time of kernels with fewer blocks than SMs and nothing else running.",
@@ -126,7 +126,7 @@ void DeclareGrids(Catalog* catalog) {
       "kernel.tail.share", "share",
       "Share of the compute time that the last partial wave of large kernels may waste, where "
       "no other kernel runs beside them (upper bound).",
-      [](const Kernels& k) { return ShareOf(k.tail_waste_ns, k.compute_ns); });
+      [](const Kernels& k) { return ShareOfDevice(k.tail_waste_ns, k.compute_ns); });
   kernels.Add("kernel.tail.counted", "share",
               "Part of the time of kernels with a partial last wave whose waves a kernel profiler "
               "counted; those of the rest are worked out from threads per block, which gives too "
@@ -143,7 +143,7 @@ void DeclareGrids(Catalog* catalog) {
                   &Kernels::tail);
   kernels.Add("kernel.narrow.share", "share",
               "Share of the compute time in kernels that leave SMs free and run alone.",
-              [](const Kernels& k) { return ShareOf(k.narrow_ns, k.compute_ns); });
+              [](const Kernels& k) { return ShareOfDevice(k.narrow_ns, k.compute_ns); });
 }
 
 // Sequences that a better kernel would replace.

@@ -146,7 +146,7 @@ void DeclareGraphs(Catalog* catalog) {
   graphs.Add("graph.whole.share", "share",
              "Share of the compute time in graphs that were traced as a whole.",
              [](const Graphs& g, const Analysis& a) {
-               return ShareOf(g.traced_whole_ns, a.kernels.compute_ns);
+               return ShareOfDevice(g.traced_whole_ns, a.kernels.compute_ns);
              });
 }
 

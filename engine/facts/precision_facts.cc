@@ -48,7 +48,7 @@ void DeclarePrecisionFacts(Catalog* catalog) {
   auto& kernels = catalog->Of(&Analysis::kernels);
   kernels.Add("precision.matrix.share", "share",
               "Share of the compute time in matrix and convolution kernels.",
-              [](const Kernels& k) { return ShareOf(k.matrix_ns, k.compute_ns); });
+              [](const Kernels& k) { return ShareOfDevice(k.matrix_ns, k.compute_ns); });
   kernels.AddLoss("precision.fp32", kOfKernels,
                   {"FP32 matrix kernels without tensor cores",
                    "Time of FP32 matrix kernels without tensor cores.",
@@ -95,12 +95,12 @@ void DeclarePrecisionFacts(Catalog* catalog) {
   formats.Add("precision.half.share", "share",
               "Share of the compute time in 16-bit matrix kernels, convolutions aside.",
               [](const NumberFormats& f, const Analysis& a) {
-                return ShareOf(f.half_ns, a.kernels.compute_ns);
+                return ShareOfDevice(f.half_ns, a.kernels.compute_ns);
               });
   formats.Add("precision.fp8.share", "share",
               "Share of the compute time in 8-bit and 4-bit matrix kernels.",
               [](const NumberFormats& f, const Analysis& a) {
-                return ShareOf(f.fp8_ns, a.kernels.compute_ns);
+                return ShareOfDevice(f.fp8_ns, a.kernels.compute_ns);
               });
 }
 

@@ -113,7 +113,7 @@ OperatorFormula ReadMemory(TomlReader& reader, const TomlNode& entry) {
                                      {"resize", Flow::kResize},
                                      {"lists", Flow::kLists},
                                      {"fused", Flow::kFused},
-                                     {"norm_of_list", Flow::kNormOfList}};
+                                     {"one_way", Flow::kOneWay}};
   static const Words<Rows> kRows = {
       {"weight", Rows::kOfWeight}, {"channel", Rows::kOfChannel}, {"group", Rows::kOfGroup}};
   reader.OnlyFields(entry, {"any", "none", "examples", "flow", "at", "dimension", "rows",

@@ -66,10 +66,10 @@ struct MemoryFormula {
     kTableGrad,  // gradient of a table: reads rows, writes all of the table; its rows at `at`
     kPool,
     kPoolGrad,
-    kResize,      // to the sizes at `at`
-    kLists,       // lists of tensors: each is read, the first written
-    kFused,       // an optimizer's update of parameter, gradient and state lists
-    kNormOfList,  // reads a list
+    kResize,  // to the sizes at `at`: of each image, or of all
+    kLists,   // lists of tensors: each is read, the first written
+    kFused,   // an optimizer's update of parameter, gradient and state lists
+    kOneWay,  // reads or writes a list
   };
   enum class Rows : std::uint8_t { kOfWeight, kOfChannel, kOfGroup };
 

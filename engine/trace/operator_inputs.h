@@ -21,6 +21,8 @@ enum class ElementType : std::uint8_t {
   kInt32,
   kInt64,
   kBool,
+  kComplex64,  // of two FP32 values
+  kComplex128,
 };
 
 // A tensor, by position of the argument. What is no tensor (a number, a list) has no sizes; of a

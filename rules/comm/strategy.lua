@@ -47,7 +47,7 @@ return {
   effort    = "design",
 
   needs      = { "comm.count", "comm.per_step", "comm.kinds" },
-  optional   = { "strategy.name", "strategy.evidence", "ranges.all_to_all.count" },
+  optional   = { "strategy.name", "strategy.evidence", "ranges.all_to_all.count", "run.kind" },
   thresholds = { "min_count", "gathers_per_scatter" },
 
   symptom = "The collectives look like {strategy:text}. Collectives on each GPU: {per_step:count} {per:text} ({kinds:text}){evidence:text}.",
@@ -76,6 +76,9 @@ return {
       end
     elseif gathers > 0 then
       table.insert(found, "sharded parameters in a forward pass, or gathered results")
+    elseif reduces > 0 and f.run.kind == "inference" then
+      -- Without a backward pass there are no gradients to sum up.
+      table.insert(found, "tensor parallelism, or results that are summed over all ranks")
     elseif reduces > 0 then
       table.insert(found, "data parallelism (DDP), or tensor parallelism if there are several per layer")
     end
@@ -120,6 +123,10 @@ return {
                                                               { kind = "allreduce", count = 26, time = 2e8, exposed = 1e8 } } } },
       expect = { strategy = "data parallelism (DDP), or tensor parallelism if there are several per layer; also pipeline parallelism, " ..
                             "or an all-to-all made of sends" } },
+    { name = "all-reduces of a forward pass sum up no gradients",
+      facts = { run = { kind = "inference" },
+                comm = { count = 512, per_step = 64, kinds = { { kind = "allreduce", count = 512, time = 3e7, exposed = 3e7 } } } },
+      expect = { strategy = "tensor parallelism, or results that are summed over all ranks" } },
     { name = "ranges say that the sends are an exchange among all ranks",
       facts = { ranges = { all_to_all = { count = 5 } },
                 comm = { count = 8, per_step = 8, kinds = { { kind = "sendrecv", count = 5, time = 3e6, exposed = 1e6 },

@@ -16,8 +16,8 @@ return {
   evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Generating random numbers takes {share:pct} of the time: {count:count} kernels {per:text}.",
-  cause   = "One kernel writes the numbers (for dropout, noise or sampling) to memory, and another one reads them back.",
+  symptom = "Random numbers and dropout take {share:pct} of the time: {count:count} kernels {per:text}.",
+  cause   = "One kernel writes the numbers, or a mask of what dropout keeps, to memory, and another one reads them back.",
   fixes   = {
     { action  = "Let the compiler fuse dropout with the operations around it",
       snippet = "model = torch.compile(model)",

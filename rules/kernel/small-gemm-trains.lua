@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 45,
-  explains  = { "launch/tiny-kernels", "launch/bound", "kernel/small-grid" },
+  explains  = { "launch/tiny-kernels", "launch/bound", "kernel/small-grid", "kernel/many-tiny" },
   knowledge = { "K-H6", "K-C3" },
 
   needs_loop = true,

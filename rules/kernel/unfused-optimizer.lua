@@ -7,7 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 74,
-  explains  = { "launch/tiny-kernels", "launch/host-op-overhead" },
+  explains  = { "launch/tiny-kernels", "launch/host-op-overhead", "kernel/many-tiny" },
   knowledge = { "K-H6" },
   effort    = "flag",
 
@@ -15,7 +15,7 @@ return {
   applies        = "per_step",
   not_applicable = "no optimizer step with one kernel per tensor was seen",
   evidence       = { "per_step", step_share = "share" },
-  optional       = { "family.fused_optimizer.per_step" },
+  optional       = { "family.fused_optimizer.per_step", "run.kind" },
   thresholds     = { "min_share", "min_per_step" },
 
   symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they span {share:pct} of the time.",
@@ -40,6 +40,8 @@ return {
 
   -- The small kernels are of other code, then: averages of weights, or clipping by hand.
   detect = function(f, t, e)
+    -- Series of small kernels in a forward pass update nothing.
+    if f.run.kind == "inference" then return nil end
     local fused = (f.family.fused_optimizer.per_step or 0) > 0
     e.reason = fused and "beside" or nil
     e.who = fused and "Beside the fused optimizer, other code for all weights launches" or "The optimizer launches"
@@ -67,6 +69,10 @@ return {
     { name = "near miss: many kernels, hidden in a long step",
       facts = { window = { device_time = 1e9 },
                 kernel = { optimizer = { per_step = 400, share = 0.01, lost = 1e7, remedy = true } } },
+      expect = "silent" },
+    { name = "a series of small kernels in a forward pass",
+      facts = { window = { device_time = 1e9 }, run = { kind = "inference" },
+                kernel = { optimizer = { per_step = 900, share = 0.2, lost = 2e8, remedy = true } } },
       expect = "silent" },
     { name = "inference: no optimizer",
       facts = { window = { device_time = 1e9 }, kernel = { optimizer = { per_step = 0, share = 0, lost = 0, remedy = true } } },

@@ -9,7 +9,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 62,
-  explains  = { "launch/loop-over-pieces", "launch/tiny-kernels", "launch/bound", "launch/graph-candidate",
+  explains  = { "launch/loop-over-pieces", "launch/tiny-kernels", "kernel/many-tiny", "launch/bound", "launch/graph-candidate",
                 "kernel/small-grid", "kernel/low-concurrency", "kernel/hot", "host/cpu-bound" },
   knowledge = { "K-H6", "K-C3", "K-F2" },
 

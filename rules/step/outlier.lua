@@ -43,6 +43,7 @@ if step % 500 == 0: gc.collect()]],
     if what == "host code" and f.run.hides_requests then
       what = what .. " or waits for requests, which were not recorded"
     end
+    if what == "checkpoint" then what = "saving a checkpoint" end
     return { share = cost, count = f.steps.outliers.count, steps = f.steps.count, slowest = rows[1].time, median = f.steps.median,
              what = what, reason = rows[1].what, rows = rows }
   end,
@@ -78,6 +79,12 @@ if step % 500 == 0: gc.collect()]],
                                                                            what = "host code" } } } } },
       expect = { count = 1, what = "host code or waits for requests, which were not recorded", reason = "host code" },
       saving = { claims = 4e8, confidence = 0.3 } },
+    { name = "its copies lie in a checkpoint",
+      facts = { window = { time = 2.4e9, device_time = 2.4e9 },
+                steps = { count = 20, median = 1e8,
+                          outliers = { lost = 4e8, remedy = true, count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
+                                                                           what = "checkpoint" } } } } },
+      expect = { what = "saving a checkpoint", reason = "checkpoint" } },
     { name = "near miss: a step that is a little slower",
       facts = { window = { time = 2e9, device_time = 2e9 },
                 steps = { count = 20, median = 1e8,

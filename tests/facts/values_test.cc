@@ -19,6 +19,19 @@ TEST_CASE("the parts of the budget add up to the window") {
   }
 }
 
+TEST_CASE("kernels side by side are at most all of the time that a device computes") {
+  TraceBuilder story;
+  for (int i = 0; i < 20; ++i) {
+    const Nanos at = i * 100_us;
+    for (const std::uint32_t stream : {7U, 13U})
+      story.OnStream(stream).Launch(kMatrixBf16, {at, at + 5_us}, {at + 10_us, at + 90_us});
+  }
+  const Analyzed run(story);
+  const auto facts = FactsOf(run);
+  CHECK(Number(*facts, "precision.matrix.share") == 1);
+  CHECK(Number(*facts, "precision.half.share") == 1);
+}
+
 TEST_CASE("the causes of idle time add up to the idle time") {
   const Analyzed run(TrainingRun(2), kAuto);
   const auto facts = FactsOf(run);

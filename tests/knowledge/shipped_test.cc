@@ -67,6 +67,18 @@ TEST_CASE("look-ups that a library has fused already are not told to use one") {
   CHECK(is("index_backward", "void at::native::indexing_backward_kernel<float, 4>(long)"));
 }
 
+TEST_CASE(
+    "a product of a batch or a group is none in double precision for the letters of its name") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const auto is_double = [&](const char* kernel) {
+    return knowledge.IsOfFamily(FamilyKind::kKernel, "double", kernel, "matrix");
+  };
+  CHECK(is_double("ampere_dgemm_128x64_nn"));
+  CHECK(is_double("void dgemm_kernel<128>(double*)"));
+  CHECK_FALSE(is_double("void cutlass::device_kernel<GroupedGemm>(int)"));
+  CHECK_FALSE(is_double("void BatchedGemmKernel<__half>(int)"));
+}
+
 TEST_CASE("engines whose loop no user writes say how to record them") {
   const Knowledge knowledge = LoadKb(EmbeddedFiles());
   CHECK(knowledge.HowToRecord("vLLM").find("start_profile") != std::string::npos);

@@ -21,8 +21,10 @@ double Roof::Fact(const char* name) const {
 
 Roof::Peaks Roof::PeaksOf(ElementType type, bool is_tf32) const {
   switch (type) {
+    case ElementType::kComplex128:
     case ElementType::kFloat64:
       return {Fact("peak_fp64_flops"), Fact("peak_fp64_tensor_flops"), "measured_fp64_flops"};
+    case ElementType::kComplex64:
     case ElementType::kFloat32: {
       // CDNA multiplies FP32 in its matrix units as it is; only kernels that say so round it.
       const double whole = Fact("peak_fp32_matrix_flops");
@@ -155,8 +157,11 @@ const char* ReasonOf(const ShapeWork& work, const ShapeRow& row, const Knowledge
                      double sm_count) {
   if (!IsArithmetic(work.kind)) return ReasonOfMovement(work, row, knowledge);
   if (work.trait == "depthwise") return "depthwise";
-  if (work.type == ElementType::kFloat64) return "fp64-units";
-  if (work.type == ElementType::kFloat32 && !row.tensor) return "fp32-units";
+  if (work.type == ElementType::kFloat64 || work.type == ElementType::kComplex128) {
+    return "fp64-units";
+  }
+  const bool single = work.type == ElementType::kFloat32 || work.type == ElementType::kComplex64;
+  if (single && !row.tensor) return "fp32-units";
   if (row.odd > 0 && row.tensor) return "odd-sizes";
   if (work.trait == "few-channels") return "few-channels";
   if (work.trait == "one-query") return "one-query";

@@ -39,7 +39,20 @@ bool Call::HasRank(int at, std::size_t rank) const {
 }
 
 ElementType Call::Type(int at) const {
-  return Tensor(at).type != ElementType::kUnknown ? Tensor(at).type : hints_.type;
+  const ElementType type = Tensor(at).type;
+  // Before PyTorch had FP4, two values of it were kept in a byte; many libraries still do.
+  const bool packed = type == ElementType::kInt8 && hints_.type == ElementType::kFloat4;
+  return type == ElementType::kUnknown || packed ? hints_.type : type;
+}
+
+ElementType Call::ProductType(int a, int b) const {
+  const ElementType first = Type(a);
+  const ElementType second = Type(b);
+  if (first == second || ElementBytes(first) == 0 || ElementBytes(second) == 0) return first;
+  // Which one is turned into the other is the kernel's to say; else the wider one, so that no
+  // kernel is called slow for a peak that is not its own.
+  if (hints_.type == first || hints_.type == second) return hints_.type;
+  return ElementBytes(first) >= ElementBytes(second) ? first : second;
 }
 
 double Call::Bytes(int at) const {

@@ -32,6 +32,8 @@ class Call {
   int tensors() const { return static_cast<int>(inputs_.tensors.size()); }
   bool HasRank(int at, std::size_t rank) const;
   ElementType Type(int at) const;
+  // What the units multiply in where the types of two operands differ.
+  ElementType ProductType(int a, int b) const;
   double Bytes(int at) const;  // of the tensor's elements in memory; 0 for no tensor
   std::size_t count() const { return inputs_.values.size(); }
   std::string_view Value(int at) const;

@@ -22,6 +22,8 @@ constexpr auto kTypeNames = std::to_array<std::pair<ElementType, const char*>>({
     {ElementType::kInt32, "int32"},
     {ElementType::kInt64, "int64"},
     {ElementType::kBool, "bool"},
+    {ElementType::kComplex64, "complex64"},
+    {ElementType::kComplex128, "complex128"},
 });
 
 }  // namespace
@@ -134,6 +136,9 @@ int SecondOperand(const OperatorFormula* formula) {
 
 double ElementBytes(ElementType type) {
   switch (type) {
+    case ElementType::kComplex128:
+      return 16;
+    case ElementType::kComplex64:
     case ElementType::kFloat64:
     case ElementType::kInt64:
       return 8;
@@ -153,6 +158,10 @@ double ElementBytes(ElementType type) {
     default:
       return 0;
   }
+}
+
+bool IsComplex(ElementType type) {
+  return type == ElementType::kComplex64 || type == ElementType::kComplex128;
 }
 
 const char* TypeName(ElementType type) {
@@ -177,6 +186,8 @@ ElementType TypeInKernelName(std::string_view name) {
       {"c10::Half", ElementType::kFloat16},
       {"__half", ElementType::kFloat16},
       {"half,", ElementType::kFloat16},
+      {"complex<double>", ElementType::kComplex128},
+      {"complex<float>", ElementType::kComplex64},
       {"double", ElementType::kFloat64},
       {"<float", ElementType::kFloat32},
       {" float", ElementType::kFloat32},

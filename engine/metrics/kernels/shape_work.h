@@ -80,6 +80,7 @@ struct CallHints {
   // Of the kernel that takes most of its time: tells what an operator that is not known by name
   // does; "" unknown.
   std::string_view kernel_class = {};
+  double products = 0;  // kernels of a call that multiply matrices; 0 unknown
   const std::vector<std::int64_t>* output = nullptr;  // sizes of its result, where others tell
   const OperatorInputs* around = nullptr;             // of the operator that called it
 };
@@ -110,7 +111,8 @@ int SecondOperand(const OperatorFormula* formula);
 // The keys of an attention operator, in front of its values; -1 for other work.
 int KeysOfAttention(const OperatorFormula* formula);
 
-double ElementBytes(ElementType type);   // 0 unknown
+double ElementBytes(ElementType type);  // 0 unknown
+bool IsComplex(ElementType type);
 const char* TypeName(ElementType type);  // "bf16", "" unknown: the words of kernels' precision
 ElementType TypeNamed(std::string_view name);  // "tf32" is kept as fp32
 // The type of element that a kernel's full name gives as template argument; kUnknown for none.

@@ -16,10 +16,11 @@ struct Instance {
   std::uint32_t row = kNone;     // of the operator
   std::uint32_t output = kNone;  // inputs whose first tensor is its result
   bool has_inner = false;        // an operator inside it did the work
-  bool fewer = false;            // a kernel does fewer operations than the sizes say
+  bool others = false;           // a kernel does other operations than the sizes say
   std::uint32_t call = kNone;
   Nanos first = 0;  // start of its first kernel
   double kernels = 0;
+  double products = 0;  // of them, those that multiply matrices on their own
   double time_ns = 0;
   double covered_ns = 0;  // in kernels of classes that multiply
   UsedUnits units;
@@ -206,11 +207,13 @@ class ShapeFinder : Finder {
       if (instance.time_ns == 0) instance.first = trace_.ops.start[op];
       instance.time_ns += length;
       ++instance.kernels;
+      // The parts of a sum that was split are one product.
+      if (kernel.name == "matrix" && !kernel.Has("split-k")) ++instance.products;
       if (multiplies) instance.covered_ns += length;
       if (kernel.tensor_core == 1) instance.units.tensor_ns += length;
       if (kernel.tensor_core == 0) instance.units.plain_ns += length;
       if (kernel.precision == "tf32") instance.units.tf32_ns += length;
-      instance.fewer = instance.fewer || kernel.Has("fewer-operations");
+      instance.others = instance.others || kernel.Has("other-operations");
       if (length > instance.longest_ns) {
         instance.longest_ns = length;
         instance.shape = shape;
@@ -244,11 +247,16 @@ class ShapeFinder : Finder {
       hints.type = TypeInKernelName(trace_.strings[trace_.shapes[instance.shape].name]);
     }
     hints.kernel_class = kernel.name;
+    hints.products = instance.products;
     const auto output = output_of_row_.find(instance.row);
     if (output != output_of_row_.end()) {
       hints.output = &trace_.operator_inputs[output->second].tensors[0].sizes;
     }
-    const Given key = {name, inputs, hints.type, &kernel.name,
+    const Given key = {name,
+                       inputs,
+                       hints.type,
+                       &kernel.name,
+                       instance.products > 1,
                        output == output_of_row_.end() ? std::uint32_t{kNone} : output->second};
     const auto [found, is_new] = works_.try_emplace(key);
     if (is_new) {
@@ -265,7 +273,7 @@ class ShapeFinder : Finder {
       const std::optional<ShapeWork> work = WorkOfInstance(instance);
       if (!work || work->flops <= 0 || work->bytes <= 0) continue;
       const std::string& name = trace_.strings[operators_.name[instance.row]];
-      if (instance.fewer) {
+      if (instance.others) {
         Drop(name + " " + work->shape, 1, instance.time_ns);
         continue;
       }
@@ -344,7 +352,8 @@ class ShapeFinder : Finder {
   }
 
   // What tells the work of a call.
-  using Given = std::tuple<StringId, std::uint32_t, ElementType, const std::string*, std::uint32_t>;
+  using Given =
+      std::tuple<StringId, std::uint32_t, ElementType, const std::string*, bool, std::uint32_t>;
 
   const Hardware& hardware_;
   Roof roof_;

@@ -41,7 +41,7 @@ WorkKind KindOf(Flow flow) {
       return WorkKind::kPooling;
     case Flow::kLists:
     case Flow::kFused:
-    case Flow::kNormOfList:
+    case Flow::kOneWay:
       return WorkKind::kOptimizer;
   }
   return WorkKind::kElementwise;
@@ -110,6 +110,22 @@ std::optional<ShapeWork> Softmax(const Call& call, const MemoryFormula& formula)
                    gradient ? 2 * x * again + x : again * x + x);
   if (work && row > 0) work->trait = RowTrait(call, Product(sizes) / row, row);
   return work;
+}
+
+// Elements that are left where the dimensions that argument 1 lists are reduced; 0 where it does
+// not tell, or lists none.
+double ReducedElements(const Call& call) {
+  const Sizes& sizes = call.Tensor(0).sizes;
+  if (!call.Tensor(1).sizes.empty()) return 0;
+  const auto rank = static_cast<std::int64_t>(sizes.size());
+  double left = Product(sizes);
+  const Sizes dimensions = call.AllOf(1);
+  for (std::int64_t d : dimensions) {
+    if (d < 0) d += rank;
+    if (d < 0 || d >= rank || sizes[static_cast<std::size_t>(d)] <= 0) return 0;
+    left /= static_cast<double>(sizes[static_cast<std::size_t>(d)]);
+  }
+  return dimensions.empty() ? 0 : left;
 }
 
 std::optional<ShapeWork> Lookup(const Call& call, const MemoryFormula& formula) {
@@ -190,8 +206,9 @@ std::optional<ShapeWork> Gradient(const Call& call, const MemoryFormula& formula
 std::optional<ShapeWork> Resize(const Call& call, const MemoryFormula& formula) {
   const Sizes& in = call.Tensor(0).sizes;
   const Sizes to = call.AllOf(formula.at);
-  if (in.size() < 3 || to.size() + 2 != in.size()) return {};
-  const double out = static_cast<double>(in[0] * in[1]) * Product(to);
+  if (in.size() < 3 || (to.size() + 2 != in.size() && to.size() != in.size())) return {};
+  const double images = to.size() == in.size() ? 1 : static_cast<double>(in[0] * in[1]);
+  const double out = images * Product(to);
   return Made(call, KindOf(formula.flow), 0, out, call.Bytes(0) + out * ElementBytes(call.Type(0)));
 }
 
@@ -212,7 +229,7 @@ std::optional<ShapeWork> Lists(const Call& call, Flow flow) {
   }
   auto written = static_cast<double>(first.list_elements);
   if (flow == Flow::kFused) written *= std::max(1.0, lists - 1);  // all but the gradients
-  if (flow == Flow::kNormOfList) written = 0;
+  if (flow == Flow::kOneWay) written = 0;
   ShapeWork work;
   work.kind = WorkKind::kOptimizer;
   work.type = type;
@@ -244,15 +261,23 @@ std::optional<ShapeWork> MemoryWork(const Call& call, const MemoryFormula& formu
       return Softmax(call, formula);
     case Flow::kReduce:
     case Flow::kPoolAll: {
-      auto work = Made(call, KindOf(formula.flow), 0, elements, x + call.Bytes(1));
+      const bool reduces = formula.flow == Flow::kReduce;
+      const double made = reduces ? ReducedElements(call) * ElementBytes(call.Type(0)) : 0;
+      auto work = Made(call, KindOf(formula.flow), 0, elements, x + call.Bytes(1) + made);
       if (work && !call.Tensor(0).sizes.empty()) {
         const auto last = static_cast<double>(call.Tensor(0).sizes.back());
         work->trait = RowTrait(call, elements / std::max(1.0, last), last);
       }
       return work;
     }
-    case Flow::kScan:
-      return Made(call, KindOf(formula.flow), 0, elements, 2 * x);
+    case Flow::kScan: {
+      // Integers and truth values are summed up in 64 bits.
+      const ElementType type = call.Type(0);
+      const bool counts = type >= ElementType::kInt16 && type <= ElementType::kBool;
+      const bool widens = counts || type == ElementType::kInt8;
+      constexpr double kSumBytes = 8;
+      return Made(call, KindOf(formula.flow), 0, elements, x + (widens ? elements * kSumBytes : x));
+    }
     case Flow::kSort:
       return Made(call, KindOf(formula.flow), 0, elements, 2 * x + 8 * elements);
     case Flow::kJoin:
@@ -267,8 +292,10 @@ std::optional<ShapeWork> MemoryWork(const Call& call, const MemoryFormula& formu
     }
     case Flow::kScatter: {
       if (call.Tensor(formula.at).sizes.empty()) return {};
+      // The positions, one for a row or for each element, stand in front of the rows.
       const double rows = Product(call.Tensor(formula.at).sizes);
-      return Made(call, KindOf(formula.flow), formula.at, rows, 3 * call.Bytes(formula.at));
+      return Made(call, KindOf(formula.flow), formula.at, rows,
+                  3 * call.Bytes(formula.at) + call.Bytes(formula.at - 1));
     }
     case Flow::kTableGrad: {
       const auto table = call.Number(formula.at);
@@ -285,7 +312,7 @@ std::optional<ShapeWork> MemoryWork(const Call& call, const MemoryFormula& formu
       return Resize(call, formula);
     case Flow::kLists:
     case Flow::kFused:
-    case Flow::kNormOfList:
+    case Flow::kOneWay:
       return Lists(call, formula.flow);
   }
   return {};

@@ -65,7 +65,8 @@ ShapeWork Counted(const Call& call, const Dimensions& d, ElementType type, doubl
   ShapeWork work;
   work.kind = WorkKind::kProduct;
   work.type = type;
-  work.flops = 2 * d.batch * d.m * d.n * d.k;
+  // A complex product is four real ones.
+  work.flops = (IsComplex(type) ? 8 : 2) * d.batch * d.m * d.n * d.k;
   work.bytes = operand_bytes + d.batch * d.m * d.n * ResultBytes(call, type);
   work.narrow = std::min(d.m, d.n);
   if (d.batch == 1) work.uses = work.narrow;
@@ -117,7 +118,7 @@ std::optional<ShapeWork> Vector(const Call& call, int a) {
   work.type = call.Type(a);
   const double bytes = ElementBytes(work.type);
   if (bytes == 0) return {};
-  work.flops = 2 * Product(matrix);
+  work.flops = (IsComplex(work.type) ? 8 : 2) * Product(matrix);
   work.bytes = (Elements(call.Tensor(a)) + static_cast<double>(matrix[0] + matrix[1])) * bytes;
   work.shape = fmt::format("{} x {}", Words(matrix), Words(vector));
   work.uses = work.narrow = 1;
@@ -143,6 +144,7 @@ std::optional<ShapeWork> Flattened(const Call& call, int a, int b, bool transpos
   d.m = Product(left) / static_cast<double>(k) / matrices;
   if (d.m < 1) return {};
   ShapeWork work = Counted(call, d, type, (call.Bytes(a) + call.Bytes(b)) * Packed(type));
+  work.type = call.ProductType(a, b);
   work.shape = fmt::format("{} x {}", Words(left), Words(right));
   return work;
 }
@@ -164,12 +166,13 @@ std::optional<ShapeWork> Grouped(const Call& call, int a, int b, bool transposed
   d.m = static_cast<double>(left[0]);
   d.n = static_cast<double>(n);
   d.k = static_cast<double>(k) * Packed(type);
-  const double weights = groups * static_cast<double>(k * n) * ElementBytes(type);
+  const double weights = groups * static_cast<double>(k * n) * ElementBytes(call.Type(b));
   ShapeWork work = Counted(call, d, type, (call.Bytes(a) + weights) * Packed(type));
   work.uses = std::min(d.m / groups, d.n);
   work.tiles = groups * call.limits().Tiles(d.m / groups, d.n);
   work.shape = fmt::format("{} x {}", Words(left), Words(right));
   work.trait = "grouped";
+  work.type = call.ProductType(a, b);
   return work;
 }
 
@@ -188,7 +191,7 @@ std::optional<ShapeWork> Any(const Call& call, int a, int b) {
 
 // Packed integers and places are no operands.
 bool IsOperand(ElementType type) {
-  return type >= ElementType::kFloat64 && type <= ElementType::kFloat4;
+  return (type >= ElementType::kFloat64 && type <= ElementType::kFloat4) || IsComplex(type);
 }
 
 // Two tensors of an operator whose sizes fit as the operands of a product.
@@ -204,21 +207,33 @@ struct UnnamedPair {
   }
 };
 
-// Nothing where the sizes do not fit, or where a tensor that is no result is larger than an
-// operand: that one is an operand, and these are its scales.
+// Whether a tensor beside two operands and their result leaves open what the operands are: it is
+// larger than one of them, and no scale of the other, or it fits both of them, as rows fit two
+// matrices of weights.
+bool IsThirdOperand(const Call& call, int other, int a, int b) {
+  constexpr double kMostScales = 1.0 / 8;  // a byte for 16 values of four bits
+  const auto [less, more] = std::minmax({call.Bytes(a), call.Bytes(b)});
+  if (call.Bytes(other) > less && call.Bytes(other) > more * kMostScales) return true;
+  return IsOperand(call.Type(other)) && Any(call, other, a) && Any(call, other, b);
+}
+
+// Nothing where the sizes do not fit, or do not tell which tensors the operands are.
 std::optional<UnnamedPair> PairOf(const Call& call, const std::vector<int>& matrices, int a,
                                   int b) {
   if (!IsOperand(call.Type(a)) || !IsOperand(call.Type(b))) return {};
+  // No units multiply 32 bits by 16: these are scales, weights of experts, or sums.
+  const auto [narrow, wide] = std::minmax({ElementBytes(call.Type(a)), ElementBytes(call.Type(b))});
+  if (narrow <= 2 && wide >= 4) return {};
   const std::optional<ShapeWork> work = Any(call, a, b);
   if (!work) return {};
   UnnamedPair pair = {.work = *work, .alike = call.Type(a) == call.Type(b)};
-  const double result = work->flops / (2 * work->depth);
+  const double result = work->flops / ((IsComplex(work->type) ? 8 : 2) * work->depth);
   for (const int other : matrices) {
     if (other == a || other == b) continue;
     if (Product(call.Tensor(other).sizes) == result) {
       pair.result_given = true;
       pair.result_first = pair.result_first || other < a;
-    } else if (call.Bytes(other) > std::min(call.Bytes(a), call.Bytes(b))) {
+    } else if (IsThirdOperand(call, other, a, b)) {
       return {};
     }
   }
@@ -248,6 +263,8 @@ std::optional<ShapeWork> ProductWork(const Call& call, const ProductFormula& for
 }
 
 std::optional<ShapeWork> UnnamedProduct(const Call& call) {
+  // Several products, of which sizes tell one.
+  if (call.hints().products > 1) return {};
   std::vector<int> matrices;
   for (int i = 0; i < call.tensors(); ++i) {
     if (call.Tensor(i).sizes.size() >= 2 && ElementBytes(call.Type(i)) > 0) matrices.push_back(i);
@@ -290,8 +307,9 @@ std::optional<ShapeWork> ExpertsWork(const Call& call) {
                     (w1[1] == 2 * w2[2] || w1[1] == w2[2]);
   ShapeWork work;
   work.kind = WorkKind::kExperts;
-  work.type = call.Type(up);
-  const double bytes = ElementBytes(work.type);
+  // Tokens meet FP8 in FP8; eight bits of integers are mostly unpacked.
+  work.type = call.Type(up) == ElementType::kInt8 ? call.ProductType(x, up) : call.Type(up);
+  const double bytes = ElementBytes(call.Type(up));
   if (!fits || bytes == 0 || tokens <= 0 || each <= 0 || each > experts) return {};
   const double weights = static_cast<double>(w1[1] + w2[2]) * hidden;  // of one expert
   work.flops = 2 * tokens * each * weights;

@@ -12,15 +12,30 @@ bool IsOf(const Call& call, std::string_view family) {
   return call.limits().knowledge.IsOfFamily(FamilyKind::kOperator, family, call.name());
 }
 
+// A mask is the largest tensor only where nothing is as large.
 double Largest(const Call& call, int* which) {
   double most = 0;
   *which = -1;
   for (int i = 0; i < call.tensors(); ++i) {
     if (call.Tensor(i).sizes.empty()) continue;
     const double elements = Product(call.Tensor(i).sizes);
-    if (elements > most) most = elements, *which = i;
+    const bool instead_of_mask = elements == most && call.Type(*which) == ElementType::kBool;
+    if (elements > most || instead_of_mask) most = elements, *which = i;
   }
   return most;
+}
+
+// A function of autograd that a program defines: it makes its results, as PyTorch's operators do.
+bool IsFunction(const Call& call) {
+  return call.name().find("::") == std::string_view::npos && !IsOf(call, "compiled");
+}
+bool ReturnsResults(const Call& call) {
+  return call.name().starts_with("aten::") || IsFunction(call);
+}
+
+// Its backward pass is given the gradient alone: which tensors were saved is not recorded.
+bool HidesTensors(const Call& call) {
+  return IsFunction(call) && call.name().ends_with("Backward");
 }
 
 int FullSized(const Call& call, double elements) {
@@ -32,11 +47,19 @@ int FullSized(const Call& call, double elements) {
   return tensors;
 }
 
+double WidestFullSized(const Call& call, double elements) {
+  double most = 0;
+  for (int i = 0; i < call.tensors(); ++i) {
+    const auto& sizes = call.Tensor(i).sizes;
+    if (!sizes.empty() && Product(sizes) == elements) most = std::max(most, call.Bytes(i));
+  }
+  return most;
+}
+
 // Two tensors of one type, both of the full size, of a library whose operator is not known: one is
 // made of the other, or both are changed in place.
 bool MayWorkInPlace(const Call& call, int main, double elements) {
-  const bool known =
-      call.name().starts_with("aten::") || IsOf(call, "compiled") || IsOf(call, "given_result");
+  const bool known = ReturnsResults(call) || IsOf(call, "compiled") || IsOf(call, "given_result");
   if (known || FullSized(call, elements) != 2) return false;
   for (int i = 0; i < call.tensors(); ++i) {
     const OperatorTensor& tensor = call.Tensor(i);
@@ -78,8 +101,10 @@ bool IsFloat(ElementType type) {
   return type >= ElementType::kFloat64 && type <= ElementType::kFloat8;
 }
 
-// What PyTorch makes of two types: the wider one; floats before integers; of FP16 and bf16 neither.
+// What PyTorch makes of two types: the wider one; complex numbers before floats, and these before
+// integers; of FP16 and bf16 neither.
 ElementType Promoted(ElementType a, ElementType b) {
+  if (IsComplex(a) != IsComplex(b)) return IsComplex(a) ? a : b;
   if (IsFloat(a) != IsFloat(b)) return IsFloat(a) ? a : b;
   if (a != b && ElementBytes(a) == 2 && ElementBytes(b) == 2) return ElementType::kFloat32;
   return ElementBytes(a) >= ElementBytes(b) ? a : b;
@@ -87,6 +112,7 @@ ElementType Promoted(ElementType a, ElementType b) {
 
 ElementType TypeOfResult(const Call& call, int main) {
   ElementType type = call.Type(main);
+  if (!call.name().starts_with("aten::")) return type;  // tables and scales may be of another
   for (int i = 0; i < call.tensors(); ++i) {
     if (!call.Tensor(i).sizes.empty()) type = Promoted(type, call.Type(i));
   }
@@ -131,11 +157,12 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
     return work;
   }
   if (WorksInPlace(call, elements)) bytes += call.Bytes(main);
+  if (IsOf(call, "residual")) bytes += WidestFullSized(call, elements);
   const double given = bytes;
   // What is given one tensor of the full size reads it and writes another, or writes it again.
   const bool only_one =
       kind != WorkKind::kReduction && FullSized(call, elements) == 1 && !HalvesRows(call, main);
-  const bool makes_result = call.name().starts_with("aten::") || call.tensors() == 1 || only_one;
+  const bool makes_result = ReturnsResults(call) || call.tensors() == 1 || only_one;
   if (makes_result && call.name().ends_with('_')) {
     bytes += call.Bytes(0);
   } else if (makes_result) {
@@ -152,6 +179,7 @@ std::optional<ShapeWork> Map(const Call& call, WorkKind kind) {
 }  // namespace
 
 std::optional<ShapeWork> UnnamedMemoryWork(const Call& call) {
+  if (HidesTensors(call) || IsOf(call, "own_size")) return {};
   static constexpr auto kClasses = std::to_array<std::pair<std::string_view, WorkKind>>({
       {"elementwise", WorkKind::kElementwise},
       {"cast", WorkKind::kElementwise},
@@ -163,6 +191,10 @@ std::optional<ShapeWork> UnnamedMemoryWork(const Call& call) {
   });
   for (const auto& [name, kind] : kClasses) {
     if (call.hints().kernel_class == name) return Map(call, kind);
+  }
+  // Updates of one parameter; libraries give theirs state in formats of their own.
+  if (call.hints().kernel_class == "optimizer" && call.name().starts_with("aten::")) {
+    return Map(call, WorkKind::kOptimizer);
   }
   // Compiled reductions are given what they write.
   if (call.hints().kernel_class == "reduction" && IsOf(call, "compiled")) {

@@ -213,8 +213,25 @@ TEST_CASE("a softmax goes along the dimension that its argument says") {
 
 TEST_CASE("sums read, scans and sorts read and write, lists are joined") {
   CHECK(WorkOf("aten::sum", Given({{100, 100}}, kBf16))->bytes == 2e4);
+  // A sum over one dimension leaves a tensor.
+  const auto sum = [](const std::string& over) {
+    return WorkOf("aten::sum", Given({{2, 100, 50}, {}, {}, {}}, kBf16, {"", over, "False", ""}))
+        ->bytes;
+  };
+  CHECK(sum("[0]") == 2e4 + 1e4);
+  CHECK(sum("[-1, 1]") == 2e4 + 2 * 2);
+  CHECK(sum("[3]") == 2e4);
+  CHECK(sum("") == 2e4);
   CHECK(WorkOf("aten::mse_loss", Given({{100, 100}, {100, 100}}, kBf16))->bytes == 4e4);
   CHECK(WorkOf("aten::cumsum", Given({{100, 100}}, kBf16))->bytes == 4e4);
+  // Statistics of the batch norm that spans ranks, in both directions.
+  CHECK(WorkOf("aten::batch_norm_stats", Given({{10, 100, 10}, {}}, kBf16))->bytes == 2e4);
+  CHECK(WorkOf("aten::batch_norm_backward_reduce",
+               Given({{10, 100, 10}, {10, 100, 10}, {100}}, kBf16))
+            ->bytes == 4e4);
+  // Integers and masks are summed up in 64 bits.
+  CHECK(WorkOf("aten::cumsum", Given({{100, 100}}, ElementType::kBool))->bytes == 9e4);
+  CHECK(WorkOf("aten::cumsum", Given({{100, 100}}, ElementType::kInt32))->bytes == 12e4);
   CHECK(WorkOf("aten::sort", Given({{100, 100}}, kBf16))->bytes == 4e4 + 8e4);  // and positions
   OperatorInputs joined;
   joined.tensors = {ListOf(3, 5000, kBf16), {}};
@@ -269,7 +286,13 @@ TEST_CASE("rows that are added to a table: read, and read and written there") {
     const auto work = WorkOf(
         name, Typed({{{500, 20}, kFp32}, {{}, {}}, {{7}, ElementType::kInt64}, {{7, 20}, kFp32}}));
     REQUIRE(work);
-    CHECK(work->bytes == 3.0 * 4 * 7 * 20);
+    CHECK(work->bytes == 3.0 * 4 * 7 * 20 + 8 * 7);
+    // A position for each element.
+    CHECK(
+        WorkOf(
+            name,
+            Typed({{{500, 20}, kFp32}, {{}, {}}, {{7, 20}, ElementType::kInt64}, {{7, 20}, kFp32}}))
+            ->bytes == (3.0 * 4 + 8) * 7 * 20);
     CHECK_FALSE(WorkOf(name, Typed({{{500, 20}, kFp32}, {{}, {}}, {{7}, ElementType::kInt64}})));
   }
   // The gradient of a table of 1000 rows is written whole.
@@ -339,6 +362,14 @@ TEST_CASE("an image is resized to the size that is given") {
         4.0 * 8 * 20 * 30);
   CHECK(resized("aten::upsample_trilinear3d", {4, 8, 10, 20, 3}, "[20, 30, 5]")->bytes ==
         2.0 * 4 * 8 * (10 * 20 * 3 + 20 * 30 * 5));
+  CHECK(resized("aten::upsample_linear1d", {4, 8, 10}, "[20]")->bytes == 2.0 * 4 * 8 * (10 + 20));
+  // The gradient becomes an image of the size that the input had.
+  const auto gradient = [](const Sizes& in, const std::string& to) {
+    return WorkOf("aten::upsample_bilinear2d_backward",
+                  Given({in}, kBf16, {"", "[20, 30]", to, "False"}));
+  };
+  CHECK(gradient({4, 8, 20, 30}, "[4, 8, 10, 20]")->bytes == 2.0 * 4 * 8 * (20 * 30 + 10 * 20));
+  CHECK_FALSE(gradient({4, 8, 20, 30}, ""));
   CHECK_FALSE(resized("aten::upsample_nearest2d", {4, 8, 10, 20}, "[20]"));
   CHECK_FALSE(resized("aten::upsample_nearest2d", {4, 8}, ""));
 }
@@ -354,6 +385,7 @@ TEST_CASE("an optimizer reads all lists and writes all but the gradients") {
   CHECK(adam->shape == "3 tensors, 1000 elements");
   const auto norm = WorkOf("aten::_foreach_norm", inputs);
   CHECK(norm->bytes == 4.0 * 3000);
+  CHECK(WorkOf("aten::_foreach_zero_", inputs)->bytes == 4.0 * 3000);
   const auto add = WorkOf("aten::_foreach_add_", inputs);
   CHECK(add->bytes == 4.0 * (3000 + 1000));
   CHECK(WorkOf("aten::_amp_foreach_non_finite_check_and_unscale_", inputs)->bytes ==
@@ -431,6 +463,66 @@ TEST_CASE("what is not known by name is told by the class of its kernels") {
   CHECK(kind("reduction", "triton_red_fused_sum_0") == "reduction");
   CHECK(kind("other") == "none");
   CHECK(kind("") == "none");
+}
+
+TEST_CASE("what sizes do not tell is not counted") {
+  CallHints copy;
+  copy.kernel_class = "copy";
+  CHECK_FALSE(WorkOf("aten::repeat_interleave", Given({{1000}}, ElementType::kInt64), copy));
+  // The backward pass of a function that a program defines: what it saved is not recorded.
+  CallHints norm;
+  norm.kernel_class = "normalization";
+  CHECK(WorkOf("FusedNorm", Given({{100, 64}}, kBf16), norm));
+  CHECK_FALSE(WorkOf("FusedNormBackward", Given({{100, 64}}, kBf16), norm));
+}
+
+TEST_CASE("functions of autograd make their results, of the type of their largest tensor") {
+  CallHints elementwise;
+  elementwise.kernel_class = "elementwise";
+  const Sizes all = {100, 64};
+  CHECK(WorkOf("SiLUMulFunction", Given({all, all}, kBf16), elementwise)->bytes == 3.0 * 2 * 6400);
+  CHECK(WorkOf("lib::rope", Typed({{all, kBf16}, {{64}, kFp32}}), elementwise)->bytes ==
+        2.0 * 2 * 6400 + 4 * 64);
+}
+
+TEST_CASE("a sum that is written beside the normalized result counts") {
+  CallHints norm;
+  norm.kernel_class = "normalization";
+  const Sizes all = {100, 64};
+  const auto work = WorkOf("_C::fused_add_rms_norm_static_fp8_quant",
+                           Typed({{all, ElementType::kFloat8}, {all, kBf16}, {all, kBf16}}), norm);
+  REQUIRE(work);
+  CHECK(work->bytes == 6400.0 * (1 + 2 + 2 + 2));
+}
+
+TEST_CASE("an update of one parameter moves what it is given") {
+  CallHints optimizer;
+  optimizer.kernel_class = "optimizer";
+  const Sizes all = {100, 64};
+  CHECK(WorkOf("aten::addcdiv_", Given({all, all, all, {}}, kFp32), optimizer)->bytes ==
+        4.0 * 4 * 6400);
+  CHECK_FALSE(WorkOf("bitsandbytes::optimizer_update", Given({all, all}, kFp32), optimizer));
+}
+
+TEST_CASE("a choice by a mask is of the type of what is chosen") {
+  CallHints elementwise;
+  elementwise.kernel_class = "elementwise";
+  const Sizes all = {100, 64};
+  const auto work = WorkOf(
+      "aten::where", Typed({{all, ElementType::kBool}, {all, kBf16}, {all, kBf16}}), elementwise);
+  REQUIRE(work);
+  CHECK(work->type == kBf16);
+  CHECK(work->bytes == 6400.0 * (1 + 2 + 2 + 2));
+}
+
+TEST_CASE("complex numbers are two values") {
+  CallHints elementwise;
+  elementwise.kernel_class = "elementwise";
+  const Sizes all = {100, 64};
+  const auto complex = ElementType::kComplex64;
+  CHECK(WorkOf("aten::mul", Given({all, all}, complex), elementwise)->bytes == 3.0 * 8 * 6400);
+  CHECK(WorkOf("aten::mul", Typed({{all, complex}, {all, ElementType::kFloat64}}), elementwise)
+            ->bytes == (8.0 + 8 + 8) * 6400);
 }
 
 TEST_CASE("compiled kernels that combine two tensors of the full size write one of them") {

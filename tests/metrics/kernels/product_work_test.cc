@@ -127,6 +127,71 @@ TEST_CASE("scales of quantized operands are none of the two matrices") {
   CHECK(product({{{48, 64}, kBf16}, {{64, 8}, kInt32}, {{2, 64}, kBf16}}) == "unknown");
 }
 
+TEST_CASE("rows and two matrices of weights are no pair") {
+  CallHints matrix;
+  matrix.kernel_class = "matrix";
+  CHECK_FALSE(WorkOf("lib::dual_gemm", Given({{48, 64}, {80, 64}, {}, {80, 64}}, kBf16), matrix));
+  CHECK_FALSE(WorkOf("lib::dual_gemm", Given({{1, 64}, {80, 64}, {}, {80, 64}}, kBf16), matrix));
+  // Scales of a large operand may be larger than one row.
+  const auto row = WorkOf("lib::gemm",
+                          Typed({{{1, 64}, ElementType::kFloat8},
+                                 {{1, 2}, kFp32},
+                                 {{4096, 64}, ElementType::kFloat8},
+                                 {{32, 2}, kFp32}}),
+                          matrix);
+  REQUIRE(row);
+  CHECK(row->flops == 2.0 * 64 * 4096);
+}
+
+TEST_CASE("operands of two types are multiplied in the one that the kernel names, else the wider") {
+  CallHints matrix;
+  matrix.kernel_class = "matrix";
+  const auto inputs = Typed({{{48, 32}, kBf16}, {{80, 32}, ElementType::kFloat8}});
+  const auto unknown = WorkOf("lib::gemm", inputs, matrix);
+  REQUIRE(unknown);
+  CHECK(unknown->type == kBf16);
+  matrix.type = ElementType::kFloat8;
+  const auto quantized = WorkOf("lib::gemm", inputs, matrix);
+  REQUIRE(quantized);
+  CHECK(quantized->type == ElementType::kFloat8);
+  CHECK(quantized->bytes == 2.0 * 48 * 32 + 80 * 32 + 2.0 * 48 * 80);
+  CHECK_FALSE(WorkOf("lib::moe", Typed({{{48, 32}, kBf16}, {{80, 32}, kFp32}}), matrix));
+}
+
+TEST_CASE("bytes are pairs of four-bit values where the kernel multiplies those") {
+  constexpr ElementType kByte = ElementType::kInt8;
+  CallHints matrix;
+  matrix.kernel_class = "matrix";
+  matrix.type = ElementType::kFloat4;
+  const auto work = WorkOf("lib::fp4_gemm",
+                           Typed({{{48, 32}, kByte},
+                                  {{80, 32}, kByte},
+                                  {{48, 4}, kByte},
+                                  {{80, 4}, kByte},
+                                  {{48, 80}, kBf16}}),
+                           matrix);
+  REQUIRE(work);
+  CHECK(work->type == ElementType::kFloat4);
+  CHECK(work->flops == 2.0 * 48 * 80 * 64);
+  CHECK(work->bytes == 48.0 * 32 + 80 * 32 + 2.0 * 48 * 80);
+}
+
+TEST_CASE("an operator that multiplies several times is told by its name alone") {
+  CallHints matrix;
+  matrix.kernel_class = "matrix";
+  matrix.products = 3;
+  CHECK_FALSE(WorkOf("LinearLossFunction", Given({{48, 32}, {80, 32}}, kBf16), matrix));
+  matrix.products = 1;
+  CHECK(WorkOf("LinearLossFunction", Given({{48, 32}, {80, 32}}, kBf16), matrix));
+}
+
+TEST_CASE("a complex product is four real ones") {
+  const auto work = WorkOf("aten::mm", Given({{48, 32}, {32, 80}}, ElementType::kComplex64));
+  REQUIRE(work);
+  CHECK(work->flops == 8.0 * 48 * 32 * 80);
+  CHECK(work->bytes == 8.0 * (48 * 32 + 32 * 80 + 48 * 80));
+}
+
 TEST_CASE("a batch by one matrix is one product") {
   const auto work = WorkOf("aten::matmul", Given({{10, 64, 32}, {32, 128}}, kFp32));
   REQUIRE(work);

@@ -183,20 +183,23 @@ TEST_CASE("ranges of operators serve as operators do; kernels tell the type") {
   CHECK(shapes.rows[0].achieved_share == Approx(0.7342).epsilon(1e-3));
 }
 
-TEST_CASE("convolutions by fewer operations are left out; an unknown GPU has no roof") {
+TEST_CASE(
+    "kernels of other operations than the sizes say are left out; an unknown GPU has no roof") {
   SizedStory s;
   s.story.Device("Some GPU", 10)
       .Launch("volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1", {12_us, 14_us},
               {20_us, 220_us})
-      .Launch(kMatrixBf16, {32_us, 34_us}, {300_us, 900_us});
+      .Launch(kMatrixBf16, {32_us, 34_us}, {300_us, 900_us})
+      .Launch("cutlass_80_tensorop_s1688gemm_3xtf32_128x128", {52_us, 54_us}, {1000_us, 1500_us});
   s.Operator("aten::mm", {10_us, 16_us}, {{4096, 4096}, {4096, 4096}})
-      .Operator("aten::mm", {30_us, 36_us}, {{512, 512}, {512, 512}});
+      .Operator("aten::mm", {30_us, 36_us}, {{512, 512}, {512, 512}})
+      .Operator("aten::mm", {50_us, 56_us}, {{4096, 4096}, {4096, 4096}});
   const ShapeRows& shapes = s.Analyze().shapes;
   REQUIRE(shapes.rows.size() == 1);
   CHECK(shapes.rows[0].flops == 2.0 * 512 * 512 * 512);
   CHECK(shapes.rows[0].peak == -1);
   CHECK(shapes.rows[0].bound.empty());
-  CHECK(shapes.dropped == 1);
+  CHECK(shapes.dropped == 2);
 }
 
 TEST_CASE("each group of slow rows has a loss of its own, up to what good libraries reach") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "engine/metrics/losses/copies/answered_uploads.h"
 
@@ -65,17 +66,39 @@ class UploadFinder : Finder {
     return phase == Phase::kDataLoading || phase == Phase::kTransfer;
   }
 
+  // Sizes of which most uploads follow a download of as many bytes in the same step: the host keeps
+  // for the GPU what does not fit there (activations, states), and nothing of that is constant.
+  std::set<std::int64_t> SwappedSizes() const {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::int64_t> away;
+    std::map<std::int64_t, std::int64_t> swapped;  // more than not, by size
+    for (const std::uint32_t op : copies_) {
+      const std::uint32_t step = steps_.At(trace_.ops.start[op]);
+      if (step == kNone) continue;
+      std::int64_t& kept = away[{trace_.ops.device[op], step, Bytes(op)}];
+      if (trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost) ++kept;
+      if (!IsUpload(op)) continue;
+      swapped[Bytes(op)] += kept > 0 ? 1 : -1;
+      kept = std::max<std::int64_t>(0, kept - 1);
+    }
+    std::set<std::int64_t> sizes;
+    for (const auto& [size, more] : swapped) {
+      if (more > 0) sizes.insert(size);
+    }
+    return sizes;
+  }
+
   // Uploads whose size comes back in most steps. Those that nothing holds back run ahead of their
   // steps, and are done long before the end.
   void FindRecurring() {
     const auto least = BytesOf("copy.repeated_bytes");
     const std::set<std::int64_t> answered =
         AnsweredSizes(run_, static_cast<double>(steps_.steady_count()) * Devices());
+    const std::set<std::int64_t> swapped = SwappedSizes();
     std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::uint32_t>> by_step_size;
     std::map<std::int64_t, std::set<std::size_t>> steps_with;
     for (const std::uint32_t op : copies_) {
       const std::uint32_t step = steps_.At(trace_.ops.start[op]);
-      if (!IsUpload(op) || step == kNone) continue;
+      if (!IsUpload(op) || step == kNone || swapped.contains(Bytes(op))) continue;
       if (Bytes(op) < least || in_series_[op] != 0 || IsNamedBatch(op) ||
           answered.contains(Bytes(op))) {
         ++others_;  // tokens, indices: a batch may be small

@@ -219,7 +219,8 @@ class KernelFinder : Finder {
       if (!reached.any || end > reached.end) reached = {end, i, true};
     }
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
-      if (room_.IsLeftBy(kernels_[i]))
+      // Collectives need few SMs by nature: what they leave is for computing beside them.
+      if (room_.IsLeftBy(kernels_[i]) && !run_.IsComm(kernels_[i]))
         result_.narrow_ns += static_cast<double>(std::max<Nanos>(0, alone[i]));
     }
     result_.concurrency = busy > 0 ? sum / busy : 0;
@@ -260,7 +261,8 @@ class KernelFinder : Finder {
   // matmul, softmax with what stands around it, matmul: the scores are written and read again.
   void Attention() {
     LossBuilder loss(basis_);
-    const ShapeSet softmaxes = Named({"softmax"});
+    const ShapeSet softmaxes = run_.names.Shapes(
+        [](const KernelClass& c) { return c.name == "softmax" && !c.Has("over-classes"); });
     const ShapeSet products = Named({"matrix"});
     const ShapeSet between =
         Named({"elementwise", "cast", "copy", "softmax", "random", "transpose"});

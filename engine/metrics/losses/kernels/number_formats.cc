@@ -36,7 +36,8 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
     return c.name == "matrix" || c.name == "convolution";
   };
   const ShapeSet halves = names.Shapes([&](const KernelClass& c) {
-    return c.name == "matrix" && (c.precision == "bf16" || c.precision == "fp16");
+    const bool half = c.precision == "bf16" || c.precision == "fp16";
+    return c.name == "matrix" && half && !c.Has("packed-weights");
   });
   const ShapeSet eighths = names.Shapes([&](const KernelClass& c) {
     return is_product(c) && (c.precision == "fp8" || c.precision == "fp4" || c.precision == "int8");

@@ -75,6 +75,20 @@ class SlowStepFinder : Finder {
     return exposed / static_cast<Nanos>(run_.active_devices.size());
   }
 
+  // What the extra copies of a step are called: by the phase that they lie in, such as a
+  // checkpoint.
+  std::string ExtraCopiesAs(std::size_t of_step) const {
+    std::map<std::string, double> by_name;
+    for (const auto& [op, step] : extra_copies_) {
+      if (step != of_step) continue;
+      const Phase phase = phases_.OfOp(run_, op);
+      by_name[phase >= Phase::kEvaluation ? PhaseName(phase)
+                                          : "copies that other steps do not make"] +=
+          static_cast<double>(Length(op));
+    }
+    return Largest(by_name);
+  }
+
   // What each of these steps copies to the host and a usual step does not, in bytes.
   double ExtraDownloads(const std::vector<std::size_t>& steps) const {
     double bytes = 0;
@@ -172,7 +186,7 @@ class SlowStepFinder : Finder {
     loss->Count(step.start, 0, left);
     const Nanos copying = std::min(left, HideCopies(number, loss));
     left -= copying;
-    if (copying > 0) (*what)["copies that other steps do not make"] += static_cast<double>(copying);
+    if (copying > 0) (*what)[ExtraCopiesAs(number)] += static_cast<double>(copying);
     const Nanos idle = std::min(left, std::max<Nanos>(0, IdleIn(step) - usual_idle_));
     left -= idle;
     ClaimIdle(step, idle, loss, what);

@@ -177,6 +177,32 @@ TEST_CASE("layers that each wait for their weights are offloaded, few as they ma
         Approx(static_cast<double>(run->run.steps.steady_count() * bare)).epsilon(0.15));
 }
 
+TEST_CASE("what a step put away before comes back: it is no constant") {
+  // Activations of four layers leave in the forward pass, and return, the last one first.
+  const auto trained = [](bool away) {
+    TraceBuilder trace;
+    for (int s = 0; s < kSteps; ++s) {
+      const Nanos begin = s * kStep;
+      trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+      Nanos call = begin, gpu = begin + 10'000;
+      for (int layer = 0; layer < 8; ++layer) {
+        const bool backward = layer >= 4;
+        const Interval at = {call, call + 1'000};
+        const Interval copy = {gpu, gpu + 1'500'000};
+        if (backward) trace.CopyToGpu(64_MiB, MemoryKind::kPinned, at, copy);
+        if (!backward && away) trace.CopyFromGpu(64_MiB, MemoryKind::kPinned, at, copy);
+        gpu += 1'501'000;
+        trace.Launch("layer", {call + 2'000, call + 3'000}, {gpu, gpu + 700'000});
+        gpu += 701'000;
+        call += 4'000;
+      }
+    }
+    return Analyzed(trace);
+  };
+  CHECK(trained(false)->copies.repeated.per_step == 4);
+  CHECK(trained(true)->copies.repeated.count == 0);
+}
+
 TEST_CASE("weights that run ahead of their steps recur, but not those of a first part of the run") {
   const auto sent_in = [](int steps) {
     const auto pinned = MemoryKind::kPinned;

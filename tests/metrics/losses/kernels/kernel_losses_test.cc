@@ -253,6 +253,7 @@ TEST_CASE("formats of numbers: double precision, and sixteen and eight bits of p
                   {kMatrixBf16, 20_us},
                   {"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x3_tn", 30_us},
                   {"sm90_xmma_gemm_e4m3e4m3_e4m3f32_f32_tn_n_tilesize128x128", 40_us},
+                  {"void marlin::Marlin<__nv_bfloat16, 256, 1, 8, 8, 4>(int4 const*)", 9_us},
                   {"turing_int8_i8816gemm_int8_128x128_ldg16_relu_stages_64x1_tn", 7_us},
                   {kMatrixFp32, 50_us}}));
   CHECK(Told(run->number_formats->fp64) == "1 times, 0 bytes, 10000 ns in all, 10000 ns lost");

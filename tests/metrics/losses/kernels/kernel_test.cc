@@ -136,6 +136,13 @@ TEST_CASE("a softmax at the end of a network is no attention") {
   const Analyzed run =
       Line().Add(kMatrixBf16, 20_us).Add(kSoftmax, 10_us).Add("layer_norm_kernel", 5_us).Run();
   CHECK(run->kernels.attention.count == 0);
+  // Nor is that of a loss, between the product of the last layer and those of the backward pass.
+  const Analyzed loss = Line()
+                            .Add(kMatrixBf16, 20_us)
+                            .Add("liger_cross_entropy_kernel", 10_us)
+                            .Add(kMatrixBf16, 20_us)
+                            .Run();
+  CHECK(loss->kernels.attention.count == 0);
 }
 
 TEST_CASE("what works on few values between kernels on many is a run of its own") {
@@ -165,6 +172,15 @@ TEST_CASE("a kernel with fewer blocks than SMs that runs alone has a small grid"
   CHECK(run->kernels.small_grid_fill == Approx(0.25));
   REQUIRE(run->kernels.small_grid_rows.size() == 1);
   CHECK(run->kernels.small_grid_rows[0].name == "narrow");
+}
+
+TEST_CASE(
+    "a collective leaves SMs free by nature, and is no small kernel that could run beside others") {
+  const Analyzed run = Line()
+                           .Add("narrow", 100_us, {.blocks = 25, .threads = 512})
+                           .Add(kAllReduce, 300_us, {.blocks = 8, .threads = 512})
+                           .Run();
+  CHECK(run->kernels.narrow_ns == 100e3);
 }
 
 TEST_CASE("more blocks shorten a kernel to what memory and its start leave") {

@@ -41,7 +41,7 @@ TEST_CASE("graphs: launches, their length, and the gaps before them") {
   CHECK(cut == 10 * 92_us);
 }
 
-TEST_CASE("kernels of graphs are no sequence that could become one, and long launches are slow") {
+TEST_CASE("kernels of graphs are no sequence that could become one, their launches no slow calls") {
   TraceBuilder story;
   Repeat(8, 1_ms, [&](int i, Nanos at) {
     story.Range("step " + std::to_string(i), {at, at + 950_us});
@@ -53,7 +53,26 @@ TEST_CASE("kernels of graphs are no sequence that could become one, and long lau
   });
   const Analyzed run(story);
   CHECK(run->launches.sequence_length == 1);
-  CHECK(run->launches.call_median_ns > 3'000);
+  CHECK(run->launches.call_median_ns == 3'000);
+  CHECK(run->graphs.call_median_ns == 200'000);
+}
+
+TEST_CASE("slow launches beside graphs do not cost what lies between the nodes of these") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    std::vector<Interval> nodes;  // a microsecond apart
+    for (int node = 0; node < 60; ++node)
+      nodes.push_back({at + 210_us + node * 10_us, at + 219_us + node * 10_us});
+    story.GraphNodes("gemm", {at, at + 200_us}, nodes);
+    story.Launch("sample", {at + 815_us, at + 855_us}, {at + 860_us, at + 900_us});
+  });
+  const Analyzed run(story);
+  CHECK(run->launches.slow_median_ns == 40'000);
+  const IntervalSet& lost = run->launches.slow.lost->by_device[0];
+  CHECK(lost.Total() > 0);
+  // The second step.
+  CHECK(lost.OverlapWith(1_ms + 220_us, 1_ms + 800_us) == 0);
 }
 
 TEST_CASE("graphs are no series where no steps say what belongs together") {

@@ -133,6 +133,25 @@ TEST_CASE("a slow step is told with what fills it") {
         PhaseName(Phase::kEvaluation));
 }
 
+TEST_CASE("copies of a slow step are called after the phase that they lie in") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 20; ++n) {
+    const Nanos end = at + 9_ms + (n == 12 ? 60_ms : 0);
+    story.Range("step", {at, end + 1_ms});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 9_ms});
+    if (n == 12) {
+      story.Range("save_checkpoint", {at + 9_ms, end + 20_us});
+      story.CopyFromGpu(800_MiB, MemoryKind::kPageable, {at + 9_ms, end + 10_us},
+                        {at + 9_ms + 10_us, end});
+    }
+    at = end + 1_ms;
+  }
+  const Analyzed run(story, kAuto);
+  REQUIRE(run->step_stats.outliers.size() == 1);
+  CHECK(run->step_stats.outliers[0].what == "checkpoint");
+}
+
 TEST_CASE("copies that usual steps do not make could run beside the kernels") {
   TraceBuilder story;
   Nanos at = 0;
