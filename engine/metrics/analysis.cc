@@ -218,7 +218,7 @@ const Replay& Analysis::replay() const {
   if (!replay_) {
     const bool on_demand = input.on_demand >= run.knowledge.Number("replay.on_demand");
     replay_ = std::make_unique<Replay>(run, times, idle, hand_overs,
-                                       LoaderPace{on_demand, input.needs_ns});
+                                       LoaderPace{on_demand, input.needs_ns, input.left_share});
   }
   return *replay_;
 }

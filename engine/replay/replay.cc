@@ -377,7 +377,11 @@ void Replay::Pass::Bound(Result* result) const {
     return static_cast<Nanos>(static_cast<double>(time) / graph_.scale_);
   };
   const Nanos floor = in_part(remedy_.floor_ns);
-  const Nanos loading = remedy_.data_ready ? 0 : in_part(graph_.loader_.needs_ns);
+  const LoaderPace& loader = graph_.loader_;
+  const auto behind =
+      static_cast<Nanos>(loader.left_share * static_cast<double>(result->length_ns));
+  const Nanos loading =
+      remedy_.data_ready || loader.needs_ns == 0 ? 0 : in_part(loader.needs_ns) + behind;
   const Nanos busiest = *std::max_element(device_busy_.begin(), device_busy_.end());
   const double length = static_cast<double>(std::max<Nanos>(1, result->length_ns));
   if (link > std::max({result->length_ns, floor, loading})) {

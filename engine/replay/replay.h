@@ -25,6 +25,7 @@ struct Polls;
 struct LoaderPace {
   bool on_demand = false;  // it begins a batch only when it is asked for one
   Nanos needs_ns = 0;      // all that is loaded in the window takes it so long; 0 unknown
+  double left_share = 0;   // of the window: steps that come only behind that
 };
 
 // What holds a run back when batches do not come as fast as they are needed.

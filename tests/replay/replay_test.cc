@@ -1,6 +1,7 @@
 // What a fix would win: the run again with the fix in it, until the next bound shows.
 #include "engine/replay/replay.h"
 
+#include "tests/support/all_ops.h"
 #include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
@@ -34,13 +35,6 @@ TraceBuilder Drained() {
     story.Launch("work", {call, call + 4_us}, {start, start + 200_us});
   }
   return story;
-}
-
-Remedy AllOps(const Analyzed& run, float factor) {
-  Remedy remedy;
-  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
-    remedy.scaled_ops.emplace_back(op, factor);
-  return remedy;
 }
 
 TEST_CASE("without a fix the replay gives the recorded window") {
@@ -440,20 +434,6 @@ TEST_CASE("training becomes no faster than the thread that receives its data; a 
   CHECK(bound == "the data loader");
   CHECK(GainBesideReceiver(false, &bound) > 30_ms);
   CHECK(bound != "the data loader");
-}
-
-TEST_CASE("workers that were never seen to rest set no pace") {
-  TraceBuilder story;
-  Repeat(20, 2_ms, [&](int, Nanos at) {
-    story.Range("step", {at, at + 1990_us});
-    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1950_us});
-    story.Sync({at + 10_us, at + 1960_us}, "cudaDeviceSynchronize");
-  });
-  story.Process("worker").Thread("pt_data_worker");
-  Repeat(20, 2_ms, [&](int, Nanos at) { story.OsCall("read", {at, at + 1_ms}); });
-  const Analyzed run(story, kAuto);
-  CHECK(run->input.needs_ns == 0);
-  CHECK(run->replay().Gain(AllOps(run, 0.1F)) > run.Window() / 2);
 }
 
 TEST_CASE("remedies join: two fixes together win at least what each wins alone") {

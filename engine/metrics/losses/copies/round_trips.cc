@@ -9,6 +9,7 @@
 #include "engine/metrics/losses/copies/copy.h"
 #include "engine/metrics/losses/directives.h"
 #include "engine/metrics/losses/ranks/mpi_waits.h"
+#include "engine/timeline/awaited.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
 
@@ -87,8 +88,9 @@ class RoundTripFinder : Finder {
 
   // Sizes that are pieces of a stream: each goes up, is worked on and comes down. Data that lives
   // on the GPU comes down first, or went up once, and less work followed then than between the
-  // other uploads and their downloads. What trains gets its batches as uploads that do not come
-  // back: beside these, nothing is a stream.
+  // other uploads and their downloads; or it stays there at the end, when all that work is done.
+  // What trains gets its batches as uploads that do not come back: beside these, nothing is a
+  // stream.
   std::set<DeviceAndSize> Frames() const {
     std::set<DeviceAndSize> frames;
     std::vector<std::size_t> kernels(trace_.devices.size(), 0);
@@ -111,7 +113,9 @@ class RoundTripFinder : Finder {
     for (const auto& [size, seen] : passages) {
       if (!seen.uploads_first || seen.kernels.size() < 2) continue;
       const double usual = Median(seen.kernels);
-      if (usual > 0 && seen.kernels.front() >= usual && !HasBatches(passages, size.first, seen))
+      const bool stays = seen.up && static_cast<double>(kernels[size.first] - seen.before) >= usual;
+      if (usual > 0 && seen.kernels.front() >= usual && !stays &&
+          !HasBatches(passages, size.first, seen))
         frames.insert(size);
     }
     return frames;
@@ -121,11 +125,28 @@ class RoundTripFinder : Finder {
   bool HasBatches(const std::map<DeviceAndSize, Passages>& passages, std::uint32_t device,
                   const Passages& passage) const {
     const auto updates = [](const KernelClass& c) { return c.name == "optimizer"; };
-    if (run_.names.Shapes(updates).empty()) return false;
+    if (run_.names.Shapes(updates).empty() && !SaysTraining(run_)) return false;
     return std::any_of(passages.begin(), passages.end(), [&](const auto& other) {
       return other.first.first == device && other.second.downloads == 0 &&
              other.second.uploads + 1 >= passage.uploads;
     });
+  }
+
+  struct Balance {
+    std::int64_t uploads = 0;         // less downloads
+    std::set<std::uint32_t> devices;  // that upload
+  };
+
+  std::map<std::int64_t, Balance> Balances() const {
+    std::map<std::int64_t, Balance> by_size;
+    for (const std::uint32_t op : copies_) {
+      if (!IsHostDevice(trace_.DirectionOfCopy(op))) continue;
+      const bool up = trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
+      Balance& of_size = by_size[trace_.BytesOfCopy(op)];
+      of_size.uploads += up ? 1 : -1;
+      if (up) of_size.devices.insert(trace_.ops.device[op]);
+    }
+    return by_size;
   }
 
   // Downloads for which the host waits, each with the next upload of as many bytes.
@@ -133,12 +154,7 @@ class RoundTripFinder : Finder {
     std::vector<Pair> pairs;
     const auto reach =
         static_cast<Nanos>(Number("copy.back_within") * static_cast<double>(run_.window.Length()));
-    std::map<std::int64_t, std::int64_t> balance;  // size -> uploads less downloads
-    for (const std::uint32_t op : copies_) {
-      if (!IsHostDevice(trace_.DirectionOfCopy(op))) continue;
-      balance[trace_.BytesOfCopy(op)] +=
-          trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ? 1 : -1;
-    }
+    const std::map<std::int64_t, Balance> balance = Balances();
     std::multimap<std::int64_t, std::uint32_t> waiting;
     for (const std::uint32_t op : copies_) {
       const std::int64_t bytes = trace_.BytesOfCopy(op);
@@ -151,9 +167,10 @@ class RoundTripFinder : Finder {
           waiting.emplace(bytes, op);
         continue;
       }
-      // More uploads than downloads of a size (but for one at the edge): these are inputs, and the
-      // results happen to have their size.
-      if (balance[bytes] > 1) continue;
+      // More uploads than downloads of a size (but for one at the edge of each device): these are
+      // inputs, and the results happen to have their size.
+      const Balance& of_size = balance.at(bytes);
+      if (of_size.uploads > static_cast<std::int64_t>(of_size.devices.size())) continue;
       auto [at, last] = waiting.equal_range(bytes);
       if (at == last) continue;
       const bool touched = CouldTouch(std::prev(last)->second, op);

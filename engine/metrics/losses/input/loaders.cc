@@ -13,8 +13,11 @@ namespace {
 
 // A thread that loads, in the window.
 struct AtWork {
+  std::uint32_t thread = kNone;
   Nanos time = 0;  // without waits
   Nanos seen = 0;  // from its first call to its last one
+  Nanos all = 0;   // without waits, in the whole capture
+  Nanos last = 0;  // when its last call ended
 };
 
 class LoaderFinder {
@@ -107,23 +110,69 @@ class LoaderFinder {
     if (worker_time_ > 0) {
       result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
     }
-    result_.needs_ns =
-        TimeOf(result_.worker_threads.empty() && at_work_.empty() ? readers_ : at_work_);
+    const bool by_readers = result_.worker_threads.empty() && at_work_.empty();
+    SetPace(by_readers ? readers_ : at_work_, by_readers ? 1 : at_work_.size());
+  }
+
+  Nanos InWindow(const Interval& when) const {
+    return std::max<Nanos>(
+        0, std::min(when.end, run_.window.end) - std::max(when.start, run_.window.start));
   }
 
   bool NeverRests(const AtWork& loader) const {
     return static_cast<double>(loader.time) >= never_rests_ * static_cast<double>(loader.seen);
   }
 
-  // How long the loaders work side by side on what they load in the window; 0 where one of them
-  // never rests: the launching thread may wait for it, or its rests were not recorded.
-  Nanos TimeOf(const std::vector<AtWork>& loaders) const {
+  // How long the loaders work side by side on what is loaded for the window; not known where one of
+  // them seems never to rest, and may just not show it. Each makes the batches of as many steps as
+  // there are `sides` to share them.
+  void SetPace(const std::vector<AtWork>& loaders, std::size_t sides) {
     Nanos together = 0;
+    std::size_t ahead = 0;
     for (const AtWork& loader : loaders) {
-      if (NeverRests(loader)) return 0;
-      together += loader.time;
+      const bool rests = !NeverRests(loader);
+      if (!rests && !WouldShowRests(run_, loader.thread, run_.steps.all.size() / sides)) return;
+      const bool done = !rests && IsDone(loader, sides);
+      const bool began = done && SeenToBegin(run_, loader.thread);
+      ahead += began ? 1 : 0;
+      together += done && !began ? std::max(loader.time, ForSteps(loader)) : loader.time;
     }
-    return loaders.empty() ? 0 : together / static_cast<Nanos>(loaders.size());
+    if (loaders.empty()) return;
+    result_.needs_ns = together / static_cast<Nanos>(loaders.size());
+    if (ahead == loaders.size())
+      result_.left_share =
+          static_cast<double>(sides) / static_cast<double>(run_.steps.steady_count());
+  }
+
+  // A loader that calls nothing any more long before the window ends has made the batches of all
+  // steps.
+  bool IsDone(const AtWork& loader, std::size_t sides) const {
+    const Steps& steps = run_.steps;
+    if (!steps.known() || steps.steady_count() < sides) return false;
+    const Nanos round =
+        run_.window.Length() * static_cast<Nanos>(sides) / static_cast<Nanos>(steps.steady_count());
+    return run_.window.end - loader.last > round;
+  }
+
+  // What one that is done takes for the batches of the window.
+  Nanos ForSteps(const AtWork& loader) const {
+    const auto all = static_cast<double>(run_.steps.all.size()) + CutSteps();
+    return static_cast<Nanos>(static_cast<double>(loader.all) *
+                              static_cast<double>(run_.steps.steady_count()) / all);
+  }
+
+  // How much of a step the capture holds before the first whole one, which a capture that starts in
+  // the middle cuts, and behind the last. What else a program does there is no more than a step.
+  double CutSteps() const {
+    const Steps& steps = run_.steps;
+    const OpTable& ops = trace_.ops;
+    if (steps.source != "period" || steps.Median() <= 0) return 0.0;
+    Nanos last = 0;
+    for (const Nanos end : ops.end) last = std::max(last, end);
+    const auto part = [&](Nanos time) {
+      return std::clamp(static_cast<double>(time) / static_cast<double>(steps.Median()), 0.0, 1.0);
+    };
+    return part(steps.all.front().start - ops.start.front()) + part(last - steps.all.back().end);
   }
 
   // What a thread that may load reads, and when it is at work: a worker is whenever it does not
@@ -132,9 +181,13 @@ class LoaderFinder {
   void OsCallsOfLoader(std::uint32_t t, bool worker, std::vector<Interval>* busy) {
     const std::size_t read_before = result_.reads.size();
     std::size_t received = 0;
+    Nanos receiving = 0;  // in the window
     for (const std::uint32_t i : run_.os_of_thread[t]) {
       const OsClass os = run_.names.Os(trace_.os_calls.name[i]);
-      received += os == OsClass::kNetwork ? 1 : 0;
+      if (os == OsClass::kNetwork) {
+        ++received;
+        receiving += InWindow({trace_.os_calls.start[i], trace_.os_calls.end[i]});
+      }
       if (os != OsClass::kFileIo) continue;
       result_.reads.push_back({trace_.os_calls.start[i], trace_.os_calls.end[i]});
       if (!worker) busy->push_back(result_.reads.back());
@@ -148,20 +201,20 @@ class LoaderFinder {
     if (!rests.Recorded()) return;
     const IntervalSet at_work = rests.AtWork(rests.last);
     const Nanos time = at_work.OverlapWith(run_.window.start, run_.window.end);
-    const Nanos seen = std::max<Nanos>(
-        0, std::min(rests.last, run_.window.end) - std::max(rests.first, run_.window.start));
+    const Nanos seen = InWindow({rests.first, rests.last});
     result_.working_ns += time;
+    const AtWork loader{t, time, seen, at_work.Total(), rests.last};
     if (!worker) {
-      // Who receives all the time may as well wait for a message that has nothing to do with data.
-      const AtWork reader{time, seen};
-      const bool listens = received == loads && NeverRests(reader);
-      if (often && !listens) readers_.push_back(reader);
+      // Who receives most of the time, and never rests, may as well wait for a message that has
+      // nothing to do with data.
+      const bool listens = received == loads && NeverRests(loader) && 2 * receiving >= time;
+      if (often && !listens) readers_.push_back(loader);
       return;
     }
     busy->insert(busy->end(), at_work.intervals().begin(), at_work.intervals().end());
     worker_time_ += time;
     worker_seen_ += seen;
-    if (time > 0) at_work_.push_back({time, seen});
+    if (time > 0) at_work_.push_back(loader);
   }
 
   bool Trains() {

@@ -19,6 +19,8 @@ struct WhoLoads {
   // All that was loaded in the window takes its loaders, side by side, so long; 0 where that is not
   // known: they were not seen to rest.
   Nanos needs_ns = 0;
+  // The share of the window's steps that take place only behind that: the loaders were ahead.
+  double left_share = 0;
 };
 
 struct Loaders : WhoLoads {

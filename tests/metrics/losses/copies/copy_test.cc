@@ -291,7 +291,7 @@ TEST_CASE("near miss: pieces of a stream, which no host could have read in betwe
 
 // The host works for 3 ms on each result before it uploads the next 32 MiB.
 TEST_CASE("near miss: frames go up, are worked on and come down") {
-  const auto trips = [](bool state_first) {
+  const auto trips = [](bool state_first, int launched_behind = 0) {
     TraceBuilder story;
     if (state_first)
       story.CopyToGpu(32_MiB, MemoryKind::kPinned, {0, 1300_us}, {5_us, 1300_us}, "cudaMemcpy");
@@ -306,17 +306,27 @@ TEST_CASE("near miss: frames go up, are worked on and come down") {
       story.CopyFromGpu(32_MiB, MemoryKind::kPinned, {at + 1312_us, at + 3300_us},
                         {at + 1900_us, at + 3300_us}, "cudaMemcpy");
     });
+    story.CopyToGpu(32_MiB, MemoryKind::kPinned, {98_ms, 99300_us}, {98005_us, 99300_us},
+                    "cudaMemcpy");
+    for (int k = 0; k < launched_behind; ++k) {
+      const Nanos at = 99400_us + k * 300_us;
+      story.Launch("work", {at - 90_us, at - 86_us}, {at, at + 290_us});
+    }
     return Analyzed(story)->copies.roundtrip.count;
   };
   CHECK(trips(false) == 0);
+  CHECK(trips(false, 1) == 0);
+  // A capture that begins between the two ways ends with data that stays on the GPU.
+  CHECK(trips(false, 2) == 12);
   // Data that once went up stays on the GPU: its first passage lacks a kernel of the loop.
-  CHECK(trips(true) == 11);
+  CHECK(trips(true) == 12);
 }
 
 // A capture that begins between the two ways sees the upload first.
 TEST_CASE("what trains on batches of another size streams no frames") {
-  const auto trips = [](bool batches, const std::string& update) {
+  const auto trips = [](bool batches, const std::string& update, const std::string& range = "") {
     TraceBuilder story;
+    if (!range.empty()) story.Range(range, {0, 90_ms});
     Repeat(12, 8_ms, [&](int, Nanos at) {
       story.CopyToGpu(32_MiB, MemoryKind::kPinned, {at, at + 1300_us}, {at + 5_us, at + 1300_us},
                       "cudaMemcpy");
@@ -334,6 +344,7 @@ TEST_CASE("what trains on batches of another size streams no frames") {
   CHECK(trips(true, adam) == 11);
   CHECK(trips(false, adam) == 0);
   CHECK(trips(true, "relax") == 0);
+  CHECK(trips(true, "loop_multiply_fusion", "XlaModule:#hlo_module=jit_train_step") == 11);
 }
 
 // The edges of a field are set in tens of microseconds, at times too few to read 32 MiB: half of
