@@ -10,7 +10,7 @@ return {
   knowledge = { "K-C3", "K-B3" },
 
   needs_loop = true,
-  needs      = { "window.time", "launch.count", "launch.tiny.share", "launch.tiny.time", "launch.queue_empty", "launch.kernels_per_step" },
+  needs      = { "window.device_time", "launch.count", "launch.tiny.share", "launch.tiny.time", "launch.queue_empty", "launch.kernels_per_step" },
   thresholds = { "min_share", "min_tiny", "max_queue_empty" },
 
   symptom = "Kernels that run for less than 10 µs take {share:pct} of the time, although the GPU hardly waits for their launches: {tiny:pct} of {count:count} kernels {per:text}.",
@@ -30,7 +30,7 @@ return {
 
   detect = function(f, t)
     if not at_least(f.launch.tiny.share, t.min_tiny) then return nil end
-    local taken = share(f.launch.tiny.time, f.window.time)
+    local taken = share(f.launch.tiny.time, f.window.device_time)
     if not at_least(taken, t.min_share) then return nil end
     -- Where the GPU waits for launches, these are the problem, and other rules say so.
     if not at_most(f.launch.queue_empty, t.max_queue_empty) then return nil end
@@ -40,24 +40,24 @@ return {
   tests = {
     { name = "a part that is not compiled: 880 kernels of 3 us in each step of 11 ms",
       edges = { ["launch.tiny.time"] = 1e8, ["launch.tiny.share"] = 0.5, ["launch.queue_empty"] = 0.2 },
-      facts = { window = { time = 1e9 }, launch = { count = 80000, kernels_per_step = 920, queue_empty = 0.01,
+      facts = { window = { device_time = 1e9 }, launch = { count = 80000, kernels_per_step = 920, queue_empty = 0.01,
                                                     tiny = { share = 0.95, time = 2.4e8 } } },
       expect = { share = 0.24, tiny = 0.95, count = 920 } },
     { name = "near miss: the GPU waits for launches",
-      facts = { window = { time = 1e9 }, launch = { count = 80000, kernels_per_step = 920, queue_empty = 0.9,
+      facts = { window = { device_time = 1e9 }, launch = { count = 80000, kernels_per_step = 920, queue_empty = 0.9,
                                                     tiny = { share = 0.95, time = 2.4e8 } } },
       expect = "silent" },
     { name = "near miss: tiny kernels take little of the time",
-      facts = { window = { time = 1e9 }, launch = { count = 80000, kernels_per_step = 920, queue_empty = 0.01,
+      facts = { window = { device_time = 1e9 }, launch = { count = 80000, kernels_per_step = 920, queue_empty = 0.01,
                                                     tiny = { share = 0.95, time = 5e7 } } },
       expect = "silent" },
     { name = "near miss: most kernels are long",
-      facts = { window = { time = 1e9 }, launch = { count = 80000, kernels_per_step = 920, queue_empty = 0.01,
+      facts = { window = { device_time = 1e9 }, launch = { count = 80000, kernels_per_step = 920, queue_empty = 0.01,
                                                     tiny = { share = 0.3, time = 2e8 } } },
       expect = "silent" },
     { name = "nothing was launched",
-      facts = { window = { time = 1e9 }, launch = { count = 0, kernels_per_step = 0, queue_empty = 0, tiny = { share = 0, time = 0 } } },
+      facts = { window = { device_time = 1e9 }, launch = { count = 0, kernels_per_step = 0, queue_empty = 0, tiny = { share = 0, time = 0 } } },
       expect = "not_applicable" },
-    { name = "calls were not recorded", facts = { window = { time = 1e9 } }, expect = "cannot_tell" },
+    { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },
   },
 }
