@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/import/importer.h"
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/simulated.h"
@@ -87,6 +88,15 @@ TEST_CASE("the brief report has the verdict and fixes of the full one, in 4 KB")
   CHECK(SchemaProblems(quiet, "brief") == std::vector<std::string>());
   CHECK(quiet["findings"].size() == 1);
   CHECK_FALSE(quiet["findings"][0].contains("do"));
+}
+
+TEST_CASE("the schema of reports knows every format that is read") {
+  const Json schema = Json::parse(ReadAll(ADVISE_SOURCE_DIR "/docs/report.schema.json"));
+  const std::string text = schema.dump();
+  for (const Importer& importer : Importers()) {
+    INFO(importer.kind);
+    CHECK(text.find("\"" + std::string(importer.kind) + "\"") != std::string::npos);
+  }
 }
 
 TEST_CASE("brief reports of real captures stay below 4 KB") {
