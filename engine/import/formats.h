@@ -33,6 +33,10 @@ Result<Trace> ReadKineto(const std::string& path, const ImportOptions& options);
 bool SniffRocprof(std::string_view head, const std::string& path);
 Result<Trace> ReadRocprof(const std::string& path, const ImportOptions& options);
 
+// The databases that rocprofv3 writes by default (rocpd), of one process or merged.
+bool SniffRocprofDatabase(std::string_view head, const std::string& path);
+Result<Trace> ReadRocprofDatabase(const std::string& path, const ImportOptions& options);
+
 // Nsight Compute's own report (.ncu-rep).
 bool SniffNcuReport(std::string_view head, const std::string& path);
 Result<Trace> ReadNcuReport(const std::string& path, const ImportOptions& options);

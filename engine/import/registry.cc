@@ -64,6 +64,7 @@ Result<Trace> ReadText(const std::string& path, const ImportOptions& /*options*/
 }
 
 constexpr auto kImporters = std::to_array<Importer>({
+    {"rocprof", SniffRocprofDatabase, ReadRocprofDatabase, true},
     {"nsys-sqlite", SniffNsysSqlite, ReadNsysSqlite, true},
     {"ncu-rep", SniffNcuReport, ReadNcuReport},
     {"nsys-sqlite", SniffNsysReport, ReadNsysReport, true},

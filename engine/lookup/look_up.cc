@@ -33,7 +33,12 @@ const char* TableOf(OpKind kind) {
   return cupti::kGraphs;
 }
 
-// What rocprofv3 calls the rows of a table.
+const char* RocpdTableOf(std::string_view table) {
+  if (table == cupti::kCopies) return rocpd::kCopies;
+  return table == cupti::kCalls ? rocpd::kCalls : rocpd::kKernels;
+}
+
+// What rocprofv3 calls the rows of a table in JSON.
 std::string RecordsOf(std::string_view table) {
   if (table == cupti::kCopies) return "memory_copy";
   return table == cupti::kCalls ? "hip_api" : "kernel_dispatch";
@@ -46,9 +51,13 @@ std::string CategoryOf(std::string_view table) {
   return table == cupti::kCalls ? "cuda_runtime" : "kernel";
 }
 
+// Databases of rocprofv3, which no search in a text helps with.
+bool IsBinary(const Trace& trace) { return trace.kind == "rocprof" && !trace.schema.empty(); }
+
 // The time of an event as a Kineto trace writes it, whole microseconds: what follows the point
 // differs from writer to writer. A table of GPU work begins its rows with it, in units of its own.
 std::string FindTime(const Trace& trace, Nanos time) {
+  if (IsBinary(trace)) return "";
   if (trace.kind == "gpu-trace") {
     if (trace.producer == "rocprof") return fmt::format(",{},", time);
     return trace.producer == "nsys stats" ? fmt::format("^{},", time) : "";
@@ -58,7 +67,7 @@ std::string FindTime(const Trace& trace, Nanos time) {
 }
 
 std::string FindName(const Trace& trace, const std::string& name) {
-  if (SafeText(name) != name) return "";
+  if (IsBinary(trace) || SafeText(name) != name) return "";
   std::string pattern;
   for (const char c : name) {
     if (std::string_view("\\[]*.^$").find(c) != std::string_view::npos) pattern += '\\';
@@ -81,15 +90,19 @@ MemoryKind HostSide(const CopyTable& copies, std::uint32_t copy) {
 }
 
 ReportGuide::ReportGuide(const Trace& trace, Interval window)
-    : trace_(trace), window_(window), is_database_(trace.kind == "nsys-sqlite") {
+    : trace_(trace), window_(window), rocpd_(trace), is_nsys_(trace.kind == "nsys-sqlite") {
   const std::vector<std::uint16_t>& devices = trace.ops.device;
   has_several_gpus_ = std::any_of(devices.begin(), devices.end(),
                                   [&](std::uint16_t device) { return device != devices.front(); });
 }
 
 LookUp ReportGuide::Made(const char* table, std::string sql, std::string find) const {
-  if (is_database_) return {table, std::move(sql), ""};
+  if (is_nsys_) return {table, std::move(sql), ""};
   return {trace_.kind == "rocprof" ? RecordsOf(table) : CategoryOf(table), "", std::move(find)};
+}
+
+LookUp ReportGuide::InRocpd(const char* table, std::string sql) const {
+  return {rocpd_.Table(RocpdTableOf(table)), std::move(sql), ""};
 }
 
 std::string ReportGuide::InWindow(const char* column) const {
@@ -157,19 +170,19 @@ std::string ReportGuide::OpsOf(std::uint32_t device) const {
 LookUp ReportGuide::OpAt(std::uint32_t op) const {
   const Nanos start = trace_.ops.start[op];
   const char* const table = TableOf(trace_.ops.kind[op]);
-  return Made(table,
-              fmt::format("select max(\"end\" - start) from {} where start = {} and \"end\" = {};",
-                          table, start, trace_.ops.end[op]),
+  const std::string when = fmt::format("start = {} and \"end\" = {}", start, trace_.ops.end[op]);
+  if (rocpd_.CanAsk()) return InRocpd(table, rocpd_.Longest(RocpdTableOf(table), when));
+  return Made(table, fmt::format("select max(\"end\" - start) from {} where {};", table, when),
               FindTime(trace_, start));
 }
 
 LookUp ReportGuide::GapBefore(Nanos next, std::uint32_t device) const {
-  return Made(
-      cupti::kKernels,
-      fmt::format("with ops as ({}) select (select min(start) from ops where start >= {}) - "
-                  "(select max(\"end\") from ops where start < {});",
-                  OpsOf(device), next, next),
-      FindTime(trace_, next));
+  const std::string sql = fmt::format(
+      "with ops as ({}) select (select min(start) from ops where start >= {}) - (select "
+      "max(\"end\") from ops where start < {});",
+      rocpd_.CanAsk() ? rocpd_.OpsOf(device) : OpsOf(device), next, next);
+  if (rocpd_.CanAsk()) return InRocpd(cupti::kKernels, sql);
+  return Made(cupti::kKernels, sql, FindTime(trace_, next));
 }
 
 // The kernel in SQL: its name, or where that is long, as much of both ends as no other kernel has.
@@ -203,6 +216,10 @@ std::string ReportGuide::Once(std::string_view table) const {
 LookUp ReportGuide::TimeOfKernel(StringId name) const {
   const std::string& text = trace_.strings[name];
   if (SafeText(text) != text || IsUnnamedKernel(text)) return Made(cupti::kKernels, "", "");
+  if (rocpd_.CanAsk()) {
+    const std::string names = Quoted(text) + ", " + Quoted(text + ".kd");
+    return InRocpd(cupti::kKernels, rocpd_.TimeOfKernel(names, InWindow("k.start")));
+  }
   return Made(
       cupti::kKernels,
       fmt::format("select sum(k.\"end\" - k.start) from {} k join StringIds s on s.id = "
@@ -213,6 +230,8 @@ LookUp ReportGuide::TimeOfKernel(StringId name) const {
 
 LookUp ReportGuide::BytesCopied(const std::vector<CopyDirection>& directions,
                                 MemoryKind host_side) const {
+  if (rocpd_.CanAsk())
+    return InRocpd(cupti::kCopies, rocpd_.BytesCopied(directions, InWindow("c.start")));
   std::vector<std::string> ways;
   for (const CopyDirection direction : directions) {
     // Whether a copy is one between devices is told by more than its kind.
@@ -239,6 +258,9 @@ LookUp ReportGuide::BytesCopied(const std::vector<CopyDirection>& directions,
 
 LookUp ReportGuide::CountOfCalls(StringId name) const {
   const std::string& text = trace_.strings[name];
+  if (rocpd_.CanAsk()) {
+    return InRocpd(cupti::kCalls, rocpd_.CountOfCalls(Quoted(text), InWindow("r.start")));
+  }
   const char* const rows =
       trace_.diagnostics.Has(kCallsListedTwice) || trace_.diagnostics.Has(kRowsListedTwice)
           ? "distinct r.globalTid || ' ' || r.correlationId"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/lookup/rocpd.h"
 #include "engine/trace/intervals.h"
 #include "engine/trace/tables.h"
 
@@ -24,7 +25,7 @@ class ReportGuide {
   // Sums and counts are of what starts inside `window`. `trace` must outlive the guide.
   ReportGuide(const Trace& trace, Interval window);
 
-  bool IsDatabase() const { return is_database_; }
+  bool IsDatabase() const { return is_nsys_ || rocpd_.CanAsk(); }
 
   LookUp OpAt(std::uint32_t op) const;  // its duration
   // Idle time of the device before its first op at or after `next`.
@@ -37,6 +38,8 @@ class ReportGuide {
 
  private:
   LookUp Made(const char* table, std::string sql, std::string find) const;
+  // The same in a database of rocprofv3, of a table that has the name of one of Nsight Systems'.
+  LookUp InRocpd(const char* table, std::string sql) const;
   std::string InWindow(const char* column) const;
   std::string WorkOfRank(const char* table) const;
   std::string CallsOfRank(const char* table) const;
@@ -47,7 +50,8 @@ class ReportGuide {
 
   const Trace& trace_;
   Interval window_;
-  bool is_database_ = false;
+  rocpd::Queries rocpd_;
+  bool is_nsys_ = false;
   bool has_several_gpus_ = false;  // that do work
 };
 

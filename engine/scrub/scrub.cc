@@ -18,7 +18,7 @@
 #include "engine/base/leftovers.h"
 #include "engine/base/replace.h"
 #include "engine/import/importer.h"
-#include "engine/import/nsys/nsys_sqlite_file.h"
+#include "engine/import/sqlite/sqlite_file.h"
 #include "engine/scrub/scrub_kineto.h"
 #include "engine/scrub/scrub_text.h"
 
@@ -87,8 +87,8 @@ void CleanFunction(sqlite3_context* context, int /*count*/, sqlite3_value** valu
 
 class Scrub {
  public:
-  Scrub(const nsys::Source& source, std::string output)
-      : source_(source), in_(nsys::Connect(source)), output_(std::move(output)) {}
+  Scrub(const sqlite::Source& source, std::string output)
+      : source_(source), in_(sqlite::Connect(source)), output_(std::move(output)) {}
 
   ScrubSummary Run() {
     Learn();
@@ -274,7 +274,7 @@ class Scrub {
     return fmt::format("host-{:04x}", (hash ^ (hash >> 16U)) & 0xFFFFU);
   }
 
-  const nsys::Source& source_;
+  const sqlite::Source& source_;
   SQLite::Database in_;
   std::string output_;
   TextScrubber scrubber_;
@@ -311,7 +311,7 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
         "only SQLite exports of Nsight Systems and traces of PyTorch's profiler can be scrubbed",
         report, "of a .nsys-rep: nsys export --type=sqlite");
   }
-  const Result<nsys::Source> source = nsys::OpenSource(report);
+  const Result<sqlite::Source> source = sqlite::OpenSource(report);
   if (!source) return tl::unexpected(source.error());
   const std::string unfinished = output + ".unfinished";
   const Leftover leftovers[] = {Leftover(unfinished), Leftover(unfinished + "-journal")};

@@ -220,9 +220,6 @@ TEST_CASE("databases of other programs are named") {
                  "a database of another program (nvprof or the Visual Profiler)"));
   CHECK(
       Contains(ErrorOf(make("read_only_kernels")).what, "a database of another program (DLProf)"));
-  const Error rocm = ErrorOf(make("rocpd_kernel_dispatch_1a2b"));
-  CHECK(Contains(rocm.what, "a database of the ROCm profiler"));
-  CHECK(Contains(rocm.hint, "rocprofv3 --runtime-trace --output-format json"));
   CHECK(Contains(ErrorOf(make("bookmarks")).what,
                  "a database of another program (with the table bookmarks)"));
   {

@@ -18,12 +18,12 @@ using Schema = NsysBuilder::Schema;
 namespace {
 
 // All that was read, in the order of the table, with streams and shapes spelled out.
-std::vector<std::string> RowsInParts(const nsys::Source& source, std::size_t parts, int jobs) {
-  const SQLite::Database database = nsys::Connect(source);
+std::vector<std::string> RowsInParts(const sqlite::Source& source, std::size_t parts, int jobs) {
+  const SQLite::Database database = sqlite::Connect(source);
   std::vector<nsys::GpuRows> read;
   for (std::size_t number = 0; number < parts; ++number) {
-    nsys::ReadLog log;
-    nsys::Reader reader{source, database.getHandle(), log};
+    sqlite::ReadLog log;
+    sqlite::Reader reader{source, database.getHandle(), log};
     read.push_back(nsys::ReadGpuRows(reader, {number, parts}));
   }
   const nsys::GpuRows rows = nsys::JoinGpuRows(std::move(read), jobs);
@@ -91,7 +91,7 @@ TEST_CASE("kernels read in parts make the same table, however many parts and thr
       " WHERE bytes % 20 = 0");
   builder.Sql("COMMIT");
   builder.Close();
-  const auto source = nsys::OpenSource(builder.path());
+  const auto source = sqlite::OpenSource(builder.path());
   REQUIRE(source);
   const std::vector<std::string> whole = RowsInParts(*source, 1, 1);
   REQUIRE(whole.size() == 2 * 330);

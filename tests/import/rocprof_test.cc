@@ -14,10 +14,10 @@ using testing::Said;
 const char* const kTop = R"json({"rocprofiler-sdk-tool": [{"metadata": {"node": {"hostname": "n1"},
 "pid": 42, "init_time": 1000, "fini_time": 9000, "command": ["/opt/bin/solver", "-n", "8"]},
 "agents": [{"id": {"handle": 7}, "type": 1, "cu_count": 64, "name": "EPYC"},
-{"id": {"handle": 8}, "type": 2, "wave_front_size": 64, "cu_count": 228, "max_waves_per_cu": 32,
+{"id": {"handle": 8}, "type": 2, "node_id": 1, "wave_front_size": 64, "cu_count": 228, "max_waves_per_cu": 32,
  "max_engine_clk_fcompute": 2100, "logical_node_type_id": 3, "name": "gfx942",
  "product_name": "AMD Instinct MI300A", "mem_banks": [{"size_in_bytes": 137438953472}]},
-{"id": {"handle": 9}, "type": 2, "cu_count": 228, "logical_node_type_id": 4, "name": "gfx942"}],
+{"id": {"handle": 9}, "type": 2, "node_id": 2, "cu_count": 228, "logical_node_type_id": 4, "name": "gfx942"}],
 "counters": [], "strings": {"callback_records": [], "buffer_records": [
 {"kind": "HIP_RUNTIME_API", "operations": ["hipMalloc", "hipLaunchKernel", "hipMemcpy"]},
 {"kind": "HIP_COMPILER_API", "operations": ["__hipPushCallConfiguration"]},

@@ -49,6 +49,35 @@ TEST_CASE("a database is asked with one statement, of the window and the rank") 
   CHECK_THAT(guide.CountOfCalls(name).sql, Contains("(r.globalTid & ~16777215) = 285212672"));
 }
 
+TEST_CASE("a database of rocprofv3 is asked in the words of its tables") {
+  Trace trace = TraceOf("rocprof");
+  trace.schema = "3.0.1";
+  trace.devices[1].report_id = 5;
+  trace.table_rows = {{"rocpd_kernel_dispatch_7a", 2}, {"rocpd_memory_copy_7a", 0}};
+  const StringId name = trace.strings.Intern("it's<a>");
+  const ReportGuide guide(trace, {100, 200});
+  CHECK(guide.IsDatabase());
+  const LookUp time = guide.TimeOfKernel(name);
+  CHECK(time.table == "rocpd_kernel_dispatch_7a");
+  CHECK(time.find.empty());
+  CHECK_THAT(time.sql, Contains("rocpd_info_kernel_symbol_7a") &&
+                           Contains("in ('it''s<a>', 'it''s<a>.kd')") &&
+                           Contains("k.start >= 100 and k.start < 200"));
+  CHECK_THAT(guide.GapBefore(12'345'679, 1).sql, Contains("where agent_id = 5"));
+  CHECK_THAT(guide.OpAt(0).sql, Contains("rocpd_kernel_dispatch_7a where start = 12345678"));
+  CHECK_THAT(guide.BytesCopied({CopyDirection::kHostToDevice}, MemoryKind::kUnknown).sql,
+             Contains("sum(c.size)") && Contains("in ('MEMORY_COPY_HOST_TO_DEVICE')"));
+  CHECK_THAT(guide.CountOfCalls(name).sql, Contains("rocpd_region_7a"));
+
+  // Of several processes, or with times in a table of their own: nothing to type.
+  trace.table_rows.emplace("rocpd_kernel_dispatch_7b", 2);
+  const ReportGuide merged(trace, {100, 200});
+  CHECK_FALSE(merged.IsDatabase());
+  CHECK(merged.TimeOfKernel(name).sql.empty());
+  CHECK(merged.TimeOfKernel(name).find.empty());
+  CHECK(merged.OpAt(0).find.empty());
+}
+
 TEST_CASE("of long names of kernels, as much is said as tells them from others") {
   Trace trace = TraceOf("nsys-sqlite");
   const std::string middle(200, 'm');

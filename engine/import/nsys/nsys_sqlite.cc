@@ -32,6 +32,13 @@ namespace advise {
 namespace nsys {
 namespace {
 
+using sqlite::Connect;
+using sqlite::FileState;
+using sqlite::PageFile;
+using sqlite::PageTables;
+using sqlite::RowLimit;
+using sqlite::TaskRows;
+
 struct Task {
   std::string_view table;  // the largest that it reads, for sharing out work
   ReadLog& log;
@@ -97,14 +104,6 @@ std::optional<Error> OtherProgram(const Source& source) {
   for (const char* table :
        {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_SESSION_START_TIME"}) {
     if (source.Has(table)) return {};
-  }
-  const bool rocm = std::any_of(source.tables.begin(), source.tables.end(), [](const auto& table) {
-    return table.first.starts_with("rocpd_");
-  });
-  if (rocm) {
-    return Error{"a database of the ROCm profiler (rocpd), which is not read", path,
-                 "record with: rocprofv3 --runtime-trace --output-format json -- COMMAND; or "
-                 "convert it: rocpd convert -i FILE --output-format csv"};
   }
   std::string program;
   if (source.Has("StringTable") || source.Has("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL")) {
@@ -216,18 +215,18 @@ Result<Trace> ImportSource(const Source& source, const ImportOptions& options, b
 }  // namespace nsys
 
 bool SniffNsysSqlite(std::string_view head, const std::string& /*path*/) {
-  return head.starts_with(std::string_view("SQLite format 3\0", 16));
+  return sqlite::IsDatabase(head);
 }
 
 Result<Trace> ReadNsysSqlite(const std::string& path, const ImportOptions& options) {
   try {
-    Result<nsys::Source> source = nsys::OpenSource(path);
+    Result<sqlite::Source> source = sqlite::OpenSource(path);
     if (!source) return tl::unexpected(source.error());
     if (const auto error = nsys::OtherProgram(*source)) return tl::unexpected(*error);
     const bool by_pages = !source->is_damaged && source->diagnostics.list().empty();
     try {
       return nsys::ImportSource(*source, options, by_pages);
-    } catch (const nsys::Unusual&) {
+    } catch (const sqlite::Unusual&) {
       return nsys::ImportSource(*source, options, false);
     }
   } catch (const SQLite::Exception& error) {

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "engine/import/keys.h"
-#include "engine/import/nsys/nsys_sqlite_scan.h"
+#include "engine/import/nsys/nsys_sqlite_strings.h"
+#include "engine/import/sqlite/sqlite_scan.h"
 #include "engine/import/operator_sizes.h"
 #include "engine/lookup/cupti.h"
 #include "engine/trace/tables.h"
@@ -24,6 +25,10 @@ namespace advise::nsys {
 
 using cupti::PidOf;
 using cupti::TidOf;
+using sqlite::ReadLog;
+using sqlite::Scan;
+using sqlite::Source;
+using sqlite::TablePart;
 inline constexpr std::int64_t ProcessKey(std::int64_t global_id) {
   return cupti::ProcessOf(global_id);
 }

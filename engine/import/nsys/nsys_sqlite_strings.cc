@@ -3,30 +3,7 @@
 // texts that some row refers to are fetched.
 #include "engine/import/nsys/nsys_sqlite_strings.h"
 
-#include <algorithm>
-
-#include "engine/import/nsys/nsys_sqlite_scan.h"
-
 namespace advise::nsys {
-
-void StringIdSet::Add(const StringIdSet& other) {
-  if (near_.size() < other.near_.size()) near_.resize(other.near_.size());
-  for (std::size_t id = 0; id < other.near_.size(); ++id) {
-    if (other.near_[id]) near_[id] = true;
-  }
-  far_.insert(other.far_.begin(), other.far_.end());
-}
-
-std::vector<NameRef> StringIdSet::Sorted() const {
-  std::vector<NameRef> ids;
-  for (std::size_t id = 0; id < near_.size(); ++id) {
-    if (near_[id]) ids.push_back(static_cast<NameRef>(id));
-  }
-  const std::size_t far_begin = ids.size();
-  ids.insert(ids.end(), far_.begin(), far_.end());
-  std::sort(ids.begin() + static_cast<std::ptrdiff_t>(far_begin), ids.end());
-  return ids;
-}
 
 StringTable::StringTable(Reader& reader, const StringIdSet& wanted, StringPool& pool) {
   const std::vector<NameRef> ids = wanted.Sorted();
@@ -35,7 +12,7 @@ StringTable::StringTable(Reader& reader, const StringIdSet& wanted, StringPool& 
   if (ids.back() < dense_limit) dense_.resize(ids.back() + std::size_t{1});
 
   std::size_t found = 0;
-  Scan scan(reader, "StringIds", {"id", "value"});
+  sqlite::Scan scan(reader, "StringIds", {"id", "value"});
   while (found < ids.size() && scan.Next()) {
     const std::int64_t id = scan.Int(0);
     if (id < 0 || id >= kInline || !wanted.Has(static_cast<NameRef>(id))) continue;

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace advise::nsys {
+namespace advise::sqlite {
 
 // Thrown where a file, a table or a row is not as this reader knows it.
 struct Unusual : std::runtime_error {
@@ -77,4 +77,4 @@ class FileState {
   struct stat state_ = {};
 };
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

@@ -1,6 +1,6 @@
 // Rows read from the pages of a file are those that SQLite reads, value by value; where they might
 // not be, the reader says so and reads nothing. Files of every shape are made here, and damaged.
-#include "engine/import/nsys/nsys_sqlite_cells.h"
+#include "engine/import/sqlite/sqlite_cells.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "engine/import/importer.h"
-#include "engine/import/nsys/nsys_sqlite_tables.h"
+#include "engine/import/sqlite/sqlite_tables.h"
 #include "tests/app/find_capture.h"
 #include "tests/import/nsys_builder.h"
 
-namespace advise::nsys {
+namespace advise::sqlite {
 namespace {
 
 using namespace advise::testing;
@@ -390,4 +390,4 @@ TEST_CASE("every table of every real capture has the same rows from its pages as
   }
 }
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

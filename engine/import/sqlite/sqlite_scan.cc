@@ -1,10 +1,10 @@
-#include "engine/import/nsys/nsys_sqlite_scan.h"
+#include "engine/import/sqlite/sqlite_scan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace advise::nsys {
+namespace advise::sqlite {
 namespace {
 
 constexpr std::int64_t kLeastRowBytes = 8;  // a row of any table that is worth reserving for
@@ -140,7 +140,7 @@ void Scan::Aggregate(void (*step)(void* self), void* self) {
 }
 
 std::size_t Scan::RowLimit() const {
-  return statement_ == nullptr ? 0 : nsys::RowLimit(reader_, table_);
+  return statement_ == nullptr ? 0 : sqlite::RowLimit(reader_, table_);
 }
 
 std::size_t RowLimit(const Reader& reader, std::string_view table) {
@@ -157,4 +157,4 @@ std::size_t RowLimit(const Reader& reader, std::string_view table) {
       std::clamp<std::int64_t>(limit, 0, reader.source.bytes / kLeastRowBytes));
 }
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

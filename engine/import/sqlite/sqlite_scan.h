@@ -2,7 +2,7 @@
 // missing columns are NULL, and rows that cannot be used are counted with their reason.
 //
 // Small tables are read row by row (Next). Big ones go through ForEach, which takes rows from the
-// pages of the file (nsys_sqlite_cells). Where that cannot be, it hands rows to an aggregate
+// pages of the file (sqlite_cells). Where that cannot be, it hands rows to an aggregate
 // function inside SQLite: half the cost of a row is otherwise the way in and out.
 #pragma once
 
@@ -21,13 +21,14 @@
 
 #include "engine/base/how_far.h"
 #include "engine/base/units.h"
-#include "engine/import/nsys/nsys_sqlite_cells.h"
-#include "engine/import/nsys/nsys_sqlite_file.h"
-#include "engine/import/nsys/nsys_sqlite_strings.h"
-#include "engine/import/nsys/nsys_sqlite_tables.h"
+#include "engine/import/sqlite/sqlite_cells.h"
+#include "engine/import/sqlite/sqlite_file.h"
+#include "engine/import/sqlite/sqlite_name_refs.h"
+#include "engine/import/sqlite/sqlite_tables.h"
 #include "engine/trace/diagnostics.h"
+#include "engine/trace/strings.h"
 
-namespace advise::nsys {
+namespace advise::sqlite {
 
 // What one reading task leaves beside its rows.
 struct ReadLog {
@@ -223,4 +224,4 @@ void Scan::ForEach(Visit visit) {
 // out work. 0 when unknown: tables without row ids.
 std::size_t RowLimit(const Reader& reader, std::string_view table);
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/import/nsys/nsys_sqlite_cells.h"
+#include "engine/import/sqlite/sqlite_cells.h"
 
-namespace advise::nsys {
+namespace advise::sqlite {
 
 // The tables of one open file. Its methods may be called from several threads, each with a
 // connection of its own.
@@ -46,4 +46,4 @@ class PageTables {
   std::map<std::string, Tree, std::less<>> trees_;
 };
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

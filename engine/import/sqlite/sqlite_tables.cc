@@ -1,11 +1,11 @@
-#include "engine/import/nsys/nsys_sqlite_tables.h"
+#include "engine/import/sqlite/sqlite_tables.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "engine/base/ascii.h"
 
-namespace advise::nsys {
+namespace advise::sqlite {
 namespace {
 
 constexpr int kMostColumns = 250;
@@ -102,4 +102,4 @@ const std::vector<std::uint32_t>& PageTables::Leaves(const std::string& table) c
   return tree.leaves;
 }
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

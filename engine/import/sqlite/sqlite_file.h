@@ -12,7 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/trace/diagnostics.h"
 
-namespace advise::nsys {
+namespace advise::sqlite {
 
 // A database that can be opened: how, and what tables it has.
 struct Source {
@@ -30,6 +30,13 @@ struct Source {
   }
 };
 
+// Whether a file that begins with `head` is a database of SQLite.
+bool IsDatabase(std::string_view head);
+
+// Whether the name of a table begins with `prefix`, letters, digits and underscores. Quick, for
+// telling formats apart: looks at the file as it stands on disk, and says no where that fails.
+bool HasTableNamed(const std::string& path, std::string_view prefix);
+
 // Finds out how `path` can be opened and reads its schema. Fails when it is no database, when it
 // cannot be opened, or when nothing of the schema can be read.
 Result<Source> OpenSource(const std::string& path);
@@ -37,4 +44,4 @@ Result<Source> OpenSource(const std::string& path);
 // One more connection to a source, for one thread at a time. Throws SQLite::Exception.
 SQLite::Database Connect(const Source& source);
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/import/nsys/nsys_sqlite_pages.h"
+#include "engine/import/sqlite/sqlite_pages.h"
 
-namespace advise::nsys {
+namespace advise::sqlite {
 
 // Where a wanted column stands in the records of a table.
 struct CellColumn {
@@ -106,4 +106,4 @@ class Cells {
   std::vector<std::uint8_t> gathered_;  // a record that does not fit into its page
 };
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

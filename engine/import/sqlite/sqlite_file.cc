@@ -7,9 +7,10 @@
 //                                             with a warning when the log holds rows
 //   cut off, or with holes in its schema      writable_schema=ON, which on a read-only connection
 //                                             only means: go on with what can be read
-#include "engine/import/nsys/nsys_sqlite_file.h"
+#include "engine/import/sqlite/sqlite_file.h"
 
 #include <SQLiteCpp/Exception.h>
+#include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -17,15 +18,14 @@
 #include <fstream>
 
 #include "engine/base/ascii.h"
-#include "engine/import/nsys/nsys_sqlite_pages.h"
-#include "engine/import/nsys/nsys_sqlite_scan.h"
+#include "engine/import/sqlite/sqlite_pages.h"
+#include "engine/import/sqlite/sqlite_scan.h"
 
-namespace advise::nsys {
+namespace advise::sqlite {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 constexpr std::size_t kWriteVersionByte = 18;  // of the header: 2 = write-ahead log
 
 std::string EncodeUri(const std::string& path) {
@@ -103,6 +103,23 @@ void ReadSchema(const SQLite::Database& db, Source& source) {
 
 }  // namespace
 
+bool IsDatabase(std::string_view head) {
+  return head.starts_with(std::string_view("SQLite format 3\0", 16));
+}
+
+bool HasTableNamed(const std::string& path, std::string_view prefix) {
+  try {
+    const SQLite::Database db(EncodeUri(path) + "?mode=ro&immutable=1",
+                              SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    SQLite::Statement tables(db, "SELECT 1 FROM sqlite_master WHERE substr(name, 1, ?1) = ?2");
+    tables.bind(1, static_cast<std::int64_t>(prefix.size()));
+    tables.bind(2, std::string(prefix));
+    return tables.executeStep();
+  } catch (const SQLite::Exception&) {
+    return false;
+  }
+}
+
 SQLite::Database Connect(const Source& source) {
   SQLite::Database db(source.uri, SQLite::OPEN_READONLY | SQLite::OPEN_URI | SQLITE_OPEN_NOMUTEX);
   // The file is foreign: no function that its schema calls may have side effects.
@@ -119,7 +136,7 @@ Result<Source> OpenSource(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Fail("cannot be read", path, "check that it exists and that you may read it");
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  if (std::string_view(head).substr(0, kSqliteMagic.size()) != kSqliteMagic) {
+  if (!IsDatabase(head)) {
     return Fail("not a SQLite database", path, "make one with: nsys export --type sqlite");
   }
   if (file.gcount() < static_cast<std::streamsize>(head.size())) {
@@ -168,4 +185,4 @@ Result<Source> OpenSource(const std::string& path) {
   return source;
 }
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

@@ -1,4 +1,4 @@
-#include "engine/import/nsys/nsys_sqlite_pages.h"
+#include "engine/import/sqlite/sqlite_pages.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace advise::nsys {
+namespace advise::sqlite {
 namespace {
 
 constexpr std::size_t kFileHeader = 100;  // bytes of page 1
@@ -153,4 +153,4 @@ bool FileState::operator==(const FileState& other) const {
          a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite

@@ -1,11 +1,11 @@
-#include "engine/import/nsys/nsys_sqlite_cells.h"
+#include "engine/import/sqlite/sqlite_cells.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-namespace advise::nsys {
+namespace advise::sqlite {
 namespace {
 
 constexpr std::uint32_t kBlockBytes = 256 * 1024;
@@ -208,4 +208,4 @@ std::string_view Cells::Text(int column) const {
   return {reinterpret_cast<const char*>(values_ + field.offset), (field.type - kFirstBlobType) / 2};
 }
 
-}  // namespace advise::nsys
+}  // namespace advise::sqlite
