@@ -236,5 +236,29 @@ TEST_CASE("rows of a database that say nothing are dropped, and one without work
   CHECK(empty.error().what == "rocprofv3 recorded no GPU work");
 }
 
+TEST_CASE("a database of rocprofv3 that was cut off is read as far as it is whole") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("whole.db"), NsysBuilder::Schema::kEmpty);
+  for (const char* sql : {kTables3, kNames, kRows3}) builder.Sql(With(sql, "0000_7a", 42));
+  builder.Close();
+  std::ifstream file(builder.path(), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  constexpr std::size_t kPage = 4096;
+  int read = 0;
+  for (std::size_t size = 3 * kPage; size < whole.size(); size += kPage) {
+    const std::string path = dir.File("cut.db");
+    std::ofstream(path, std::ios::binary) << whole.substr(0, size);
+    const Result<Trace> trace = ImportReport(path, {});
+    INFO(size);
+    if (trace) {
+      ++read;
+      CHECK(Said(*trace, "damaged or was cut off") == 1);
+    } else {
+      CHECK(trace.error().what.find("damaged") != std::string::npos);
+    }
+  }
+  CHECK(read > 0);
+}
+
 }  // namespace
 }  // namespace advise

@@ -354,6 +354,9 @@ Result<Trace> ReadDatabase(const sqlite::Source& source) {
   for (const Diagnostic& d : log.diagnostics.list())
     trace.diagnostics.Add(d.level, d.text, d.table, d.count);
   trace.table_rows = log.rows;
+  if (trace.ops.size() == 0 && source.is_damaged)
+    return Fail("the database is damaged or cut off: no GPU work can be read", source.path,
+                "copy the file again");
   if (trace.ops.size() == 0)
     return Fail("rocprofv3 recorded no GPU work", source.path, kRecordHint);
   Assemble(&trace);

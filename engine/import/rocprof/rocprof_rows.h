@@ -16,9 +16,10 @@
 
 namespace advise::rocprof {
 
-// For files without GPU work.
+// For files without GPU work. The profiler writes when the program ends, and nothing if it is
+// killed.
 inline constexpr const char* kRecordHint =
-    "record it with: rocprofv3 --runtime-trace -o run -- COMMAND";
+    "record it with: rocprofv3 --runtime-trace -o run -- COMMAND, and let the program end";
 
 // What rocprofv3 says of a CPU or a GPU, as JSON.
 struct Agent {

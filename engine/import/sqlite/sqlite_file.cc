@@ -109,8 +109,9 @@ bool IsDatabase(std::string_view head) {
 
 bool HasTableNamed(const std::string& path, std::string_view prefix) {
   try {
-    const SQLite::Database db(EncodeUri(path) + "?mode=ro&immutable=1",
-                              SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    SQLite::Database db(EncodeUri(path) + "?mode=ro&immutable=1",
+                        SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    db.exec("PRAGMA writable_schema = ON");  // files that were cut off, too
     SQLite::Statement tables(db, "SELECT 1 FROM sqlite_master WHERE substr(name, 1, ?1) = ?2");
     tables.bind(1, static_cast<std::int64_t>(prefix.size()));
     tables.bind(2, std::string(prefix));
