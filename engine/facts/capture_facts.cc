@@ -72,7 +72,7 @@ void DeclareCaptureFacts(Catalog* catalog) {
   trace.Add("capture.has_memory", "flag", "Memory events were recorded.",
             [](const Trace& t) { return t.memory.size() > 0; });
   trace.Add("capture.format", "name",
-            "Format of the report with the timeline: nsys-sqlite, kineto, rocprof, gpu-trace.",
+            "Format of the report with the timeline: nsys-sqlite, kineto, jax-trace, rocprof, gpu-trace.",
             &Trace::kind);
   trace.Add("capture.seconds", "num", "Length of the capture session in seconds.",
             [](const Trace& t) { return static_cast<double>(t.session_ns) / kNanosPerSecond; });

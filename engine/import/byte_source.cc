@@ -186,4 +186,29 @@ Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahea
   return source;
 }
 
+Result<std::string> WholeText(const std::string& path, const ImportOptions& options) {
+  auto source = OpenBytes(path, options.jobs > 1, options.how_far);
+  if (!source) return tl::unexpected(source.error());
+  constexpr std::size_t kPiece = 1 << 22;
+  std::string text;
+  for (std::size_t filled = 0;; text.resize(filled)) {
+    text.resize(filled + kPiece);
+    const std::size_t count = (*source)->Read(text.data() + filled, kPiece);
+    filled += count;
+    if (count > 0) continue;
+    text.resize(filled);
+    return text;
+  }
+}
+
+std::string UnpackedHead(std::string_view head, const std::string& path) {
+  constexpr std::size_t kMost = 65536;
+  if (!head.starts_with("\x1f\x8b")) return std::string(head);
+  auto source = OpenBytes(path);
+  if (!source) return "";
+  std::string text(kMost, '\0');
+  text.resize((*source)->Read(text.data(), text.size()));
+  return text;
+}
+
 }  // namespace advise

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/base/error.h"
 #include "engine/base/how_far.h"
+#include "engine/import/importer.h"
 
 namespace advise {
 
@@ -27,5 +29,11 @@ class ByteSource {
 // file, unless it is null.
 Result<std::unique_ptr<ByteSource>> OpenBytes(const std::string& path, bool ahead = false,
                                               HowFar* how_far = nullptr);
+
+// The whole file, unpacked. Memory: the size of the text.
+Result<std::string> WholeText(const std::string& path, const ImportOptions& options);
+
+// How the text of a file begins: `head`, its first bytes, or what they hold where they are packed.
+std::string UnpackedHead(std::string_view head, const std::string& path);
 
 }  // namespace advise

@@ -86,6 +86,10 @@ Error ForeignFile(std::string_view head, const std::string& path) {
     return {"a capture that nsys has not processed yet", path,
             "import it with QdstrmImporter, then: nsys export --type sqlite"};
   }
+  if (path.ends_with(".xplane.pb")) {
+    return {"a profile of JAX or TensorFlow as protobuf", path,
+            "give the .trace.json.gz that the profiler writes beside it"};
+  }
   if (head.starts_with("\x1f\x8b")) {
     return {"a gzip file that holds no PyTorch profiler trace", path,
             "unpack other reports with gunzip"};

@@ -37,6 +37,11 @@ Result<Trace> ReadRocprof(const std::string& path, const ImportOptions& options)
 bool SniffRocprofDatabase(std::string_view head, const std::string& path);
 Result<Trace> ReadRocprofDatabase(const std::string& path, const ImportOptions& options);
 
+// The Chrome trace that the profilers of JAX and TensorFlow write, plain or gzip. Memory: the size
+// of the JSON, of a million events at most.
+bool SniffJaxTrace(std::string_view head, const std::string& path);
+Result<Trace> ReadJaxTrace(const std::string& path, const ImportOptions& options);
+
 // Nsight Compute's own report (.ncu-rep).
 bool SniffNcuReport(std::string_view head, const std::string& path);
 Result<Trace> ReadNcuReport(const std::string& path, const ImportOptions& options);

@@ -69,6 +69,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"ncu-rep", SniffNcuReport, ReadNcuReport},
     {"nsys-sqlite", SniffNsysReport, ReadNsysReport, true},
     {"rocprof", SniffRocprof, ReadRocprof, true},
+    {"jax-trace", SniffJaxTrace, ReadJaxTrace, true},
     {"kineto", SniffKineto, ReadKineto, true},
     {"allocator-page", SniffText<SniffAllocatorPage>, ReadText<ReadAllocatorPage>},
     {"operator-table", SniffText<SniffOperatorTable>, ReadText<ReadOperatorTable>},

@@ -77,7 +77,7 @@ struct Track {
 };
 
 // The columns that all rows with times begin with.
-enum Column : int {
+enum TimedColumn : int {
   kStart,
   kEnd,
   kStartId,
@@ -136,7 +136,7 @@ class SetReader {
     Scan scan(reader_, Table("info_process"),
               {"id", "pid", "nid", "init", "fini", "command", "environment"});
     while (scan.Next()) {
-      ProcessRows& rows = processes_.try_emplace(scan.Int(0), trace_, gpus_).first->second;
+      Rows& rows = processes_.try_emplace(scan.Int(0), trace_, gpus_).first->second;
       Process& process = rows.process();
       process.pid = process.global_pid = scan.Int(1);
       const std::string_view command = scan.Text(5);
@@ -179,7 +179,7 @@ class SetReader {
       for (const int column : {5, 6, 7}) {
         if (device.name.empty()) device.name = scan.Text(column);
       }
-      if (ProcessRows* const rows = RowsOf(scan.Int(1)))
+      if (Rows* const rows = RowsOf(scan.Int(1)))
         rows->AddAgent(static_cast<std::uint64_t>(scan.Int(0)), std::move(agent));
     }
   }
@@ -187,7 +187,7 @@ class SetReader {
   void ReadKernelNames() {
     Scan scan(reader_, Table("info_kernel_symbol"), {"id", "pid", "display_name", "kernel_name"});
     while (scan.Next()) {
-      if (ProcessRows* const rows = RowsOf(scan.Int(1))) {
+      if (Rows* const rows = RowsOf(scan.Int(1))) {
         rows->AddKernelName(static_cast<std::uint64_t>(scan.Int(0)), scan.Text(2), scan.Text(3));
       }
     }
@@ -239,12 +239,12 @@ class SetReader {
     messages_.Sort();
   }
 
-  ProcessRows* RowsOf(std::int64_t process) {
+  Rows* RowsOf(std::int64_t process) {
     const auto found = processes_.find(process);
     return found == processes_.end() ? nullptr : &found->second;
   }
 
-  std::int64_t TimeOf(const Scan& scan, Column column, Column id) const {
+  std::int64_t TimeOf(const Scan& scan, TimedColumn column, TimedColumn id) const {
     if (!scan.IsNull(column)) return scan.Int(column);
     const std::int64_t* const time = times_.Find(scan.Int(id));
     return time == nullptr ? 0 : *time;
@@ -261,16 +261,16 @@ class SetReader {
   void ForEachTimed(Scan& scan, Each each) {
     scan.ForEach([&] {
       const Track track = TrackOf(scan);
-      ProcessRows* const rows = RowsOf(track.process);
+      Rows* const rows = RowsOf(track.process);
       if (rows == nullptr) return scan.Drop("records without a process were dropped");
       const Event* const found = events_.Find(scan.Int(kEventId));
       const Event event = found == nullptr ? Event() : *found;
-      const Work work = {.start = TimeOf(scan, kStart, kStartId),
-                         .end = TimeOf(scan, kEnd, kEndId),
-                         .agent = static_cast<std::uint64_t>(track.agent),
-                         .stream = static_cast<std::uint64_t>(track.stream),
-                         .queue = static_cast<std::uint64_t>(track.queue),
-                         .correlation = event.correlation};
+      const TimedRecord work = {.start = KnownTime(TimeOf(scan, kStart, kStartId)),
+                                .end = TimeOf(scan, kEnd, kEndId),
+                                .device = static_cast<std::uint64_t>(track.agent),
+                                .stream = static_cast<std::uint64_t>(track.stream),
+                                .queue = static_cast<std::uint64_t>(track.queue),
+                                .correlation = event.correlation};
       each(*rows, work, static_cast<std::uint64_t>(track.thread), event);
     });
   }
@@ -285,8 +285,8 @@ class SetReader {
       return std::array<std::uint32_t, 3>{scan.Unsigned(first), scan.Unsigned(first + 1),
                                           scan.Unsigned(first + 2)};
     };
-    ForEachTimed(scan, [&](ProcessRows& rows, const Work& work, std::uint64_t, const Event&) {
-      rows.Add(work, Dispatch{.kernel = static_cast<std::uint64_t>(scan.Int(kFirstOwn)),
+    ForEachTimed(scan, [&](Rows& rows, const TimedRecord& work, std::uint64_t, const Event&) {
+      rows.AddDispatch(work, {.kernel = static_cast<std::uint64_t>(scan.Int(kFirstOwn)),
                               .block = sizes(kFirstOwn + 1),
                               .threads = sizes(kFirstOwn + 4)});
     });
@@ -297,10 +297,10 @@ class SetReader {
         reader_, Table("memory_copy"),
         {"start", "end", "start_id", "end_id", "pid", "tid", "agent_id", "queue_id", "stream_id",
          "track_id", "event_id", "name_id", "src_agent_id", "dst_agent_id", "size"});
-    ForEachTimed(scan, [&](ProcessRows& rows, const Work& work, std::uint64_t, const Event&) {
+    ForEachTimed(scan, [&](Rows& rows, const TimedRecord& work, std::uint64_t, const Event&) {
       const StringId* const way = strings_.Find(scan.Int(kFirstOwn));
       const std::string name(way == nullptr ? "" : trace_->strings[*way]);
-      rows.Add(work, CopyRecord{.way = name,
+      rows.AddCopyRecord(work, {.way = name,
                                 .from = static_cast<std::uint64_t>(scan.Int(kFirstOwn + 1)),
                                 .to = static_cast<std::uint64_t>(scan.Int(kFirstOwn + 2)),
                                 .bytes = static_cast<std::uint64_t>(
@@ -313,14 +313,14 @@ class SetReader {
               {"start", "end", "start_id", "end_id", "pid", "tid", "agent_id", "queue_id",
                "stream_id", "track_id", "event_id", "name_id"});
     ForEachTimed(
-        scan, [&](ProcessRows& rows, const Work& work, std::uint64_t thread, const Event& event) {
+        scan, [&](Rows& rows, const TimedRecord& work, std::uint64_t thread, const Event& event) {
           if (event.kind == EventKind::kMarker) {
             const StringId* const message = messages_.Find(scan.Int(kEventId));
             if (message != nullptr) rows.AddRange(thread, *message, work.start, work.end);
           }
           const StringId* const name = strings_.Find(scan.Int(kFirstOwn));
           if (event.kind != EventKind::kHip || name == nullptr) return;
-          rows.AddCall(thread, *name, work.correlation, work.start, work.end);
+          rows.AddHipCall(thread, *name, work.correlation, work.start, work.end);
         });
   }
 
@@ -329,7 +329,7 @@ class SetReader {
   Trace* trace_;
   Gpus* gpus_;
   dom::parser parser_;
-  std::map<std::int64_t, ProcessRows> processes_;
+  std::map<std::int64_t, Rows> processes_;
   ById<StringId> strings_;
   ById<StringId> messages_;  // of markers, by event
   ById<Event> events_;
@@ -359,7 +359,7 @@ Result<Trace> ReadDatabase(const sqlite::Source& source) {
                 "copy the file again");
   if (trace.ops.size() == 0)
     return Fail("rocprofv3 recorded no GPU work", source.path, kRecordHint);
-  Assemble(&trace);
+  AssembleRows(&trace);
   return trace;
 }
 

@@ -1,44 +1,23 @@
 // Fields of the records that rocprofv3 writes.
 #pragma once
 
-#include <simdjson.h>
-
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <string_view>
 
 #include "engine/base/units.h"
+#include "engine/import/json_fields.h"
 
 namespace advise::rocprof {
 
 namespace dom = simdjson::dom;
-
-// A missing field, or one of another type, is 0 or "".
-template <typename Json>
-std::uint64_t NumberAt(const Json& object, const char* key) {
-  std::uint64_t number = 0;
-  return object[key].get_uint64().get(number) == simdjson::SUCCESS ? number : 0;
-}
+using json::ForEachIn;
+using json::NumberAt;
+using json::SmallAt;
+using json::TextAt;
 
 template <typename Json>
 Nanos TimeAt(const Json& object, const char* key) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<Nanos>::max() / 2);
   return static_cast<Nanos>(std::min(NumberAt(object, key), kMost));
-}
-
-template <typename Json>
-std::uint32_t SmallAt(const Json& object, const char* key) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::min(NumberAt(object, key), kMost));
-}
-
-template <typename Json>
-std::string TextAt(const Json& object, const char* key) {
-  std::string_view text;
-  return object[key].get_string().get(text) == simdjson::SUCCESS ? std::string(text) : "";
 }
 
 // {"handle": 37946}
@@ -52,14 +31,6 @@ template <typename Json>
 std::array<std::uint32_t, 3> SizesAt(const Json& object, const char* key) {
   const auto sizes = object[key];
   return {SmallAt(sizes, "x"), SmallAt(sizes, "y"), SmallAt(sizes, "z")};
-}
-
-// Calls `each` with all items of an array, where there is one.
-template <typename Each>
-void ForEachIn(const dom::element& object, const char* key, const Each& each) {
-  dom::array items;
-  if (object[key].get_array().get(items) != simdjson::SUCCESS) return;
-  for (const dom::element item : items) each(item);
 }
 
 }  // namespace advise::rocprof

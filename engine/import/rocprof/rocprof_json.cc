@@ -28,7 +28,6 @@ namespace advise::rocprof {
 namespace {
 
 constexpr std::string_view kTopKey = "rocprofiler-sdk-tool";
-constexpr std::size_t kHeadOfFile = 65536;
 
 class ProcessReader {
  public:
@@ -144,9 +143,9 @@ class ProcessReader {
     return operations_[kind][operation];
   }
 
-  static Work WorkOf(const dom::element& record) {
-    Work work;
-    work.start = TimeAt(record, "start_timestamp");
+  static TimedRecord WorkOf(const dom::element& record) {
+    TimedRecord work;
+    work.start = KnownTime(TimeAt(record, "start_timestamp"));
     work.end = TimeAt(record, "end_timestamp");
     work.stream = HandleAt(record, "stream_id");
     work.correlation = NumberAt(record["correlation_id"], "internal");
@@ -155,60 +154,45 @@ class ProcessReader {
 
   void AddKernel(const dom::element& record) {
     const auto info = record["dispatch_info"];
-    Work work = WorkOf(record);
-    work.agent = HandleAt(info, "agent_id");
+    TimedRecord work = WorkOf(record);
+    work.device = HandleAt(info, "agent_id");
     work.queue = HandleAt(info, "queue_id");
-    rows_.Add(work, {.kernel = NumberAt(info, "kernel_id"),
-                     .block = SizesAt(info, "workgroup_size"),
-                     .threads = SizesAt(info, "grid_size")});
+    rows_.AddDispatch(work, {.kernel = NumberAt(info, "kernel_id"),
+                             .block = SizesAt(info, "workgroup_size"),
+                             .threads = SizesAt(info, "grid_size")});
   }
 
   void AddCopy(const dom::element& record) {
     const std::string way(trace_->strings[NameOf(record)]);
-    rows_.Add(WorkOf(record), CopyRecord{.way = way,
+    rows_.AddCopyRecord(WorkOf(record), {.way = way,
                                          .from = HandleAt(record, "src_agent_id"),
                                          .to = HandleAt(record, "dst_agent_id"),
                                          .bytes = NumberAt(record, "bytes")});
   }
 
   void AddCall(const dom::element& record) {
-    const Work call = WorkOf(record);
-    rows_.AddCall(NumberAt(record, "thread_id"), NameOf(record), call.correlation, call.start,
-                  call.end);
+    const TimedRecord call = WorkOf(record);
+    rows_.AddHipCall(NumberAt(record, "thread_id"), NameOf(record), call.correlation, call.start,
+                     call.end);
   }
 
   void AddRange(const dom::element& record) {
     const bool is_mark = trace_->strings[NameOf(record)].find("Mark") != std::string::npos;
-    const Work range = WorkOf(record);
+    const TimedRecord range = WorkOf(record);
     const auto text = markers_.find(range.correlation);
     if (is_mark || text == markers_.end()) return;
     rows_.AddRange(NumberAt(record, "thread_id"), text->second, range.start, range.end);
   }
 
   Trace* trace_;
-  ProcessRows rows_;
+  Rows rows_;
   dom::parser parser_;
   std::vector<std::vector<StringId>> operations_;  // by kind
   std::map<std::uint64_t, StringId> markers_;      // by correlation id
 };
 
-Result<std::string> Unpacked(const std::string& path, const ImportOptions& options) {
-  auto source = OpenBytes(path, options.jobs > 1, options.how_far);
-  if (!source) return tl::unexpected(source.error());
-  constexpr std::size_t kPiece = 1 << 22;
-  std::string text;
-  for (std::size_t filled = 0;; text.resize(filled)) {
-    text.resize(filled + kPiece);
-    const std::size_t count = (*source)->Read(text.data() + filled, kPiece);
-    filled += count;
-    if (count > 0) continue;
-    text.resize(filled);
-    return text;
-  }
-}
-
 Result<Trace> ReadWhole(const std::string& path, const ImportOptions& options) {
-  const Result<std::string> text = Unpacked(path, options);
+  const Result<std::string> text = WholeText(path, options);
   if (!text) return tl::unexpected(text.error());
   Trace trace;
   trace.producer = "rocprofv3";
@@ -229,7 +213,7 @@ Result<Trace> ReadWhole(const std::string& path, const ImportOptions& options) {
   }
   if (cut_off)
     trace.diagnostics.Add(Level::kError, "the file is cut off: what comes before was read");
-  Assemble(&trace);
+  AssembleRows(&trace);
   return trace;
 }
 
@@ -240,16 +224,9 @@ Result<Trace> ReadWhole(const std::string& path, const ImportOptions& options) {
 namespace advise {
 
 bool SniffRocprof(std::string_view head, const std::string& path) {
-  const auto is_its = [](std::string_view text) {
-    JsonPieces pieces(text);
-    return pieces.Enter('{') && pieces.NextKey() == rocprof::kTopKey;
-  };
-  if (!head.starts_with("\x1f\x8b")) return is_its(head);
-  auto source = OpenBytes(path);
-  if (!source) return false;
-  std::string text(rocprof::kHeadOfFile, '\0');
-  text.resize((*source)->Read(text.data(), text.size()));
-  return is_its(text);
+  const std::string text = UnpackedHead(head, path);
+  JsonPieces pieces(text);
+  return pieces.Enter('{') && pieces.NextKey() == rocprof::kTopKey;
 }
 
 Result<Trace> ReadRocprof(const std::string& path, const ImportOptions& options) {
