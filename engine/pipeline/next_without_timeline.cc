@@ -34,7 +34,9 @@ std::string TorchCommand(const Knowledge& knowledge, const Report& report, const
 }
 
 bool IsOfRocprof(const Report& report) {
-  return !report.inputs.empty() && report.inputs.front().producer.starts_with("rocprof");
+  if (report.inputs.empty()) return false;
+  const InputInfo& input = report.inputs.front();
+  return input.kind == "rocprof" || input.producer.starts_with("rocprof");
 }
 
 std::string TimelineCommand(const Knowledge& knowledge, const Report& report,

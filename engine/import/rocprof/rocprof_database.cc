@@ -24,44 +24,19 @@
 #include "engine/import/formats.h"
 #include "engine/import/rocprof/rocprof_fields.h"
 #include "engine/import/rocprof/rocprof_rows.h"
+#include "engine/import/rocprof/rpd.h"
+#include "engine/import/sqlite/by_id.h"
 #include "engine/import/sqlite/sqlite_scan.h"
 
 namespace advise::rocprof {
 namespace {
 
+using sqlite::ById;
 using sqlite::Reader;
 using sqlite::Scan;
 
 constexpr std::string_view kPrefix = "rocpd_";
 constexpr std::string_view kFirstTable = "rocpd_info_process";  // a set has one
-
-// Rows by id. They are written in its order, nearly always without holes.
-template <typename Row>
-class ById {
- public:
-  void Add(std::int64_t id, Row row) {
-    is_sorted_ = is_sorted_ && (rows_.empty() || rows_.back().first < id);
-    rows_.emplace_back(id, std::move(row));
-  }
-  void Sort() {
-    if (is_sorted_) return;
-    std::stable_sort(rows_.begin(), rows_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-  }
-  // Null where there is none.
-  const Row* Find(std::int64_t id) const {
-    if (rows_.empty() || id < rows_.front().first) return nullptr;
-    const auto guess = static_cast<std::uint64_t>(id - rows_.front().first);
-    if (guess < rows_.size() && rows_[guess].first == id) return &rows_[guess].second;
-    const auto found = std::lower_bound(rows_.begin(), rows_.end(), id,
-                                        [](const auto& row, auto key) { return row.first < key; });
-    return found == rows_.end() || found->first != id ? nullptr : &found->second;
-  }
-
- private:
-  std::vector<std::pair<std::int64_t, Row>> rows_;
-  bool is_sorted_ = true;
-};
 
 enum class EventKind : std::uint8_t { kOther, kHip, kMarker };
 struct Event {
@@ -369,14 +344,16 @@ Result<Trace> ReadDatabase(const sqlite::Source& source) {
 namespace advise {
 
 bool SniffRocprofDatabase(std::string_view head, const std::string& path) {
-  return sqlite::IsDatabase(head) && sqlite::HasTableNamed(path, rocprof::kFirstTable);
+  return sqlite::IsDatabase(head) && (sqlite::HasTableNamed(path, rocprof::kFirstTable) ||
+                                      sqlite::HasTableNamed(path, rocprof::kRpdTable));
 }
 
 Result<Trace> ReadRocprofDatabase(const std::string& path, const ImportOptions& /*options*/) {
   try {
     const auto source = sqlite::OpenSource(path);
     if (!source) return tl::unexpected(source.error());
-    return rocprof::ReadDatabase(*source);
+    return source->Has(rocprof::kRpdTable) ? rocprof::ReadRpd(*source)
+                                           : rocprof::ReadDatabase(*source);
   } catch (const SQLite::Exception& error) {
     return Fail(std::string("the database cannot be read: ") + error.what(), path,
                 "copy the file again");
