@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -305,8 +306,9 @@ Result<ScrubSummary> ScrubReport(const std::string& report, const std::string& o
   std::array<char, 16> head = {};
   file.read(head.data(), head.size());
   if (!file) return Fail("cannot be read", report);
-  if (std::memcmp(head.data(), "SQLite format 3", 16) != 0) {
-    if (ImporterNameOf(report) == "kineto") return ScrubKineto(report, output);
+  const std::string_view kind = ImporterNameOf(report);
+  if (kind == "kineto") return ScrubKineto(report, output);
+  if (kind != "nsys-sqlite" || !sqlite::IsDatabase({head.data(), head.size()})) {
     return Fail(
         "only SQLite exports of Nsight Systems and traces of PyTorch's profiler can be scrubbed",
         report, "of a .nsys-rep: nsys export --type=sqlite");

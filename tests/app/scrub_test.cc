@@ -1,6 +1,7 @@
 // `advise scrub`: planted secrets are nowhere in the copy, and the diagnosis is the same.
 #ifdef ADVISE_SIM_PROGRAM
 
+#include <SQLiteCpp/Database.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -175,6 +176,12 @@ TEST_CASE("scrub refuses to write over anything, and what it cannot read") {
   const Ran ran = RunAdvise(folder, "scrub notes.txt -o clean.json");
   CHECK(ran.status == 3);
   CHECK_THAT(ran.err, Contains("only SQLite exports"));
+  // A database of another profiler, whose tables hold environments as well.
+  SQLite::Database(folder / "run.db", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec("CREATE TABLE rocpd_info_process_0000_7a (id INTEGER, environment TEXT)");
+  const Ran rocpd = RunAdvise(folder, "scrub run.db -o clean.db");
+  CHECK(rocpd.status == 3);
+  CHECK_THAT(rocpd.err, Contains("only SQLite exports"));
   REQUIRE(RunAdvise(folder, "facts run.sqlite -o run.facts").status == 0);
   const Ran facts = RunAdvise(folder, "scrub run.facts -o clean.facts");
   CHECK(facts.status == 3);
