@@ -1,5 +1,5 @@
 // What the importer makes of GPU work, calls and names. Files and opening:
-// nsys_sqlite_file_test.cc; devices: nsys_sqlite_devices_test.cc; the host:
+// sqlite_file_test.cc; devices: nsys_sqlite_devices_test.cc; the host:
 // nsys_sqlite_host_test.cc.
 #include <catch2/catch.hpp>
 #include <string>
