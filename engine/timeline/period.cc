@@ -282,7 +282,8 @@ class PeriodFinder {
     const auto held = std::count_if(
         best_.starts.begin(), best_.starts.end(),
         [&](std::size_t start) { return start >= at.front() && start < at.back() + period; });
-    return static_cast<double>(held) >= again_cover_ * static_cast<double>(best_.starts.size()) &&
+    const double share = knowledge_.Number("step.period_holds");
+    return static_cast<double>(held) >= share * static_cast<double>(best_.starts.size()) &&
            !meets_host_(best_.starts, false) && meets_host_(at, true);
   }
 
