@@ -235,7 +235,8 @@ class PeriodFinder {
     tried_[period] = {match >= min_match_, at.size()};
     if (match < min_match_) return false;
     const bool shorter = best_.length > 0 && period < best_.length;
-    if (best_.length == 0 || (shorter && (IsAsGood(at, period, match) || Iterates(at, period))))
+    if (best_.length == 0 || (shorter && (IsAsGood(at, period, match) || Iterates(at, period))) ||
+        HoldsSeveral(at, period, match))
       best_ = {period, at, match};
     return true;
   }
@@ -268,6 +269,22 @@ class PeriodFinder {
     const bool most = beside <= ComputingTokens(tokens_, usual, period).size() ||
                       (HoldsGraph(usual, period) && 2 * TimeShare(tokens_, at, period) >= 1);
     return most && meets_host_(at, beside > 0);
+  }
+
+  // A step of several batches may have no kernel that runs once: what each batch runs is rarer than
+  // what the update runs, and found first. The longer one is the iteration where it holds most of
+  // the shorter ones, explains more, and is fed each time, while the host takes no part in each of
+  // those.
+  bool HoldsSeveral(const std::vector<std::size_t>& at, std::size_t period, double match) const {
+    if (period <= best_.length || match <= best_.match ||
+        match < knowledge_.Number("step.period_exact"))
+      return false;
+    const auto held = std::count_if(
+        best_.starts.begin(), best_.starts.end(),
+        [&](std::size_t start) { return start >= at.front() && start < at.back() + period; });
+    const double share = knowledge_.Number("step.period_holds");
+    return static_cast<double>(held) >= share * static_cast<double>(best_.starts.size()) &&
+           !meets_host_(best_.starts, false) && meets_host_(at, true);
   }
 
   bool HoldsGraph(std::size_t from, std::size_t length) const {

@@ -1,7 +1,8 @@
 -- Communication and compute never run at the same time, although the kind of communication allows it.
 -- All-gathers and reduce-scatters of sharded training can be started early, gradient all-reduces, too. All-reduces of tensor
 -- parallelism, all-to-alls and sends between stages are needed at once: about those this rule is silent. Without a backward
--- pass an all-reduce is taken for tensor parallelism.
+-- pass an all-reduce is taken for tensor parallelism. Where sharding inside each node would win as much, this comes first: that
+-- nothing overlaps is seen, and a setting mends it; how much quicker the collectives would be is not seen.
 
 -- Time of the collectives that compute need not wait for.
 local function deferrable(kinds, trains)
@@ -16,8 +17,8 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
-  priority  = 60,
-  explains  = { "comm/exposed" },
+  priority  = 70,
+  explains  = { "comm/exposed", "comm/cross-node-gather" },
   knowledge = { "K-K10", "K-B2", "K-K2", "K-N10", "K-N15" },
   effort    = "flag",
 

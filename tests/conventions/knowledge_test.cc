@@ -116,6 +116,17 @@ TEST_CASE("an info explains nothing, and what is explained is claimed after its 
   }
 }
 
+// Both would win the same time. That nothing overlaps is in the trace; how quick gathers inside a
+// node would be is not.
+TEST_CASE("overlap that is off is told before a sharding that makes the collectives quicker") {
+  const Tree& tree = SourceTree();
+  const RuleInfo* overlap = tree.rules->Find("comm/overlap-disabled");
+  const RuleInfo* sharding = tree.rules->Find("comm/cross-node-gather");
+  REQUIRE(overlap != nullptr);
+  REQUIRE(sharding != nullptr);
+  CHECK(overlap->priority > sharding->priority);
+}
+
 TEST_CASE(
     "every threshold that stands in the knowledge base is used by its rule, and says why and "
     "whence") {

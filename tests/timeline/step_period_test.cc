@@ -271,6 +271,36 @@ TEST_CASE("what comes in every 20th step does not hide the steps of a loop that 
   CHECK(run->run.steps.all.size() >= 190);
 }
 
+// No kernel runs once per step: each batch is rarer than what the update runs.
+TEST_CASE("a step of several batches is no batch, also where the update repeats its kernels") {
+  TraceBuilder story;
+  Nanos at = 1_ms;
+  const auto add = [&](const std::string& name) {
+    story.Launch(name, {at - 900_us, at - 897_us}, {at, at + 20_us});
+    at += 21_us;
+  };
+  for (int batch = 0; batch < 4; ++batch) {  // kernels are tried first
+    for (int i = 0; i < 30; ++i) add("cudnn_convolution_fprop");
+    add("loss");
+  }
+  for (int step = 0; step < 12; ++step) {
+    story.OnStream(9).CopyToGpu(1 << 20, MemoryKind::kPinned, {at - 950_us, at - 947_us},
+                                {at - 500_us, at - 450_us});
+    story.OnStream(7);
+    for (int batch = 0; batch < 4; ++batch) {
+      add("loss");
+      for (int k = 0; k < 40; ++k) {
+        add("cudnn_convolution_fprop");
+        add("relu");
+      }
+    }
+    for (int k = 0; k < 6; ++k) add("multi_tensor_apply");
+  }
+  const Analyzed run(story, kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.Median() == (4 * 81 + 6) * 21_us);
+}
+
 TEST_CASE("copies that other steps do not make are what a periodic stall loses") {
   const Analyzed run(WithCheckpoints(), kAuto);
   CHECK(run->step_stats.stall_every == 4);

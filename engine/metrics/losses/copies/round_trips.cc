@@ -25,7 +25,7 @@ class RoundTripFinder : Finder {
         phases_(phases),
         copies_(copies),
         sync_of_copy_(sync_of_copy),
-        least_bytes_(Number("copy.small_bytes")) {}
+        least_bytes_(Number("copy.tiny_bytes")) {}
 
   // A download whose exact bytes are uploaded again within a step's time: to the same device, or to
   // another.

@@ -227,10 +227,33 @@ class KernelFinder : Finder {
     return alone;
   }
 
+  // One call launches all nodes of a graph: it stays.
+  void RemoveLaunchOf(std::uint32_t op, LossBuilder* loss) const {
+    if (trace_.ops.in_graph[op] == 0) loss->RemoveCallOf(op);
+  }
+
+  // Libraries convert inside an operator, whose own code stands before its first launch and behind
+  // its last: what goes with the call is the shorter side.
+  void RemoveConversion(std::uint32_t op, LossBuilder* loss) const {
+    const std::uint32_t call = trace_.ops.call[op];
+    if (call == kNone || trace_.ops.in_graph[op] != 0) return;
+    const CallTable& calls = trace_.calls;
+    const std::uint32_t thread = calls.thread[call];
+    const RowRange of_thread = run_.calls_of_thread[thread];
+    const bool between = call > of_thread.first && call + 1 < of_thread.last;
+    if (between &&
+        calls.start[call + 1] - calls.end[call] < calls.start[call] - calls.end[call - 1])
+      loss->CutHost(thread, calls.start[call], calls.start[call + 1]);
+    else
+      loss->RemoveCallOf(op);
+  }
+
   void ByClass() {
     LossBuilder layout(basis_);
     LossBuilder cast(basis_);
     LossBuilder waiting(basis_);
+    const double removable = Number("kernel.cast_removable");
+    std::vector<double> launches_gone(trace_.devices.size());  // of casts, not taken out yet
     std::vector<Nanos> waited_on(trace_.devices.size());
     const ShapeSet waits = Named({"wait"});
     const ShapeSet moves = run_.names.Shapes(
@@ -247,9 +270,13 @@ class KernelFinder : Finder {
       } else if (In(moves, op)) {
         Count(op, &layout);
         layout.ScaleOp(op, 0);
+        RemoveConversion(op, &layout);
       } else if (In(casts, op)) {
         Count(op, &cast);
-        cast.ScaleOp(op, 1 - Number("kernel.cast_removable"));
+        cast.ScaleOp(op, 1 - removable);
+        double& gone = launches_gone[trace_.ops.device[op]];
+        gone += removable;
+        if (gone >= 1) RemoveLaunchOf(op, &cast), gone -= 1;
       }
     }
     result_.layout = layout.Build();
@@ -291,11 +318,8 @@ class KernelFinder : Finder {
         for (auto k = static_cast<std::size_t>(before); k <= after; ++k) {
           loss.AddOp(ops[k]);
           if (!In(products, ops[k])) loss.ScaleOp(ops[k], 0);
-          // One launch is left of all; one call launches all nodes of a graph.
-          const std::uint32_t call = trace_.ops.call[ops[k]];
-          const bool goes = k != static_cast<std::size_t>(before) && call != kNone;
-          if (goes && trace_.ops.in_graph[ops[k]] == 0)
-            loss.remedy().vanished_calls.push_back(call);
+          // One launch is left of all.
+          if (k != static_cast<std::size_t>(before)) RemoveLaunchOf(ops[k], &loss);
         }
         i = after - 1;
       }

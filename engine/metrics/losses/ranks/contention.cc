@@ -20,22 +20,35 @@ struct Seen {
   std::vector<Beside> beside;
 };
 
+// Whether the kernel would take longer than `alone` even if the collective slowed it as much as one
+// can.
+bool DoesMoreWork(const Beside& kernel, Nanos alone, double most_slowdown) {
+  return static_cast<double>(kernel.length - kernel.overlap) +
+             static_cast<double>(kernel.overlap) / most_slowdown >
+         static_cast<double>(alone);
+}
+
 // A collective slows all kernels of a shape that it covers, if they do the same work. Where some
-// take no longer than alone, the others do more work, and nothing says how long that takes alone.
+// take no longer than alone, or far longer than it can slow them, these or the others do more work,
+// and nothing says how long that takes alone.
 bool SlowsNone(const Seen& seen, const Knowledge& knowledge) {
   const double share = knowledge.Number("comm.covered_share");
   const double as_alone = knowledge.Number("comm.as_alone");
   const double stragglers = knowledge.Number("comm.stragglers");
+  const double most_slowdown = knowledge.Number("comm.most_slowdown");
+  const double some = knowledge.Number("comm.undisturbed_share");
   double covered = 0;
   double undisturbed = 0;
+  double larger = 0;
   for (const Beside& one : seen.beside) {
     const auto length = static_cast<double>(one.length);
+    const Nanos alone = TimeAlone(seen.alone, one.length, stragglers);
+    larger += DoesMoreWork(one, alone, most_slowdown) ? 1 : 0;
     if (static_cast<double>(one.overlap) < share * length) continue;
     covered += 1;
-    const Nanos alone = TimeAlone(seen.alone, one.length, stragglers);
     if (length <= as_alone * static_cast<double>(alone)) undisturbed += 1;
   }
-  return undisturbed > knowledge.Number("comm.undisturbed_share") * covered;
+  return undisturbed > some * covered || larger > some * static_cast<double>(seen.beside.size());
 }
 
 }  // namespace

@@ -277,6 +277,20 @@ TEST_CASE("a download whose bytes come back soon after is a round trip") {
   CHECK(run->copies.roundtrip.lost->Total() == 300_us);
 }
 
+// In loops of short steps, what counts is how long the copies and the host take, not the bytes.
+TEST_CASE("a round trip may be small, but a value that comes and goes is none") {
+  const auto trips = [](std::int64_t bytes) {
+    return Analyzed(TraceBuilder()
+                        .Launch("make", {0_us, 5_us}, {10_us, 100_us})
+                        .CopyFromGpu(bytes, MemoryKind::kPageable, {6_us, 108_us}, {100_us, 104_us})
+                        .CopyToGpu(bytes, MemoryKind::kPageable, {115_us, 124_us}, {120_us, 124_us})
+                        .Launch("use", {125_us, 130_us}, {140_us, 400_us}))
+        ->copies.roundtrip.count;
+  };
+  CHECK(trips(24'000) == 1);
+  CHECK(trips(4'000) == 0);
+}
+
 TEST_CASE("near miss: pieces of a stream, which no host could have read in between") {
   TraceBuilder story;
   Repeat(12, 3_ms, [&](int, Nanos at) {

@@ -31,7 +31,7 @@ TEST_CASE("changes of layout vanish, kernels that wait vanish as far as the GPU'
   const Analyzed run(
       BackToBack({{kLayout, 30_us}, {"work", 50_us}, {kSpin, 20_us}, {kSpin, 7_us}}));
   CHECK(Told(run->kernels.layout) == "1 times, 0 bytes, 30000 ns in all, 30000 ns lost");
-  CHECK(Changes(run->kernels.layout) == "scales 0 to 0");
+  CHECK(Changes(run->kernels.layout) == "drops 0, scales 0 to 0");  // with its launch
   CHECK(Told(run->kernels.waiting) == "2 times, 0 bytes, 27000 ns in all, 27000 ns lost");
   CHECK(Changes(run->kernels.waiting) == "scales 2 to 0, scales 3 to 0");
   CHECK(run->kernels.waiting.remedy->reach_ns == 27_us);
@@ -39,11 +39,40 @@ TEST_CASE("changes of layout vanish, kernels that wait vanish as far as the GPU'
   CHECK(run->kernels.layout.remedy->reach_ns == 0);
 }
 
+// A library converts behind the code of its operator, and calls the operator's own kernel at once.
+TEST_CASE("a change of layout leaves the code of the operator that it is part of") {
+  TraceBuilder inside;
+  inside.Launch("work", {0_us, 1_us}, {1_ms, 2_ms})
+      .Launch(kLayout, {21_us, 22_us}, {2_ms, 2010_us})
+      .Launch("work", {24_us, 25_us}, {2010_us, 3_ms})
+      .Launch("work", {45_us, 46_us}, {3_ms, 4_ms});
+  CHECK(Changes(Analyzed(inside)->kernels.layout) == "scales 1 to 0, cuts 3000 ns");
+  TraceBuilder behind;
+  behind.Launch("work", {0_us, 1_us}, {1_ms, 2_ms})
+      .Launch(kLayout, {3_us, 4_us}, {2_ms, 2010_us})
+      .Launch("work", {24_us, 25_us}, {2010_us, 3_ms});
+  CHECK(Changes(Analyzed(behind)->kernels.layout) == "drops 1, scales 1 to 0");
+}
+
 TEST_CASE("changes of type go but for the part that programs need") {
   const Analyzed run(BackToBack({{"triton_poi_fused__to_copy_1", 40_us}, {"work", 50_us}}));
   CHECK(Told(run->kernels.cast) == "1 times, 0 bytes, 40000 ns in all, 40000 ns lost");
   CHECK(Changes(run->kernels.cast) == "scales 0 to 0.25");
   CHECK(run->kernels.layout.count == 0);
+}
+
+TEST_CASE("casts that go take their launches along, but for those that launch a whole graph") {
+  const std::string cast = "triton_poi_fused__to_copy_1";
+  const Analyzed run(BackToBack({{cast, 40_us}, {cast, 40_us}, {cast, 40_us}, {cast, 40_us}}));
+  CHECK(run->kernels.cast.remedy->vanished_calls.size() == 3);
+  TraceBuilder graph;
+  graph.GraphNodes(cast, {0_us, 5_us},
+                   {{10_us, 50_us}, {50_us, 90_us}, {90_us, 130_us}, {130_us, 170_us}});
+  graph.GraphNodes(kLayout, {6_us, 9_us}, {{170_us, 200_us}, {200_us, 230_us}});
+  const Analyzed of_graph(graph);
+  CHECK(of_graph->kernels.cast.count == 4);
+  CHECK(of_graph->kernels.cast.remedy->vanished_calls.empty());
+  CHECK(of_graph->kernels.layout.remedy->vanished_calls.empty());
 }
 
 TEST_CASE("products in bfloat16 that use no tensor cores are told from those that do") {
