@@ -121,6 +121,7 @@ return {
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
       expect = { reason = "layers" } },
     { name = "the short sums of single tokens can hide behind nothing",
+      edges = { ["comm.kinds[1].time"] = 1e9 },
       facts = { window = { device_time = 4e9 }, run = { trains = false, decode = true },
                 comm = { beside = { remedy = true }, count = 20000, exposed = 3e8, time = 3e8, overlap = 0,
                          kinds = { { kind = "allreduce", count = 20000, time = 3e8, exposed = 3e8 } } } },
