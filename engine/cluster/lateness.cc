@@ -243,6 +243,7 @@ class LatenessFinder {
     Imbalance uneven;
     uneven.loss.cuts.assign(ranks_.size(), std::vector<Nanos>(job_.steps, 0));
     std::map<std::uint32_t, std::size_t> decided;
+    std::map<std::uint32_t, Nanos> delayed;
     std::size_t decides = 0;
     double spread = 0;
     double length = 0;
@@ -263,6 +264,7 @@ class LatenessFinder {
       if (owns[slowest] <= own_median) continue;
       ++decides;
       ++decided[slowest];
+      delayed[slowest] += owns[slowest] - own_median;
       // Sharing the work makes no host faster.
       Nanos hosts = 0;
       for (const std::vector<Nanos>& pace : pace_) hosts = std::max(hosts, pace[s]);
@@ -276,12 +278,13 @@ class LatenessFinder {
     uneven.spread = length > 0 ? spread / length : 0;
     uneven.steps = static_cast<double>(decides) / static_cast<double>(job_.steps);
     std::size_t most = 0;
-    std::uint32_t top = kNone;
-    for (const auto& [rank, count] : decided) {
-      if (count > most) most = count, top = rank;
-    }
+    for (const auto& [rank, count] : decided) most = std::max(most, count);
     if (decides > 0) uneven.top_rank = static_cast<double>(most) / static_cast<double>(decides);
-    if (top != kNone) uneven.behind = Behind(top, of);
+    // By time: one that evaluates now and then outweighs chance, which picks a rank in each step.
+    const auto top =
+        std::max_element(delayed.begin(), delayed.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (top != delayed.end()) uneven.behind = Behind(top->first, of);
     if (moved) KeepToMean(&uneven.loss.cuts);
     Complete(&uneven.loss);
     return uneven;

@@ -156,12 +156,13 @@ void DeclareImbalances(Catalog* catalog) {
               "Of the steps that a rank slow in compute delays, the share in which it is the same "
               "rank.",
               &Imbalance::top_rank);
-  compute.Add("rank.imbalance.compute.behind", "share",
-              "What the rank that is slow in compute most often computes longer than the next "
-              "slowest one, summed over all steps, over "
-              "the sum of the sizes of the differences: 1 when it is always behind, 0 when it is "
-              "ahead as much.",
-              &Imbalance::behind);
+  compute.Add(
+      "rank.imbalance.compute.behind", "share",
+      "What the rank that delays the others most by its compute computes longer than the next "
+      "slowest one, summed over all steps, over "
+      "the sum of the sizes of the differences: 1 when it is always behind, 0 when it is "
+      "ahead as much.",
+      &Imbalance::behind);
   compute.Add("rank.imbalance.compute.in_turn", "share",
               "Of what balance wins, the share for which the ranks wait in turn inside steps, even "
               "the rank that waits least.",

@@ -71,6 +71,9 @@ void DeclareSteps(Catalog* catalog) {
       "steps.drift", "share",
       "Median of the last third of the steady steps over the median of the first third, less 1.",
       &StepStats::drift);
+  stats.Add("steps.drift_by_chance", "share",
+            "Standard error of steps.drift, by how much the steps of a third vary.",
+            &StepStats::drift_by_chance);
   stats.Add("steps.kinds.share", "share",
             "Share of the slower of two kinds of steps; 0 for few steps.",
             &StepStats::two_kinds_share);

@@ -332,8 +332,11 @@ bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge) {
 }
 
 bool WaitsForInput(const Report& report) {
-  return 2 * FactNumber(report, "host.input.lost").value_or(0) >= TimeOf(report).idle &&
-         TimeOf(report).idle > 0;
+  const auto half_is = [&](const char* fact) {
+    return 2 * FactNumber(report, fact).value_or(0) >= TimeOf(report).idle;
+  };
+  return TimeOf(report).idle > 0 &&
+         (half_is("host.input.lost") || half_is("serving.no_request.lost"));
 }
 
 namespace {

@@ -35,10 +35,10 @@ return {
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },
-  optional   = { "run.trains", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count" },
-  thresholds = { "min_share" },
+  optional   = { "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count" },
+  thresholds = { "min_share", "max_token_sum" },
 
-  symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{traffic:text}",
+  symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{needs:text}{traffic:text}",
   cause   = "Compute kernels wait for the result, or are not launched until communication has ended. Part of the time in these kernels may be waiting for a late rank.",
   fixes   = {
     { reason = "sums", action = "Start each collective as soon as its data is ready, and wait for it only where the result is used",
@@ -52,6 +52,10 @@ return {
       snippet = "for layer, following in zip(layers, layers[1:]):      # FSDP2: each layer was given to fully_shard()\n    layer.set_modules_to_forward_prefetch([following])", language = "python", ["for"] = { "pytorch" } },
     { reason = "layers", action = "Use fewer GPUs per tensor-parallel group, or overlap its collectives with the products of the layer",
       snippet = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel --tp-comm-overlap   # Megatron-LM", language = "bash", ["for"] = { "pytorch" } },
+    { reason = "token", action = "Use fewer GPUs per tensor-parallel group, or serve more requests at a time: each sum then carries more" },
+    { reason = "token", action = "Join each sum with the normalization behind it, where the engine has such a kernel",
+      snippet = [[vllm serve MODEL --compilation-config '{"pass_config": {"fuse_allreduce_rms": true}}']],
+      language = "bash", ["for"] = { "vllm" } },
     { reason = "messages", action = "Post all messages of a step at once and early, compute what does not need them, and wait where they are used",
       snippet = "requests = dist.batch_isend_irecv([dist.P2POp(dist.irecv, received, source), dist.P2POp(dist.isend, sent, target)])\n...            # compute that does not need the data\nfor request in requests:\n    request.wait()", language = "python", ["for"] = { "pytorch" } },
     { reason = "exchange", action = "Start each exchange as soon as its data is ready, and compute meanwhile what does not need the result",
@@ -74,13 +78,20 @@ return {
     local exposed = share(f.comm.exposed.time, f.window.device_time)
     if not at_least(exposed, t.min_share) then return nil end
     local rows = top(f.comm.kinds, "exposed", 5)
-    return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count,
-             traffic = traffic(f), reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains, (f.ranges.all_to_all.count or 0) > 0), rows = rows }
+    local reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains, (f.ranges.all_to_all.count or 0) > 0)
+    local token = reason == "layers" and f.run.decode and at_most(share(rows[1].time, rows[1].count), t.max_token_sum)
+    return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count, traffic = traffic(f),
+             reason = token and "token" or reason, rows = rows,
+             needs = token and " The next kernel of the same token needs each of these short sums, so little can hide them." or "" }
   end,
 
   -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute. Of an exchange that a
   -- layer waits for, one half can be hidden behind the work on the other one.
+  -- Behind the short sums of single tokens nothing runs, and two halves of the batch would each read all weights.
   saving = function(f, _, e)
+    if e.reason == "token" then
+      return { claims = f.comm.exposed, part = 0, confidence = 0.4, basis = "little can hide the sums of single tokens" }
+    end
     if e.reason == "exchange" then
       return { claims = f.comm.exposed, part = 0.5, confidence = 0.4, basis = "one half of the data is exchanged while the other half is computed" }
     end
@@ -109,6 +120,18 @@ return {
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
       expect = { reason = "layers" } },
+    { name = "the short sums of single tokens can hide behind nothing",
+      edges = { ["comm.kinds[1].time"] = 1e9 },
+      facts = { window = { device_time = 4e9 }, run = { trains = false, decode = true },
+                comm = { beside = { remedy = true }, count = 20000, exposed = 3e8, time = 3e8, overlap = 0,
+                         kinds = { { kind = "allreduce", count = 20000, time = 3e8, exposed = 3e8 } } } },
+      expect = { reason = "token", needs = " The next kernel of the same token needs each of these short sums, so little can hide them." },
+      saving = { claims = 3e8, part = 0 } },
+    { name = "near miss: long sums, of prompts",
+      facts = { window = { device_time = 4e9 }, run = { trains = false, decode = true },
+                comm = { beside = { remedy = true }, count = 200, exposed = 3e8, time = 3e8, overlap = 0,
+                         kinds = { { kind = "allreduce", count = 200, time = 3e8, exposed = 3e8 } } } },
+      expect = { reason = "layers", needs = "" } },
     { name = "samples show what the links carried meanwhile",
       facts = { window = { device_time = 4e9 }, sample = { comm = { nvlink = 0.02, pcie = 0.31, nic = 9.8e9 } }, nccl = { nodes = 2 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,

@@ -47,7 +47,7 @@ return {
   effort    = "design",
 
   needs      = { "comm.count", "comm.per_step", "comm.kinds" },
-  optional   = { "strategy.name", "strategy.evidence", "ranges.all_to_all.count", "run.kind" },
+  optional   = { "strategy.name", "strategy.evidence", "ranges.all_to_all.count", "run.kind", "run.framework", "run.languages" },
   thresholds = { "min_count", "gathers_per_scatter" },
 
   symptom = "The collectives look like {strategy:text}. Collectives on each GPU: {per_step:count} {per:text} ({kinds:text}){evidence:text}.",
@@ -59,7 +59,14 @@ return {
   false_positives = "Mixtures of several strategies. Only the most visible one is named.",
   references = { "pytorch/ddp-design", "pytorch/fsdp", "deepspeed/zero", "megatron/parallelism", "nccl/collectives" },
 
-  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
+  applies = function(f)
+    -- Norms, dot products and borders of a solver in CUDA C++ or Fortran: it has no layers, batches or gradients to divide.
+    local solves = f.run.kind == "solver" and (f.run.framework or "") == ""
+    -- Of several reports only the languages are known.
+    if not f.run.kind then solves = f.run.languages and not contains(f.run.languages, "Python") end
+    if solves then return false, "nothing shows that a model is trained or served" end
+    return f.comm.count > 0, "no communication kernels ran"
+  end,
 
   detect = function(f, t)
     if not at_least(f.comm.count, t.min_count) then return nil end
@@ -127,6 +134,18 @@ return {
       facts = { run = { kind = "inference" },
                 comm = { count = 512, per_step = 64, kinds = { { kind = "allreduce", count = 512, time = 3e7, exposed = 3e7 } } } },
       expect = { strategy = "tensor parallelism, or results that are summed over all ranks" } },
+    { name = "near miss: a solver sums up norms",
+      facts = { run = { kind = "solver" },
+                comm = { count = 512, per_step = 64, kinds = { { kind = "allreduce", count = 512, time = 3e7, exposed = 3e7 } } } },
+      expect = "not_applicable" },
+    { name = "near miss: ranks of a solver sum up norms",
+      facts = { run = { languages = "MPI, CUDA C++" }, strategy = { name = "tensor + ddp", evidence = "20 all-reduces per step" },
+                comm = { count = 512, per_step = 64, kinds = { { kind = "allreduce", count = 512, time = 3e7, exposed = 3e7 } } } },
+      expect = "not_applicable" },
+    { name = "a loop of a framework that models are written in may train",
+      facts = { run = { kind = "solver", framework = "JAX" },
+                comm = { count = 512, per_step = 64, kinds = { { kind = "allreduce", count = 512, time = 3e7, exposed = 3e7 } } } },
+      expect = { strategy = "data parallelism (DDP), or tensor parallelism if there are several per layer" } },
     { name = "ranges say that the sends are an exchange among all ranks",
       facts = { ranges = { all_to_all = { count = 5 } },
                 comm = { count = 8, per_step = 8, kinds = { { kind = "sendrecv", count = 5, time = 3e6, exposed = 1e6 },

@@ -17,7 +17,7 @@ return {
   optional   = { "environment.no_memory_caching" },
   thresholds = { "min_share", "min_per_step" },
 
-  symptom = "The caching allocator is off (PYTORCH_NO_CUDA_MEMORY_CACHING={value:text}). The program allocates or frees memory {count:count} times {per:text}. Around these calls, the GPU is idle for {share:pct} of the time.",
+  symptom = "The caching allocator is off (PYTORCH_NO_CUDA_MEMORY_CACHING={value:text}). The program allocates or frees memory {count:count} times {per:text}. Around these calls, the GPU computes nothing for {share:pct} of the time.",
   cause   = "A setting for memory debugging was left on.",
   fixes   = {
     { action  = "Unset it",

@@ -21,7 +21,7 @@ return {
 
   needs      = { "run.serves", "window.device_time", "host.compute.lost", "host.compute.remedy" },
   optional   = { "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step", "run.decode", "run.units", "run.framework",
-                 "steps.outliers.lost" },
+                 "steps.outliers.lost", "steps.stall.lost", "steps.stall.may_wait", "host.compute.ranges" },
   thresholds = { "min_share", "max_outliers" },
 
   symptom = "Between engine steps, the GPU waits for code on the launching thread for {share:pct} of the time.",
@@ -40,12 +40,21 @@ return {
   applies = function(f)
     if not f.run.serves then return false, "the run shows no model server" end
     local waiting = waits(f)
+    -- Pauses of some steps alone, where nothing that was recorded tells code from a wait for the next request.
+    if waiting and not f.serving.scheduler.lost and f.steps.stall.may_wait and 2 * f.steps.stall.lost.time > waiting.lost.time then
+      return false, "most of the time may be waits for requests, which only a capture of OS calls can tell"
+    end
     return waiting ~= nil and waiting.lost.time > 0, "no step waits for the scheduler"
   end,
 
   detect = function(f, t)
     local lost = share(waits(f).lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
+    -- A program of one's own names what it does between two steps, such as reading pictures: host/cpu-bound says so.
+    local named = top(f.host.compute.ranges or {}, "time", 1)[1]
+    if named and not engines[f.run.framework or ""] and not contains(named.name, "sched") and 2 * named.time > waits(f).lost.time then
+      return nil
+    end
     -- A few long pauses, as of a garbage collector, are not what each step needs.
     if at_least(share(f.steps.outliers.lost and f.steps.outliers.lost.time or 0, waits(f).lost.time), t.max_outliers) then return nil end
     return { share = lost, count = f.serving.scheduler.per_step or share(waits(f).lost.count, f.run.units or 1) }
@@ -73,6 +82,21 @@ return {
     { name = "near miss: a few pauses make most of it, as of a garbage collector",
       facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
                 steps = { outliers = { lost = 1.8e8 } }, host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
+      expect = "silent" },
+    { name = "without OS calls, one token in twelve may wait for a request",
+      facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
+                steps = { stall = { lost = 2.8e8, may_wait = true } },
+                host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "a range of a program's own scheduler",
+      facts = { run = { serves = true }, window = { device_time = 1e9 },
+                host = { compute = { lost = 3e8, remedy = true, ranges = { { name = "schedule", time = 1.5e8 } } } },
+                serving = { scheduler = { lost = 2e8, remedy = true, per_step = 3 } } },
+      expect = { share = 0.2 } },
+    { name = "near miss: a range says what the thread does between two steps",
+      facts = { run = { serves = true, framework = "TensorRT" }, window = { device_time = 1e9 },
+                host = { compute = { lost = 3e8, remedy = true, ranges = { { name = "preprocess", time = 1.5e8 } } } },
+                serving = { scheduler = { lost = 2e8, remedy = true, per_step = 3 } } },
       expect = "silent" },
     { name = "near miss: a percent",
       facts = { run = { serves = true }, window = { device_time = 1e9 }, host = { compute = { lost = 3e8, remedy = true } },

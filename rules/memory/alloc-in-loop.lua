@@ -17,7 +17,7 @@ return {
   optional       = { "environment.allocator", "window.supports_verdict", "memory.alloc.recycled" },
   thresholds     = { "min_share", "min_per_step", "min_late_share", "min_count_of_pass" },
 
-  symptom = "The program allocates or frees memory {often:text}, mostly in {call:text}. Around these calls, the GPU is idle for {share:pct} of the time.",
+  symptom = "The program allocates or frees memory {often:text}, mostly in {call:text}. Around these calls, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each call requests memory from the driver or returns it, which is slow and may wait until the GPU has finished.",
   fixes   = {
     { action  = "In PyTorch, remove calls that empty the caching allocator in the loop, and settings that turn it off",

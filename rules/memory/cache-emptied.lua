@@ -1,5 +1,8 @@
 -- Bursts of frees: a cache of device memory is emptied in the loop (torch.cuda.empty_cache, a trimmed pool) and filled
 -- again by the next step. Each free waits for the device.
+-- What they free at the end of a block was allocated in it, one by one (memory/alloc-in-loop).
+local without_cache = { RAPIDS = true, Numba = true }
+
 return {
   id        = "memory/cache-emptied",
   title     = "Keep the allocator's cache: do not empty it in the loop",
@@ -12,7 +15,7 @@ return {
   knowledge = { "K-B7", "K-H14" },
 
   needs_loop = true,
-  optional   = { "run.languages", "environment.allocator" },
+  optional   = { "run.languages", "run.framework", "environment.allocator" },
   loss       = "memory.free_burst",
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
@@ -35,6 +38,7 @@ return {
 
   -- The caches are those of Python's frameworks: other programs free what they allocated (memory/alloc-in-loop).
   applies = function(f)
+    if without_cache[f.run.framework or ""] then return false, "the framework asks the driver for each array" end
     if f.run.languages and not contains(f.run.languages, "Python") then return false, "no framework with a caching allocator was seen" end
     return f.memory.free_burst.per_step > 0, "memory is not freed in bursts"
   end,
@@ -65,6 +69,10 @@ return {
     { name = "near miss: now and then",
       facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 0.05, lost = 6e7, remedy = true } } },
       expect = "silent" },
+    { name = "near miss: tables of RAPIDS without a memory pool",
+      facts = { window = { device_time = 1e9 }, run = { languages = "Python", framework = "RAPIDS" },
+                memory = { free_burst = { per_step = 10, lost = 6e7, remedy = true } } },
+      expect = "not_applicable" },
     { name = "near miss: a program without such a cache",
       facts = { window = { device_time = 1e9 }, run = { languages = "C++" }, memory = { free_burst = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = "not_applicable" },

@@ -19,7 +19,7 @@ return {
   optional   = { "memory.growth_steps", "memory.reserved_peak", "memory.allocated_peak", "environment.allocator" },
   thresholds = { "min_share", "min_per_step", "min_used", "max_growth_steps", "min_unused" },
 
-  symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). Around these calls, the GPU is idle for {share:pct} of the time{pool_text:text}.",
+  symptom = "{used:pct} of the memory is in use, and memory is still allocated and freed {per_step:num} times {per:text} (mostly {call:text}). Around these calls, the GPU computes nothing for {share:pct} of the time{pool_text:text}.",
   cause   = "The allocator holds blocks that do not fit the next request, so it returns them to the driver and asks for others.",
   fixes   = {
     { reason = "!set", action = "Let memory segments grow instead of cutting them into fixed pieces (PyTorch 2.1 and later)",

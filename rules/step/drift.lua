@@ -11,7 +11,8 @@ return {
   knowledge = { "K-I4", "K-O7" },
 
   needs      = { "steps.count", "steps.drift" },
-  thresholds = { "min_drift" },
+  optional   = { "steps.drift_by_chance" },
+  thresholds = { "min_drift", "min_errors" },
 
   symptom = "Steps in the last third take {drift:pct} longer than those in the first third.",
   cause   = "The work grows from step to step, or the machine slows down.",
@@ -29,6 +30,9 @@ return {
 
   detect = function(f, t)
     if not at_least(f.steps.drift, t.min_drift) then return nil end
+    -- Batches of different length differ by as much from one third of the steps to the next.
+    local chance = f.steps.drift_by_chance or 0
+    if chance > 0 and not at_least(f.steps.drift / chance, t.min_errors) then return nil end
     return { drift = f.steps.drift }
   end,
 
@@ -37,6 +41,13 @@ return {
       edges = { ["steps.drift"] = 0.1 },
       facts = { steps = { count = 60, drift = 0.25 } },
       expect = { drift = 0.25 } },
+    { name = "a quarter longer, far beyond what chance gives",
+      edges = { ["steps.drift_by_chance"] = 0.08333 },
+      facts = { steps = { count = 60, drift = 0.25, drift_by_chance = 0.02 } },
+      expect = { drift = 0.25 } },
+    { name = "near miss: batches of random length",
+      facts = { steps = { count = 39, drift = 0.54, drift_by_chance = 0.3 } },
+      expect = "silent" },
     { name = "near miss: two percent",
       facts = { steps = { count = 60, drift = 0.02 } },
       expect = "silent" },

@@ -30,10 +30,11 @@ return {
 
   needs      = { "window.device_time", "steps.count", "steps.median" },
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
-                 "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "host.os_wait.per_step" },
+                 "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "host.os_wait.per_step",
+                 "serving.no_request.lost" },
   thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between" },
 
-  symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in the extra time: {share:pct} of the time in all.{what_text:text}",
+  symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in {part:text}the extra time: {share:pct} of the time in all.{what_text:text}",
   cause   = "Work that is done now and then, such as saving, logging or evaluation, stops the loop while it lasts.",
   fixes   = {
     { reason = "checkpoint", action = "Save checkpoints in the background",
@@ -84,6 +85,10 @@ elif step % 100 == 10:
     if f.steps.stall.may_wait then
       return false, "the slow steps may wait for requests, which only a capture of OS calls can tell"
     end
+    local none = f.serving.no_request.lost
+    if none and f.steps.stall.lost and f.steps.stall.what == "waiting in the OS" and 2 * none.time > f.steps.stall.lost.time then
+      return false, "the server waits for requests"
+    end
     return f.steps.count > 0 and f.steps.stall.every ~= nil and f.steps.stall.lost ~= nil,
       "slow steps do not come at a regular distance"
   end,
@@ -98,10 +103,13 @@ elif step % 100 == 10:
     -- The steps between wait for another thread as well, only not as long: that thread is slow (host/blocked).
     local waits = f.host.os_wait.per_step
     if what == "waiting in the OS" and waits and at_least(waits * f.steps.stall.every, t.waits_between) then return nil end
-    return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)),
-             reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes, f.steps.stall.gpu_share or 0, t.evaluation_share), excess = f.steps.stall.excess, median = f.steps.median,
-             steps = f.steps.count,
-             what_text = what and what ~= "" and " The extra time goes to " .. (what == "checkpoint" and "checkpoints" or what) .. "." or "" }
+    local work = f.steps.stall.gpu_share or 0
+    local reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes, work, t.evaluation_share)
+    local works = at_least(work, t.evaluation_share)
+    local goes = works and " There, the time goes to " or " The extra time goes to "
+    return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)), reason = reason,
+             excess = f.steps.stall.excess, median = f.steps.median, steps = f.steps.count, part = works and "part of " or "",
+             what_text = what and what ~= "" and goes .. (what == "checkpoint" and "checkpoints" or what) .. "." or "" }
   end,
 
   saving = { claims = "steps.stall.lost", remedy = "steps.stall.remedy", confidence = 0.75,
@@ -132,7 +140,7 @@ elif step % 100 == 10:
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e8, stall = { every = 12, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 4,
                                                               gpu_share = 0.3, remedy = true } } },
-      expect = { nth = "12th", reason = "evaluation" } },
+      expect = { nth = "12th", reason = "evaluation", part = "part of ", what_text = " There, the time goes to host code." } },
     { name = "megabytes are copied where no range says why: a checkpoint",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e8, stall = { every = 21, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 4e8,
@@ -169,6 +177,16 @@ elif step % 100 == 10:
                 steps = { count = 60, median = 1e8, stall = { every = 11, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 0,
                                                               may_wait = true, remedy = true } } },
       expect = "not_applicable" },
+    { name = "a server whose requests come once in twelve tokens",
+      facts = { window = { device_time = 4e9 }, serving = { no_request = { lost = 1.5e9 } },
+                steps = { count = 60, median = 1e8, stall = { every = 12, excess = 1.6e9, what = "waiting in the OS", lost = 1.5e9,
+                                                              remedy = true } } },
+      expect = "not_applicable" },
+    { name = "a server that always has a request waits for another thread",
+      facts = { window = { device_time = 4e9 }, serving = { no_request = { lost = 0 } },
+                steps = { count = 60, median = 1e8, stall = { every = 12, excess = 1.6e9, what = "waiting in the OS", lost = 1.5e9,
+                                                              remedy = true } } },
+      expect = { nth = "12th" } },
     { name = "slow steps come by chance", facts = { window = { device_time = 4e9 }, steps = { count = 20, median = 1e8 } },
       expect = "not_applicable" },
     { name = "no steps were found", facts = { window = { device_time = 4e9 } }, expect = "cannot_tell" },

@@ -32,7 +32,9 @@ return {
 for (int i = 0; i < n; ++i) advance(a, i);
 #pragma acc wait(1)                               // once, where the host needs the results]],
       language = "cpp", ["for"] = { "openacc", "openmp" } },
-    { reason  = "!directive", action  = "Order streams on the GPU instead of on the host",
+    { action  = "Remove the fence; kernels of one execution space instance run in order without it",
+      snippet = "// Kokkos::fence();      only where the host reads what kernels have written", language = "cpp", ["for"] = { "kokkos" } },
+    { reason  = "!directive", action  = "Remove the call, since operations on one stream run in order; order several streams on the GPU instead of on the host",
       snippet = [[cudaEventRecord(ready, producer);
 cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
       language = "cpp", ["for"] = { "c++" } },

@@ -152,6 +152,18 @@ TEST_CASE("what began before the recording is no fault of the program") {
   CHECK_THAT(Sentence(report), Catch::Contains("is idle 98 % of the time, mostly for unknown"));
 }
 
+TEST_CASE("a server without requests does not wait for a thread") {
+  Report report = ReportWith(260, 0, 0, {{IdleCause::kHostWait, 700}, {IdleCause::kLaunch, 40}});
+  report.run.kind = "inference";
+  report.run.unit = "token";
+  Tell(&report, "run.serves", 1);
+  Tell(&report, "serving.no_request.lost", 700);
+  CHECK(
+      Sentence(report) ==
+      "Token generation (PyTorch): the GPU is idle 74 % of the time, mostly waiting for requests. "
+      "Next: send the server the load that you expect, and record it again.");
+}
+
 TEST_CASE("where kernels of graphs are missing, the GPU only seems idle") {
   Report report = ReportWith(300, 0, 0, {{IdleCause::kUnknown, 600}, {IdleCause::kLaunch, 100}});
   Tell(&report, "idle.in_graphs", 500);

@@ -191,6 +191,17 @@ TEST_CASE("lateness that goes round is an imbalance, not a straggler") {
   CHECK(cluster.lateness.input.loss.gain == 0);
 }
 
+TEST_CASE("a rank that evaluates once outweighs the ranks that chance picks in the other steps") {
+  JobStory story;
+  story.steps = 16;
+  story.extra_compute.assign(4, Each(16, 0));
+  for (std::size_t s = 0; s < 16; ++s) story.extra_compute[1 + s % 2][s] = 50'000;
+  story.extra_compute[0][7] = 30'000'000;
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  CHECK(cluster.lateness.straggler.rank == 0);
+  CHECK(cluster.lateness.compute.behind > 0.9);
+}
+
 // One step without a range: rank 2 begins 5 ms after the others, which wait for it.
 TEST_CASE("what a rank did before its capture makes the others wait") {
   JobStory story;

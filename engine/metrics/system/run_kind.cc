@@ -60,6 +60,19 @@ class Signs {
     return "";
   }
 
+  // Takes back what nothing but ranges says.
+  void ForgetFromRanges(std::string_view kind) {
+    std::vector<std::size_t> say;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const RunSign& sign = knowledge_.run_signs()[i];
+      if (sign.about != RunSign::About::kKind || sign.rule.value != kind || found_[i].empty())
+        continue;
+      if (sign.in != std::vector<std::string>{"range"}) return;
+      say.push_back(i);
+    }
+    for (const std::size_t i : say) found_[i].clear();
+  }
+
   // The first that names show; null for none.
   const RunSign* Framework() const {
     for (std::size_t i = 0; i < found_.size(); ++i) {
@@ -121,6 +134,7 @@ class KindFinder : Finder {
     const RunSign* framework = signs_.Framework();
     if (framework != nullptr) result_.framework = framework->rule.value;
     models_ = framework != nullptr && !framework->any_kind;
+    if (ReadsPictures()) signs_.ForgetFromRanges("decode");
     result_.languages = signs_.Languages();
     result_.trains = !signs_.Says("training").empty();
     result_.decode = !signs_.Says("decode").empty();
@@ -148,6 +162,28 @@ class KindFinder : Finder {
       names.insert(trace_.shapes[trace_.ops.detail[op]].name);
     }
     result_.kernels = names.size();
+  }
+
+  // Whether convolutions take more time than products, and nothing attends: what such a program
+  // decodes are pictures, not tokens.
+  bool ReadsPictures() const {
+    const auto shapes = [this](std::string_view name) {
+      return run_.names.Shapes([name](const KernelClass& c) { return c.name == name; });
+    };
+    const ShapeSet convolutions = shapes("convolution");
+    const ShapeSet products = shapes("matrix");
+    const ShapeSet attention = shapes("attention");
+    Nanos convolving = 0;
+    Nanos multiplying = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kGraph) return false;
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
+      const std::uint32_t shape = trace_.ops.detail[op];
+      if (attention.Has(shape)) return false;
+      if (convolutions.Has(shape)) convolving += Length(op);
+      if (products.Has(shape)) multiplying += Length(op);
+    }
+    return convolving > multiplying;
   }
 
   // Whether kernels are of layers of a model: a framework for models computes other things as well,

@@ -120,6 +120,19 @@ TEST_CASE("attention of single tokens is inference, made of tokens") {
   CHECK(run->kind.decode);
 }
 
+TEST_CASE("a program of convolutions decodes pictures, not tokens") {
+  const auto decodes = [](const char* kernel) {
+    TraceBuilder story;
+    Repeat(40, 1_ms, [&](int, Nanos at) {
+      story.Range("decode", {at, at + 500_us});
+      story.Launch(kernel, {at + 510_us, at + 515_us}, {at + 520_us, at + 800_us});
+    });
+    return Analyzed(story, kAuto)->kind.decode;
+  };
+  CHECK(decodes(kMatrixBf16));
+  CHECK_FALSE(decodes("sm90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc"));
+}
+
 TEST_CASE("passes of a framework that repeat without a backward pass are inference") {
   const Analyzed run(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, "topk"}), kAuto);
   CHECK(run->kind.kind == KindOfRun::kInference);

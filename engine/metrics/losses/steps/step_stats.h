@@ -17,8 +17,9 @@ struct OutlierRow {
 };
 
 struct StepStats {
-  double jitter = 0;  // interquartile range over median
-  double drift = 0;   // last third over first third of the steady steps, less 1
+  double jitter = 0;           // interquartile range over median
+  double drift = 0;            // last third over first third of the steady steps, less 1
+  double drift_by_chance = 0;  // standard error of the drift of steps that vary like these
   double two_kinds_share = 0, two_kinds_ratio = 0;  // of the slower kind of step; 0 none
   double warmup_excess_ns = 0;
   std::string warmup_cause;

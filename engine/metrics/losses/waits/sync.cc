@@ -195,7 +195,8 @@ class SyncFinder : Finder {
         continue;
       const std::uint32_t call = trace_.ops.call[op];
       const auto sync = sync_of_copy.find(call);
-      if (IsForAnswer(sync == sync_of_copy.end() ? call : sync->second)) continue;
+      const std::uint32_t waits = sync == sync_of_copy.end() ? call : sync->second;
+      if (IsForAnswer(waits) || (IsDownload(op) && IsForMessage(waits))) continue;
       const auto bytes = static_cast<double>(trace_.BytesOfCopy(op));
       sizes.push_back(bytes);
       tiny.push_back(op);

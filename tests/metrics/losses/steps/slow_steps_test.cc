@@ -302,6 +302,26 @@ TEST_CASE("a slow step claims the idle time that others do not have, not its own
   CHECK(run->step_stats.outlier.lost->Total() < 100_us);
 }
 
+// Every fifth step of 10 ms has 50 ms more work for the GPU, and then writes a file for 20 ms.
+TEST_CASE("what fills a stall is what the GPU waits for, not the work that it has there") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 40; ++n) {
+    const bool more = n % 5 == 4;
+    const Nanos work = more ? 59_ms : 9_ms;
+    const Nanos end = at + 10_us + work;
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, end});
+    if (more) story.OsCall("write", {end + 10_us, end + 20_ms});
+    const Nanos next = end + (more ? 21_ms : 1_ms);
+    story.Range("step", {at, next});
+    at = next;
+  }
+  const Analyzed run(story, kAuto);
+  CHECK(run->step_stats.stall_every == 5);
+  CHECK(run->step_stats.stall_what == "file calls");
+  CHECK(run->step_stats.stall_gpu_share == Approx(50.0 / 70).epsilon(0.1));
+}
+
 // Every tenth step of 10 ms copies 64 MiB to the host for 20 ms, and as much back or nothing.
 TEST_CASE("copies to the host and back are no stall that could go on beside the loop") {
   const auto claimed = [](bool back) {

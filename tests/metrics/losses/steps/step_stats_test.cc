@@ -56,6 +56,21 @@ TEST_CASE("the last third of the steps over the first") {
   CHECK(drift(least - 1, 300_us) == 0);  // too few to tell
 }
 
+TEST_CASE("steps of random length drift by chance, and a trend by more than that") {
+  const auto errors = [](Nanos rise, Nanos varies) {
+    std::vector<Nanos> lengths;
+    unsigned random = 7;
+    for (int i = 0; i < 60; ++i) {
+      random = random * 1103515245U + 12345U;
+      lengths.push_back(1000_us + rise * i / 60 + varies * ((random >> 16U) % 100) / 100);
+    }
+    const Analyzed run(StepsOf(lengths), kAuto);
+    return run->step_stats.drift / run->step_stats.drift_by_chance;
+  };
+  CHECK(std::abs(errors(0, 1000_us)) < 3);
+  CHECK(errors(900_us, 300_us) > 3);
+}
+
 TEST_CASE("two kinds of steps: how many are of the slower kind, and by how much") {
   std::vector<Nanos> lengths;
   for (int i = 0; i < 45; ++i) lengths.push_back(i % 3 == 1 ? 1000_us : 1300_us);

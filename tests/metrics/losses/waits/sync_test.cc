@@ -55,6 +55,22 @@ TEST_CASE("a host that touches managed memory must wait for the kernels that wri
   CHECK(waits(true) == 0);
 }
 
+// A solver reads a sum of 8 bytes in each iteration, adds it up over the ranks or only looks at it.
+TEST_CASE("a number that MPI sends on must reach the host") {
+  const auto reads = [](bool sent) {
+    TraceBuilder story;
+    Repeat(20, 500_us, [&](int, Nanos at) {
+      story.Launch("dot", {at, at + 5_us}, {at + 10_us, at + 300_us});
+      story.CopyFromGpu(8, MemoryKind::kPageable, {at + 6_us, at + 310_us},
+                        {at + 302_us, at + 304_us});
+      if (sent) story.Mpi("MPI_Allreduce", {at + 315_us, at + 360_us}, 8, 8);
+    });
+    return Analyzed(story)->syncs.item.count;
+  };
+  CHECK(reads(false) >= 19);
+  CHECK(reads(true) <= 1);  // the window ends with the last copy
+}
+
 // Tokens of 1 ms, queued one ahead. After each fifth, the host does something for 20 ms, in no
 // call.
 TraceBuilder TokensWithPauses(bool os_calls) {
