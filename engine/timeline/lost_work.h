@@ -20,7 +20,8 @@ struct LostWork {
 
 // What is captured into a graph does not run, and what was launched last may not have run before
 // the recording ended: neither counts. A copy may stay on the host, so copies count where none was
-// recorded. Kernels whose call is not known stand for calls whose kernel is not known.
+// recorded. Kernels whose call is not known stand for calls whose kernel is not known. None in the
+// part of one of a process's GPUs: its calls without work there may have launched on the others.
 // O(calls + ops).
 LostWork FindLostWork(const Run& run);
 
