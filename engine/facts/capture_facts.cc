@@ -71,9 +71,10 @@ void DeclareCaptureFacts(Catalog* catalog) {
             [](const Trace& t) { return !t.gpu_series.empty(); });
   trace.Add("capture.has_memory", "flag", "Memory events were recorded.",
             [](const Trace& t) { return t.memory.size() > 0; });
-  trace.Add("capture.format", "name",
-            "Format of the report with the timeline: nsys-sqlite, kineto, jax-trace, rocprof, gpu-trace.",
-            &Trace::kind);
+  trace.Add(
+      "capture.format", "name",
+      "Format of the report with the timeline: nsys-sqlite, kineto, jax-trace, rocprof, gpu-trace.",
+      &Trace::kind);
   trace.Add("capture.seconds", "num", "Length of the capture session in seconds.",
             [](const Trace& t) { return static_cast<double>(t.session_ns) / kNanosPerSecond; });
   trace.Add("capture.unattributed", "share",

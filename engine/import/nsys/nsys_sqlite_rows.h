@@ -16,8 +16,8 @@
 
 #include "engine/import/keys.h"
 #include "engine/import/nsys/nsys_sqlite_strings.h"
-#include "engine/import/sqlite/sqlite_scan.h"
 #include "engine/import/operator_sizes.h"
+#include "engine/import/sqlite/sqlite_scan.h"
 #include "engine/lookup/cupti.h"
 #include "engine/trace/tables.h"
 

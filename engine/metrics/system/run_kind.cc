@@ -96,8 +96,7 @@ class Signs {
     // Whoever launches kernels from no interpreter and by no directives wrote CUDA or HIP C++.
     const bool only_mpi = languages == std::vector<std::string>{"MPI"};
     const bool by_framework = trace_.kind == "kineto" || trace_.kind == "jax-trace";
-    if ((languages.empty() || only_mpi) && trace_.ops.size() > 0 && !by_framework)
-      add("CUDA C++");
+    if ((languages.empty() || only_mpi) && trace_.ops.size() > 0 && !by_framework) add("CUDA C++");
     return languages;
   }
 
