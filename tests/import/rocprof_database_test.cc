@@ -214,6 +214,25 @@ TEST_CASE("tables of timestamps and tracks say the same as rows that hold both")
         described("3.db", {kTables3, kNames, kRows3}));
 }
 
+TEST_CASE("a database of rocprof-sys holds functions of the program, too") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("sys.db"), NsysBuilder::Schema::kEmpty);
+  for (const char* sql : {kTables3, kNames, kRows3}) builder.Sql(With(sql, "7a", 42));
+  builder.Sql(
+      "UPDATE rocpd_string_7a SET string = 'rocm_hip_api' WHERE id = 2;"
+      "UPDATE rocpd_string_7a SET string = 'rocm_marker_api' WHERE id = 3;"
+      "UPDATE rocpd_string_7a SET string = 'host' WHERE id = 11;"
+      "UPDATE rocpd_string_7a SET string = 'solve' WHERE id = 12;"
+      "UPDATE rocpd_string_7a SET string = 'assembly' WHERE id = 7;"
+      "UPDATE rocpd_event_7a SET extdata = '{}'");
+  builder.Close();
+  const Trace trace = Imported(builder);
+  CHECK(trace.calls.size() == 3);
+  REQUIRE(trace.ranges.start.size() == 3);
+  CHECK(trace.strings[trace.ranges.name[0]] == "assembly");
+  CHECK(trace.strings[trace.ranges.name[2]] == "solve");
+}
+
 TEST_CASE("rows of a database that say nothing are dropped, and one without work says so") {
   const TempDir dir;
   const std::string set = "0000_7a";

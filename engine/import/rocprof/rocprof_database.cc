@@ -1,4 +1,5 @@
-// Reads the databases that rocprofv3 writes by default since ROCm 7 (rocpd, SQLite). Each process
+// Reads the databases that rocprofv3 writes by default since ROCm 7, and rocprof-sys on request
+// (rocpd, SQLite). Each process
 // has a set of tables of its own, whose names end in the id of the set; databases that were merged
 // hold several.
 //
@@ -38,7 +39,18 @@ using sqlite::Scan;
 constexpr std::string_view kPrefix = "rocpd_";
 constexpr std::string_view kFirstTable = "rocpd_info_process";  // a set has one
 
-enum class EventKind : std::uint8_t { kOther, kHip, kMarker };
+enum class EventKind : std::uint8_t { kOther, kHip, kMarker, kFunction };
+
+// "HIP_RUNTIME_API", "MARKER_CORE_API" of rocprofv3; "rocm_hip_api", "rocm_marker_api", "host" of
+// rocprof-sys, which writes functions of the program as well.
+EventKind KindOf(std::string_view category) {
+  const auto has = [&](std::string_view part) { return category.find(part) != category.npos; };
+  if (category.starts_with("HIP") || has("hip_api")) return EventKind::kHip;
+  if (has("MARKER") || has("marker_api")) return EventKind::kMarker;
+  const bool function = category == "host" || category == "user" || category == "python";
+  return function ? EventKind::kFunction : EventKind::kOther;
+}
+
 struct Event {
   std::uint32_t correlation = 0;
   EventKind kind = EventKind::kOther;
@@ -184,10 +196,10 @@ class SetReader {
     std::unordered_map<std::int64_t, EventKind> kinds;  // by category
     std::string markers;
     const auto add_kind = [&](std::int64_t category, std::string_view name) {
-      if (name.starts_with("HIP")) kinds[category] = EventKind::kHip;
-      if (name.find("MARKER") == std::string_view::npos) return;
-      kinds[category] = EventKind::kMarker;
-      markers += fmt::format("{}{}", markers.empty() ? "" : ", ", category);
+      const EventKind kind = KindOf(name);
+      if (kind != EventKind::kOther) kinds[category] = kind;
+      if (kind == EventKind::kMarker)
+        markers += fmt::format("{}{}", markers.empty() ? "" : ", ", category);
     };
     const bool named_apart = reader_.source.Has(Table("info_category"));
     Scan names(reader_, Table(named_apart ? "info_category" : "string"), {"id", "name|string"});
@@ -289,14 +301,21 @@ class SetReader {
                "stream_id", "track_id", "event_id", "name_id"});
     ForEachTimed(
         scan, [&](Rows& rows, const TimedRecord& work, std::uint64_t thread, const Event& event) {
-          if (event.kind == EventKind::kMarker) {
-            const StringId* const message = messages_.Find(scan.Int(kEventId));
-            if (message != nullptr) rows.AddRange(thread, *message, work.start, work.end);
-          }
-          const StringId* const name = strings_.Find(scan.Int(kFirstOwn));
-          if (event.kind != EventKind::kHip || name == nullptr) return;
-          rows.AddHipCall(thread, *name, work.correlation, work.start, work.end);
+          const StringId* name = strings_.Find(scan.Int(kFirstOwn));
+          if (event.kind == EventKind::kHip && name != nullptr)
+            return rows.AddHipCall(thread, *name, work.correlation, work.start, work.end);
+          if (event.kind == EventKind::kMarker) name = TextOfMarker(scan.Int(kEventId), name);
+          if (event.kind != EventKind::kOther && name != nullptr)
+            rows.AddRange(thread, *name, work.start, work.end);
         });
+  }
+
+  // rocprofv3 names the call ("roctxRangePushA") and keeps the text apart; rocprof-sys names the
+  // region by its text.
+  const StringId* TextOfMarker(std::int64_t event, const StringId* name) const {
+    const StringId* const message = messages_.Find(event);
+    if (message != nullptr || name == nullptr) return message;
+    return trace_->strings[*name].starts_with("roctx") ? nullptr : name;
   }
 
   Reader& reader_;
