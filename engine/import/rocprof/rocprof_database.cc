@@ -43,7 +43,7 @@ enum class EventKind : std::uint8_t { kOther, kHip, kMarker, kFunction };
 
 // "HIP_RUNTIME_API", "MARKER_CORE_API" of rocprofv3; "rocm_hip_api", "rocm_marker_api", "host" of
 // rocprof-sys, which writes functions of the program as well.
-EventKind KindOf(std::string_view category) {
+EventKind EventKindOf(std::string_view category) {
   const auto has = [&](std::string_view part) { return category.find(part) != category.npos; };
   if (category.starts_with("HIP") || has("hip_api")) return EventKind::kHip;
   if (has("MARKER") || has("marker_api")) return EventKind::kMarker;
@@ -196,7 +196,7 @@ class SetReader {
     std::unordered_map<std::int64_t, EventKind> kinds;  // by category
     std::string markers;
     const auto add_kind = [&](std::int64_t category, std::string_view name) {
-      const EventKind kind = KindOf(name);
+      const EventKind kind = EventKindOf(name);
       if (kind != EventKind::kOther) kinds[category] = kind;
       if (kind == EventKind::kMarker)
         markers += fmt::format("{}{}", markers.empty() ? "" : ", ", category);
