@@ -84,6 +84,14 @@ bool IsCall(std::string_view name) {
   return false;
 }
 
+// "correlation_id": "77"
+template <typename Args>
+std::uint64_t NumberInText(const Args& args, const char* key) {
+  std::string_view text;
+  if (args[key].get_string().get(text) != simdjson::SUCCESS) return 0;
+  return NumberAtStart<std::uint64_t>(text);
+}
+
 class TraceReader {
  public:
   explicit TraceReader(Trace* trace) : trace_(trace), rows_(trace, &gpus_) {}
@@ -126,7 +134,7 @@ class TraceReader {
     TimedRecord work;
     work.start = TimeAt(event, "ts");
     work.end = work.start + std::max<Nanos>(TimeAt(event, "dur"), 0);
-    work.correlation = NumberAtStart<std::uint64_t>(json::TextAt(args, "correlation_id"));
+    work.correlation = NumberInText(args, "correlation_id");
     if (const auto stream = streams_.find(place); stream != streams_.end()) {
       work.device = gpu_of_process_[place.first];
       work.stream = stream->second;
