@@ -1,8 +1,8 @@
 -- Communication and compute never run at the same time, although the kind of communication allows it.
 -- All-gathers and reduce-scatters of sharded training can be started early, gradient all-reduces, too. All-reduces of tensor
 -- parallelism, all-to-alls and sends between stages are needed at once: about those this rule is silent. Without a backward
--- pass an all-reduce is taken for tensor parallelism. Where sharding inside each node would win as much, this comes first: that
--- nothing overlaps is seen, and a setting mends it; how much quicker the collectives would be is not seen.
+-- pass an all-reduce is taken for tensor parallelism. Where sharding inside each node would win as much, this rule comes first:
+-- the trace shows that nothing overlaps, and a setting changes that. How fast the other collectives would be, it does not show.
 
 -- Time of the collectives that compute need not wait for.
 local function deferrable(kinds, trains)

@@ -57,7 +57,7 @@ TEST_CASE("a trace of JAX's profiler becomes GPU work, calls and ranges") {
               JaxEvent(701, 5, R"("ts":9,"dur":1)", "custom call", "")),
       "node.trace.json");
   CHECK(trace.kind == "jax-trace");
-  CHECK(trace.producer == "JAX profiler");
+  CHECK(trace.producer == "XProf (JAX, TensorFlow)");
   REQUIRE(trace.devices.size() == 1);
   CHECK(trace.devices[0].ordinal == 1);
   REQUIRE(trace.streams.size() == 1);

@@ -227,6 +227,7 @@ TEST_CASE("a database of rocprof-sys holds functions of the program, too") {
       "UPDATE rocpd_event_7a SET extdata = '{}'");
   builder.Close();
   const Trace trace = Imported(builder);
+  CHECK(trace.producer == "rocprof-sys");
   CHECK(trace.calls.size() == 3);
   REQUIRE(trace.ranges.start.size() == 3);
   CHECK(trace.strings[trace.ranges.name[0]] == "assembly");

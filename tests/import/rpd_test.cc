@@ -22,7 +22,7 @@ CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, stream TEXT, size IN
 INSERT INTO rocpd_string VALUES (4294967297, ''), (4294967298, 'hipLaunchKernel'),
   (4294967299, 'hipMemcpyAsync'), (4294967300, 'UserMarker'), (4294967301, 'decode'),
   (4294967302, 'gemm<half>'), (4294967303, 'KernelExecution'), (4294967304, 'CopyHostToDevice'),
-  (4294967305, 'Barrier'), (4294967306, 'FillBuffer');
+  (4294967305, 'Barrier'), (4294967306, 'FillBuffer'), (4294967307, 'CopyDeviceToDevice');
 INSERT INTO rocpd_api VALUES (4294967400, 42, 43, 100, 900, 4294967300, 4294967301),
   (4294967401, 42, 43, 110, 120, 4294967299, 4294967297),
   (4294967402, 42, 43, 130, 140, 4294967298, 4294967297),
@@ -89,6 +89,19 @@ TEST_CASE("later tables of rocmProfileData keep the texts of markers apart") {
   REQUIRE(trace);
   REQUIRE(trace->ranges.start.size() == 1);
   CHECK(trace->strings[trace->ranges.name[0]] == "prefill");
+}
+
+TEST_CASE("copies of rocmProfileData inside a GPU are none between GPUs") {
+  const TempDir dir;
+  NsysBuilder builder(dir.File("run.rpd"), NsysBuilder::Schema::kEmpty);
+  builder.Sql(kRpd).Sql(
+      "UPDATE rocpd_op SET opType_id = 4294967307 WHERE id = 1;"
+      "UPDATE rocpd_copyapi SET dstDevice = 3, srcDevice = 3");
+  builder.Close();
+  const Result<Trace> trace = ImportReport(builder.path(), {});
+  REQUIRE(trace);
+  CHECK(trace->copies.direction[0] == CopyDirection::kDeviceToDevice);
+  CHECK(trace->copies.peer[0] == kNone);
 }
 
 TEST_CASE("a database of rocmProfileData without GPU work says so") {

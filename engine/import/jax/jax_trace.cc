@@ -236,7 +236,7 @@ Result<Trace> ReadJaxText(const std::string& path, const ImportOptions& options)
   const Result<std::string> text = WholeText(path, options);
   if (!text) return tl::unexpected(text.error());
   Trace trace;
-  trace.producer = "JAX profiler";
+  trace.producer = "XProf (JAX, TensorFlow)";
   JsonPieces pieces(*text);
   TraceReader reader(&trace);
   reader.Read(&pieces);

@@ -197,6 +197,8 @@ class SetReader {
     std::string markers;
     const auto add_kind = [&](std::int64_t category, std::string_view name) {
       const EventKind kind = EventKindOf(name);
+      if (name == "rocm_kernel_dispatch" || name == "rocm_hip_api")
+        trace_->producer = "rocprof-sys";
       if (kind != EventKind::kOther) kinds[category] = kind;
       if (kind == EventKind::kMarker)
         markers += fmt::format("{}{}", markers.empty() ? "" : ", ", category);

@@ -11,6 +11,7 @@
 #include "engine/import/rocprof/rpd.h"
 
 #include <charconv>
+#include <optional>
 
 #include "engine/import/process_rows.h"
 #include "engine/import/sqlite/by_id.h"
@@ -115,11 +116,16 @@ class RpdReader {
                     {sizes(1), sizes(4), kernels.Unsigned(7), AddressIn(kernels.Text(8))});
     });
     launches_.Sort();
-    Scan copies(reader_, "rocpd_copyapi", {"api_ptr_id", "size", "stream", "dstDevice"});
+    Scan copies(reader_, "rocpd_copyapi",
+                {"api_ptr_id", "size", "stream", "dstDevice", "srcDevice"});
     copies.ForEach([&] {
-      copies_.Add(copies.Int(0),
-                  {static_cast<std::uint64_t>(std::max<std::int64_t>(copies.Int(1), 0)),
-                   AddressIn(copies.Text(2)), static_cast<std::uint64_t>(copies.Int(3))});
+      // Copies inside a GPU name GPU 0 twice, whichever it was.
+      const bool between = copies.Int(3) != copies.Int(4);
+      copies_.Add(
+          copies.Int(0),
+          {static_cast<std::uint64_t>(std::max<std::int64_t>(copies.Int(1), 0)),
+           AddressIn(copies.Text(2)),
+           between ? std::optional(static_cast<std::uint64_t>(copies.Int(3))) : std::nullopt});
     });
     copies_.Sort();
   }
@@ -163,9 +169,11 @@ class RpdReader {
     if (type.starts_with("Copy")) {
       const CopySize* const size = copies_.Find(api);
       if (size != nullptr) work.stream = size->stream;
-      return rows.AddCopy(work, {.direction = DirectionOfRpd(type),
-                                 .bytes = size == nullptr ? 0 : size->bytes,
-                                 .to_device = size == nullptr ? work.device : size->to_device});
+      return rows.AddCopy(
+          work,
+          {.direction = DirectionOfRpd(type),
+           .bytes = size == nullptr ? 0 : size->bytes,
+           .to_device = size == nullptr ? work.device : size->to_device.value_or(work.device)});
     }
     if (type.starts_with("FillBuffer")) return rows.AddMemset(work, 0, MemoryKind::kDevice);
     if (!type.starts_with("Kernel") && !type.starts_with("Task")) return;
@@ -183,7 +191,7 @@ class RpdReader {
   struct CopySize {
     std::uint64_t bytes = 0;
     std::uint64_t stream = 0;
-    std::uint64_t to_device = 0;
+    std::optional<std::uint64_t> to_device;  // of copies between two GPUs
   };
 
   Reader& reader_;
