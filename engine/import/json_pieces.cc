@@ -53,13 +53,11 @@ std::optional<std::string_view> JsonPieces::NextValue() {
 
 // Behind the quote that closes the text which one opens.
 std::size_t JsonPieces::EndOfText(std::size_t quote) const {
-  for (std::size_t i = quote + 1; i < text_.size(); ++i) {
-    i = text_.find_first_of("\"\\", i);
-    if (i == std::string_view::npos) break;
-    if (text_[i] == '"') return i + 1;
-    ++i;  // what is escaped
+  std::size_t at = text_.find_first_of("\"\\", quote + 1);
+  while (at < text_.size() && text_[at] != '"') {
+    at = text_.find_first_of("\"\\", at + 2);  // behind what is escaped
   }
-  return text_.size();
+  return std::min(at, text_.size() - 1) + 1;
 }
 
 std::size_t JsonPieces::EndOfValue(std::size_t from) const {

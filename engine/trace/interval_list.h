@@ -76,6 +76,14 @@ class IntervalList {
     std::size_t at_ = 0;
   };
 
+  // Neighbors, up to `last`, for a loop over them. (clang 14 refuses std::ranges::subrange of
+  // libstdc++ 12.)
+  struct Part {
+    const_iterator first, last;
+    const_iterator begin() const { return first; }
+    const_iterator end() const { return last; }
+  };
+
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   Interval operator[](std::size_t i) const {

@@ -138,7 +138,7 @@ IntervalSet IntervalSet::Clip(Nanos start, Nanos end) const {
   const auto first = all.FirstEndingAfter(start);
   const auto last = std::max(first, all.FirstStartingFrom(end));
   part.intervals.reserve(static_cast<std::size_t>(last - first));
-  for (const Interval& i : std::ranges::subrange(first, last))
+  for (const Interval& i : IntervalList::Part{first, last})
     part.Append(std::max(i.start, start), std::min(i.end, end));
   return From(std::move(part));
 }
@@ -150,7 +150,7 @@ IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
   const auto first = all.FirstEndingAfter(start);
   const auto last = std::max(first, all.FirstStartingFrom(end));
   gaps.intervals.reserve(static_cast<std::size_t>(last - first) + 1);
-  for (const Interval& i : std::ranges::subrange(first, last)) {
+  for (const Interval& i : IntervalList::Part{first, last}) {
     gaps.Append(at, i.start);
     at = std::max(at, i.end);
   }
@@ -161,7 +161,7 @@ IntervalSet IntervalSet::GapsWithin(Nanos start, Nanos end) const {
 Nanos IntervalSet::OverlapWith(Nanos start, Nanos end) const {
   Nanos total = 0;
   const IntervalList& all = intervals();
-  for (const Interval& i : std::ranges::subrange(all.FirstEndingAfter(start), all.end())) {
+  for (const Interval& i : IntervalList::Part{all.FirstEndingAfter(start), all.end()}) {
     if (i.start >= end) break;
     total += std::min(i.end, end) - std::max(i.start, start);
   }
@@ -194,8 +194,7 @@ bool IntervalSet::Contains(Nanos time) const {
   return i != intervals().end() && i->start <= time;
 }
 
-std::ranges::subrange<IntervalList::const_iterator> IntervalSet::StartingIn(Nanos start,
-                                                                            Nanos end) const {
+IntervalList::Part IntervalSet::StartingIn(Nanos start, Nanos end) const {
   const IntervalList& all = intervals();
   return {all.FirstStartingFrom(start), all.FirstStartingFrom(std::max(start, end))};
 }

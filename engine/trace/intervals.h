@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -39,7 +38,7 @@ class IntervalSet {
   Nanos OverlapWith(Nanos start, Nanos end) const;  // length inside [start, end); O(log n + hits)
   bool Contains(Nanos time) const;                  // O(log n)
   // The intervals whose start lies in [start, end); O(log n). Valid until the set changes.
-  std::ranges::subrange<IntervalList::const_iterator> StartingIn(Nanos start, Nanos end) const;
+  IntervalList::Part StartingIn(Nanos start, Nanos end) const;
 
   friend bool operator==(const IntervalSet& a, const IntervalSet& b) {
     return a.intervals() == b.intervals();

@@ -119,6 +119,7 @@ TEST_CASE("the gradients of a convolution are those that the mask at its place a
   INFO(name);
   const std::string schema_text = schema;
   const bool old = schema_text.starts_with("input");
+  const std::string operation = std::string("aten::") + name;
   const auto work = [&](bool of_input, bool of_weight, bool of_bias) {
     std::map<std::string, Argument> arguments = Options();
     arguments["input"].sizes = kImage;
@@ -127,7 +128,7 @@ TEST_CASE("the gradients of a convolution are those that the mask at its place a
     const auto text = [](bool flag) { return flag ? "True" : "False"; };
     arguments["output_mask"].value = std::string("[") + text(of_input) + ", " + text(of_weight) +
                                      (old ? "]" : std::string(", ") + text(of_bias) + "]");
-    return WorkOf(std::string("aten::") + name, CallOf(schema_text, arguments));
+    return WorkOf(operation, CallOf(schema_text, arguments));
   };
   const auto both = work(true, true, true);
   REQUIRE(both);
