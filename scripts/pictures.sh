@@ -48,7 +48,7 @@ if [ -z "$browser" ]; then
   echo "pictures.sh: no Chromium: docs/pictures/report.png stays as it is" >&2
   exit 0
 fi
-(cd "$work" && "$advise" demo.sqlite --format html -o report.html)
+(cd "$work" && "$advise" demo.sqlite -o report.html)
 HOME=$work timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
   --user-data-dir="$work/profile" --virtual-time-budget=10000 --window-size=1100,1330 --screenshot="$pictures/report.png" \
   "file://$work/report.html" >/dev/null 2>&1

@@ -38,9 +38,9 @@ class CompareCommand : public Command {
   }
   std::string Examples() const override {
     return "advise compare before.sqlite after.sqlite\n"
-           "advise compare before/ after/ --format json -o change.json\n"
+           "advise compare before/ after/ -o change.json\n"
            "advise compare main.sqlite branch.sqlite --fail-on slower:3% --format markdown\n"
-           "advise compare before.sqlite after.sqlite --format html -o change.html\n"
+           "advise compare before.sqlite after.sqlite -o change.html\n"
            "advise compare 1gpu.sqlite 2gpu/ 4gpu/\n"
            "advise compare 1gpu.sqlite 4gpu/ --seconds 217,179";
   }

@@ -58,6 +58,17 @@ const std::array<Format, 5> kFormats = {{
     {"sarif", true, [](const Report& report, const RenderOptions&) { return RenderSarif(report); }},
 }};
 
+std::vector<std::string> FormatNames() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  return names;
+}
+
+const Format& FormatOf(const OutputOptions& output) {
+  return *std::find_if(kFormats.begin(), kFormats.end(),
+                       [&](const Format& format) { return output.format == format.name; });
+}
+
 // A level of findings, or "slower:5%".
 CLI::Validator Conditions() {
   const CLI::Validator levels = OneOf(SeverityNames());
@@ -77,17 +88,16 @@ class DiagnoseCommand : public Command {
     return "advise run.sqlite\n"
            "advise ranks/ --devices --top 10\n"
            "advise run.sqlite --only transfer --window 2:8\n"
-           "advise run.sqlite --format html -o run.html\n"
-           "advise run.sqlite --format json -o run.json\n"
+           "advise run.sqlite -o run.html -o run.json\n"
            "advise run.sqlite --baseline run.json --fail-on high\n"
            "advise run.sqlite --baseline run.json --fail-on high --fail-on slower:3%";
   }
 
   void AddOptions(CLI::App& app) override {
     AddReportOptions(app, run_);
-    std::vector<std::string> names;
-    for (const Format& format : kFormats) names.emplace_back(format.name);
-    AddOutputOptions(app, run_.output, names);
+    AddFormatOptions(app, run_.output, FormatNames());
+    AddListOption(app, "--output,-o", files_, "FILE",
+                  "write to this file; repeatable, to have several formats of one analysis");
     top_ = app.add_option("--top", render_.text.top,
                           "number of findings to show in full; the rest get one line each")
                ->check(WholeNumber(0, 1'000'000))
@@ -133,7 +143,9 @@ class DiagnoseCommand : public Command {
       baseline = std::move(*read);
     }
     if (render_.text.quiet) run_.progress = run_.progress == "auto" ? "never" : run_.progress;
-    if (ChosenFormat().draws) {
+    const std::vector<OutputOptions> outputs = Outputs();
+    const auto draws = [](const OutputOptions& output) { return FormatOf(output).draws; };
+    if (std::any_of(outputs.begin(), outputs.end(), draws)) {
       run_.diagnose.draw = true;
       run_.diagnose.inspect = [](const Analysis& analysis, Report* report) {
         report->views = std::make_shared<const ReportViews>(BuildViews(analysis, *report));
@@ -142,27 +154,37 @@ class DiagnoseCommand : public Command {
     const auto diagnosis = RunDiagnosis(run_);
     if (!diagnosis) return diagnosis.error();
     const Report& report = (*diagnosis)->report;
-    const auto written = WriteOutput(Render(report), run_.output, run_.diagnose.reports);
-    if (!written) return Complain(written.error(), kWrongUsage);
+    for (const OutputOptions& output : outputs) {
+      const auto written = WriteOutput(Render(report, output), output, run_.diagnose.reports);
+      if (!written) return Complain(written.error(), kWrongUsage);
+    }
     return Judge(**diagnosis, baseline);
   }
 
  private:
-  const Format& ChosenFormat() const {
-    return *std::find_if(kFormats.begin(), kFormats.end(),
-                         [&](const Format& format) { return run_.output.format == format.name; });
+  // One for each file, or standard output. Where --format is not said, the files' names say it.
+  std::vector<OutputOptions> Outputs() const {
+    const std::vector<std::string> to = files_.empty() ? std::vector<std::string>{"-"} : files_;
+    std::vector<OutputOptions> outputs;
+    for (const std::string& file : to) {
+      outputs.push_back(run_.output);
+      outputs.back().path = file;
+      if (run_.output.format.empty()) outputs.back().format = FormatOfFile(file, FormatNames());
+    }
+    return outputs;
   }
 
-  std::string Render(const Report& report) {
+  std::string Render(const Report& report, const OutputOptions& output) {
     TextOptions& text = render_.text;
+    text.reports_argument.clear();
     for (const std::string& path : run_.diagnose.reports) {
       text.reports_argument += (text.reports_argument.empty() ? "" : " ") + ShellQuote(path);
     }
     if (top_->count() > 0) render_.json_top = text.top;
-    text.width = run_.output.Width();
-    text.rows = run_.output.Rows();
-    text.color = run_.output.Color();
-    return ChosenFormat().render(report, render_);
+    text.width = output.Width();
+    text.rows = output.Rows();
+    text.color = output.Color();
+    return FormatOf(output).render(report, render_);
   }
 
   // A rule that failed is reported even when others fired: its silence means nothing.
@@ -214,6 +236,7 @@ class DiagnoseCommand : public Command {
   RunOptions run_;
   RenderOptions render_;
   CLI::Option* top_ = nullptr;
+  std::vector<std::string> files_;
   std::vector<std::string> fail_on_;
   Severity level_ = Severity::kLow;
   std::optional<double> slower_;  // a share

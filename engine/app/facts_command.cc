@@ -25,7 +25,7 @@ class FactsCommand : public Command {
            "advise facts run.sqlite --tables\n"
            "advise facts run.sqlite -o run.facts\n"
            "advise facts run_dir/ -o facts_dir/\n"
-           "advise facts run.sqlite --format json -o facts.json\n"
+           "advise facts run.sqlite -o facts.json\n"
            "advise facts --list";
   }
 

@@ -88,13 +88,22 @@ void AddSiteOptions(CLI::App& app, DiagnoseOptions& options) {
                "configuration, of ADVISE_RULES, of the current folder");
 }
 
-void AddOutputOptions(CLI::App& app, OutputOptions& options,
+void AddFormatOptions(CLI::App& app, OutputOptions& options,
                       const std::vector<std::string>& formats) {
-  app.add_option("--format", options.format, "output format")
+  app.add_option("--format", options.format,
+                 "output format; by default the one that the name of the file ends with, or text")
       ->check(OneOf(formats))
       ->type_name("FORMAT");
-  app.add_option("--output,-o", options.path, "write to this file")->type_name("FILE");
   app.add_flag("--no-color", options.no_color, "no color (also: NO_COLOR=1)");
+}
+
+void AddOutputOptions(CLI::App& app, OutputOptions& options,
+                      const std::vector<std::string>& formats) {
+  AddFormatOptions(app, options, formats);
+  app.add_option("--output,-o", options.path, "write to this file")->type_name("FILE");
+  app.parse_complete_callback([&options, formats] {
+    if (options.format.empty()) options.format = FormatOfFile(options.path, formats);
+  });
 }
 
 tl::expected<Session, int> OpenSession(const DiagnoseOptions& options) {

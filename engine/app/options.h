@@ -31,7 +31,10 @@ void AddReportOptions(CLI::App& app, RunOptions& options);
 void AddJobsOption(CLI::App& app, DiagnoseOptions& options);
 // --rules, --config, --set, --no-site: what rules and settings are in force.
 void AddSiteOptions(CLI::App& app, DiagnoseOptions& options);
-// --format (one of `formats`), -o, --no-color.
+// --format (one of `formats`), --no-color.
+void AddFormatOptions(CLI::App& app, OutputOptions& options,
+                      const std::vector<std::string>& formats);
+// The same, and -o for one file, whose name says the format where --format does not.
 void AddOutputOptions(CLI::App& app, OutputOptions& options,
                       const std::vector<std::string>& formats);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cmath>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/base/is_in.h"
 #include "engine/base/leftovers.h"
 #include "engine/base/replace.h"
 #include "engine/base/text.h"
@@ -142,6 +144,23 @@ bool OutputOptions::Color() const {
   if (no_color || (no_color_env != nullptr && *no_color_env != '\0')) return false;
   const char* terminal = std::getenv("TERM");
   return ToTerminal(*this) && terminal != nullptr && std::strcmp(terminal, "dumb") != 0;
+}
+
+std::string FormatOfFile(const std::string& path, const std::vector<std::string>& formats) {
+  // The longer ending first where one ends with another.
+  static constexpr std::array<std::pair<std::string_view, const char*>, 7> kEndings = {{
+      {".sarif.json", "sarif"},
+      {".sarif", "sarif"},
+      {".json", "json"},
+      {".md", "markdown"},
+      {".html", "html"},
+      {".htm", "html"},
+      {".csv", "csv"},
+  }};
+  for (const auto& [ending, format] : kEndings) {
+    if (path.ends_with(ending) && IsIn(format, formats)) return format;
+  }
+  return "text";
 }
 
 Result<void> WriteOutput(const std::string& text, const OutputOptions& options,

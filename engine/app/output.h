@@ -14,8 +14,8 @@
 namespace advise {
 
 struct OutputOptions {
-  std::string format = "text";
-  std::string path;  // "" or "-": stdout
+  std::string format;  // "" until it is chosen, by --format or FormatOfFile
+  std::string path;    // "" or "-": stdout
   bool no_color = false;
 
   // Columns to lay text out in: the terminal's, at most 120; 80 for pipes and files.
@@ -26,6 +26,10 @@ struct OutputOptions {
   // Color on terminals only, and never when the user says no (--no-color, NO_COLOR).
   bool Color() const;
 };
+
+// The format that the ending of a file's name stands for ("run.html", "run.sarif.json"), if it is
+// one of `formats`; "text" otherwise.
+std::string FormatOfFile(const std::string& path, const std::vector<std::string>& formats);
 
 // Writes to the file or to stdout. Refuses to write over one of `inputs`.
 Result<void> WriteOutput(const std::string& text, const OutputOptions& options,

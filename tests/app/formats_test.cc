@@ -155,6 +155,30 @@ TEST_CASE("every format says the same findings") {
   CHECK(RunAdvise(folder, run + " --format html").out == html.out);
 }
 
+TEST_CASE("a file's name says its format, and one run writes several") {
+  const Folder folder;
+  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const auto printed = [&](const std::string& format) {
+    return RunAdvise(folder, run + " --format " + format).out;
+  };
+  const std::string files = " -o a.html -o b.json -o c.md -o d.sarif -o e.txt -o f";
+  REQUIRE(RunAdvise(folder, run + files).status == 0);
+  CHECK(ReadAll(folder / "a.html") == printed("html"));
+  CHECK(ReadAll(folder / "b.json") == printed("json"));
+  CHECK(ReadAll(folder / "c.md") == printed("markdown"));
+  CHECK(ReadAll(folder / "d.sarif") == printed("sarif"));
+  CHECK(ReadAll(folder / "e.txt") == printed("text"));
+  CHECK(ReadAll(folder / "f") == printed("text"));
+  CHECK(RunAdvise(folder, run + " -o a.json -o -").out == printed("text"));
+  REQUIRE(RunAdvise(folder, run + " --format markdown -o b.json").status == 0);
+  CHECK(ReadAll(folder / "b.json") == printed("markdown"));
+  REQUIRE(RunAdvise(folder, "why transfer/pageable-copy " + run + " -o why.json").status == 0);
+  CHECK(Json::parse(ReadAll(folder / "why.json"))["rule"] == "transfer/pageable-copy");
+  const Ran over_input = RunAdvise(folder, run + " -o g.json -o " + run);
+  CHECK(over_input.status == 2);
+  CHECK_THAT(over_input.err, Contains("is an input"));
+}
+
 TEST_CASE("the report says what --gpu replaces") {
   const Folder folder;
   const std::string run = Simulate(folder, "pairs/loading-over-pageable");
