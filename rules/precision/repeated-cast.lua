@@ -49,7 +49,7 @@ return {
 
   tests = {
     { name = "a seventh of the time in 400 casts a step",
-      edges = { ["precision.cast.lost"] = 4e7, ["precision.cast.per_step"] = 10 },
+      edges = { ["precision.cast.lost"] = 5e7, ["precision.cast.per_step"] = 10 },
       facts = { window = { device_time = 1e9 },
                 precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
       expect = { share = 0.14, per_step = 400, op_text = "" },
