@@ -42,7 +42,7 @@ return {
 
   tests = {
     { name = "thousands of systems, each with a kernel of one block",
-      edges = { ["kernel.pieces.lost"] = 5e7, ["kernel.pieces.kernels"] = 100 },
+      edges = { ["kernel.pieces.lost"] = 2e7, ["kernel.pieces.kernels"] = 100 },
       facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 4096, lost = 9e8, remedy = true } } },
       expect = { share = 0.9, count = 3, kernels = 4096, average = " (on average)" },
       saving = { claims = 9e8, confidence = 0.5 } },
@@ -50,7 +50,7 @@ return {
       facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 1, kernels = 4096, lost = 9e8, remedy = true } } },
       expect = { count = 1, average = "" } },
     { name = "near miss: a small part of the run",
-      facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 4096, lost = 2e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 4096, lost = 1e7, remedy = true } } },
       expect = "silent" },
     { name = "near miss: the steps of one algorithm",
       facts = { window = { device_time = 1e9 }, kernel = { pieces = { count = 3, kernels = 70, lost = 9e8, remedy = true } } },

@@ -15,7 +15,7 @@ return {
   needs      = { "window.time", "window.device_time", "steps.count", "steps.median", "steps.outliers.count", "steps.outliers.excess",
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
   optional   = { "run.hides_requests", "serving.no_request.lost" },
-  thresholds = { "min_share", "min_ratio" },
+  thresholds = { "min_share", "min_ratio", "min_ratio_idle" },
 
   symptom = "{count:count} of {steps:count} steps took far longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
   cause   = "Something happened that is not part of a normal step.",
@@ -38,7 +38,9 @@ if step % 500 == 0: gc.collect()]],
     if not at_least(cost, t.min_share) then return nil end
     local rows = top(f.steps.outliers.rows, "time", 5)
     if #rows == 0 then return nil end
-    if not at_least(share(rows[1].time, f.steps.median), t.min_ratio) then return nil end
+    -- More work may make a step longer; a pause of the GPU is none of the step's own.
+    local idles = at_least(share(f.steps.outliers.lost.time, f.window.device_time), t.min_share)
+    if not at_least(share(rows[1].time, f.steps.median), idles and t.min_ratio_idle or t.min_ratio) then return nil end
     local what = rows[1].what
     -- A server's thread that waits in the OS between two steps waits for a request.
     local idle = f.serving.no_request.lost
@@ -94,6 +96,13 @@ if step % 500 == 0: gc.collect()]],
                           outliers = { lost = 4e8, remedy = true, count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
                                                                            what = "checkpoint" } } } } },
       expect = { what = "saving a checkpoint", reason = "checkpoint" } },
+    { name = "a step that is a third longer, in which the GPU idles",
+      edges = { ["steps.median"] = 1.08e8, ["steps.outliers.lost"] = 2.68e7 },
+      facts = { window = { time = 1.34e9, device_time = 1.34e9 },
+                steps = { count = 8, median = 1e8,
+                          outliers = { lost = 4.8e7, remedy = true, count = 1, excess = 4.9e7, rows = { { index = 6, time = 1.3e8, median = 1e8,
+                                                                             what = "file access" } } } } },
+      expect = { count = 1, slowest = 1.3e8 }, saving = { claims = 4.8e7, confidence = 0.4 } },
     { name = "near miss: a step that is a little slower",
       facts = { window = { time = 2e9, device_time = 2e9 },
                 steps = { count = 20, median = 1e8,

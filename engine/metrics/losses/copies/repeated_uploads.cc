@@ -32,6 +32,7 @@ class UploadFinder : Finder {
     if (steps_.known()) {
       FindRecurring();
       stops_ = Stops();
+      LeaveOutWhatFeedsNoLayer();
       result_.looks = Looks();
       result_.answered = !by_step_.empty() && AreAnswered(run_, Recurring());
       if (result_.looks != UploadLooks::kBatch || (!by_step_.empty() && ArePlain() && !ComeBack()))
@@ -199,29 +200,67 @@ class UploadFinder : Finder {
         static_cast<double>(most) / static_cast<double>(std::max<std::size_t>(1, all));
     return per_batch_ * share >= Number("copy.repeated_count") * Devices();
   }
+  bool AreSeveral() const { return 2 * per_batch_ >= Number("copy.repeated_count") * Devices(); }
   bool AreHeavy() const {
-    return 2 * per_batch_ >= Number("copy.repeated_count") * Devices() &&
-           upload_ns_ >= Number("copy.heavy_upload") * compute_ns_;
+    return AreSeveral() && upload_ns_ >= Number("copy.heavy_upload") * compute_ns_;
   }
   // For how many of them the computing stops in a step, and goes on when each has come; median.
   double Stops() const {
-    const auto near = Time("idle.launch_latency");
     std::vector<std::size_t> stops;
     for (const auto& [step, ops] : by_step_) {
       std::size_t count = 0;
-      for (const std::uint32_t op : ops) {
-        const DeviceTime& time = basis_.times[trace_.ops.device[op]];
-        const Nanos end = trace_.ops.end[op];
-        if (time.compute.OverlapWith(end - near, end) > 0) continue;
-        if (time.compute.OverlapWith(end, end + 2 * near) > 0) ++count;
-      }
+      for (const std::uint32_t op : ops) count += IsStoppedFor(op) ? 1 : 0;
       stops.push_back(count);
     }
     return static_cast<double>(Median(stops));
   }
+  bool IsStoppedFor(std::uint32_t op) const {
+    const auto near = Time("idle.launch_latency");
+    const DeviceTime& time = basis_.times[trace_.ops.device[op]];
+    const Nanos end = trace_.ops.end[op];
+    return time.compute.OverlapWith(end - near, end) == 0 &&
+           time.compute.OverlapWith(end, end + 2 * near) > 0;
+  }
   // The computing stops for at least two of them in a step; and they take longer than what is
   // computed from them.
-  bool AreStoppedFor() const { return upload_ns_ >= compute_ns_ && stops_ >= 2 * Devices(); }
+  bool AreStoppedFor() const {
+    return feed_layers_ || (upload_ns_ >= compute_ns_ && stops_ >= 2 * Devices());
+  }
+  // Uploads of one size that feed one layer after the other, by size: computing stops for one and
+  // goes on when it has come, and the next one takes far longer than what is computed until then;
+  // so twice in most steps. On a batch, or a part of it, more is computed than that.
+  std::set<std::int64_t> SizesThatFeedLayers() const {
+    std::map<std::pair<std::uint32_t, std::int64_t>, Nanos> stopped;  // by device and size: until
+    std::map<std::int64_t, std::size_t> followed;
+    for (const auto& [step, ops] : by_step_) {
+      for (const std::uint32_t op : ops) {
+        if (!IsStoppedFor(op)) continue;
+        const std::uint32_t device = trace_.ops.device[op];
+        Nanos& before = stopped.try_emplace({device, Bytes(op)}, run_.window.start).first->second;
+        const Nanos computed = basis_.times[device].compute.OverlapWith(before, trace_.ops.end[op]);
+        before = trace_.ops.end[op];
+        if (TimeOnLink(op) >= Number("copy.heavy_upload") * static_cast<double>(computed))
+          ++followed[Bytes(op)];
+      }
+    }
+    const auto steps = static_cast<double>(by_step_.size());
+    std::set<std::int64_t> sizes;
+    for (const auto& [size, count] : followed) {
+      if (static_cast<double>(count) >= 2 * Number("copy.repeated_steps") * steps * Devices())
+        sizes.insert(size);
+    }
+    return sizes;
+  }
+  // Where a few uploads feed layers, others beside them are the batch.
+  void LeaveOutWhatFeedsNoLayer() {
+    if (AreMany() || !AreSeveral()) return;
+    const std::set<std::int64_t> sizes = SizesThatFeedLayers();
+    feed_layers_ = !sizes.empty();
+    if (!feed_layers_) return;
+    for (auto& [step, ops] : by_step_)
+      std::erase_if(ops, [&](std::uint32_t op) { return !sizes.contains(Bytes(op)); });
+    std::erase_if(by_step_, [](const auto& of_step) { return of_step.second.empty(); });
+  }
   // Nothing else is wrong with them: they leave pinned memory at the rate of the link, and no call
   // waits for them.
   bool ArePlain() const {
@@ -361,6 +400,7 @@ class UploadFinder : Finder {
   std::size_t others_ = 0;                                     // other uploads of the loop
   double per_batch_ = 0;                                       // uploads, median
   double stops_ = 0;                                           // of the computing, a step
+  bool feed_layers_ = false;
   double upload_ns_ = 0;
   double compute_ns_ = 0;
   RepeatedUploads result_;

@@ -107,12 +107,17 @@ class LateUploads {
 };
 
 // The waits of a device for a thread, forward in time: its idle time and late uploads. Both can be
-// as many as its kernels, so no list is made of the idle time.
+// as many as its kernels, so no list is made of the idle time. What was in the queue before the
+// device was idle would have begun no sooner, had the thread come earlier.
 class WaitsForThread {
  public:
   WaitsForThread(const Basis& basis, std::uint32_t thread, std::uint16_t device,
                  const LateUploads& uploads)
-      : idle_(basis.idle), thread_(thread), uploads_(uploads.Of(thread, device)) {
+      : run_(basis.run),
+        idle_(basis.idle),
+        latency_(basis.run.knowledge.Time("idle.launch_latency")),
+        thread_(thread),
+        uploads_(uploads.Of(thread, device)) {
     constexpr Nanos kEver = std::numeric_limits<Nanos>::min();
     piece_ = idle_.pieces.FirstEndingAfter(device, kEver);
     end_ = idle_.pieces.FirstEndingAfter(device + 1U, kEver);
@@ -138,13 +143,20 @@ class WaitsForThread {
   void FindIdle() {
     for (; piece_ < end_; ++piece_) {
       const GapPiece piece = idle_.pieces[piece_];
-      if (idle_.ThreadOf(piece) != thread_) continue;
+      if (idle_.ThreadOf(piece) != thread_ || WasQueued(idle_.gaps[piece.gap])) continue;
       idle_wait_ = {piece.start, {piece.start, piece.end}, piece.gap, piece.device, piece.cause};
       return;
     }
   }
 
+  bool WasQueued(const Gap& gap) const {
+    const std::uint32_t call = gap.op == kNone ? kNone : run_.trace.ops.call[gap.op];
+    return call != kNone && run_.trace.calls.end[call] + latency_ <= gap.start;
+  }
+
+  const Run& run_;
   const Idle& idle_;
+  const Nanos latency_;
   const std::uint32_t thread_;
   const std::vector<Wait> uploads_;
   std::size_t upload_ = 0;

@@ -6,6 +6,7 @@
 
 #include "engine/metrics/losses/input/loaders.h"
 #include "engine/metrics/losses/input/loads.h"
+#include "engine/timeline/pause.h"
 #include "engine/timeline/rests.h"
 
 namespace advise {
@@ -83,6 +84,35 @@ class InputFinder : Finder {
     return gap;
   }
 
+  // When the thread read files, and then computed without a call, up to the gap, if what it uploads
+  // behind the gap is the next that it calls: it decodes what it read, and the GPU had work for a
+  // part of that. Empty where it is not so.
+  Interval ReadBefore(const Gap& gap) const {
+    const std::uint32_t upload = NextCall(run_, gap.thread, gap.start);
+    if (upload == kNone || result_.workers > 0 || result_.loader == "workers") return {};
+    const std::uint32_t op = run_.first_op_of_call[upload];
+    const bool first = upload == run_.calls_of_thread[gap.thread].first;
+    if (first || op == kNone || trace_.ops.kind[op] != OpKind::kCopy ||
+        trace_.DirectionOfCopy(op) != CopyDirection::kHostToDevice)
+      return {};
+    const Nanos from = trace_.calls.end[upload - 1];
+    const OsCallTable& os = trace_.os_calls;
+    const RowRange rows = run_.os_of_thread[gap.thread];
+    const auto end = os.start.begin() + rows.last;
+    Interval found{gap.start, gap.start};
+    Nanos read = 0;
+    for (auto at = std::lower_bound(os.start.begin() + rows.first, end, from);
+         at != end && *at < gap.start; ++at) {
+      const auto row = static_cast<std::size_t>(at - os.start.begin());
+      const OsClass what = run_.names.Os(os.name[row]);
+      if (what == OsClass::kFileIo) found.start = std::min(found.start, os.start[row]);
+      if (what == OsClass::kFileIo) read += os.end[row] - os.start[row];
+      if (what == OsClass::kFileWrite) read -= os.end[row] - os.start[row];
+    }
+    const auto least = Number("input.gap_share") * static_cast<double>(gap.end - from);
+    return static_cast<double>(read) < least || read == 0 ? Interval{} : found;
+  }
+
   // Code between reads decodes what was read, unless a range says what is loading. Who waits for
   // what others load computes something else.
   static bool GoesWith(const GapPiece& piece, const InGap& gap, bool feeds) {
@@ -90,6 +120,32 @@ class InputFinder : Finder {
     const bool by_thread = piece.cause == IdleCause::kHostCompute ||
                            piece.activity == Activity::kMemoryMap;  // for what it reads
     return piece.cause == IdleCause::kHostWait || (by_thread && (gap.itself || feeds));
+  }
+
+  // What of a gap, from its first piece on, is one load; `own` and `loss` take its pieces.
+  Load LoadIn(std::size_t first, const InGap& all,
+              std::map<std::uint32_t, std::vector<Interval>>* own, LossBuilder* loss) const {
+    Load load;
+    load.device = basis_.idle.pieces[first].device;
+    load.start = basis_.idle.pieces[first].start;
+    for (std::size_t k = first; k < all.last; ++k) {
+      const GapPiece piece = basis_.idle.pieces[k];
+      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      if (!(IsLoading(piece) || GoesWith(piece, all, Feeds(thread))) ||
+          (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
+        continue;
+      loss->AddPiece(piece);
+      load.thread = thread;
+      load.end = piece.end;
+      load.lost += piece.Length();
+      const bool for_others = IsForOthers(piece, thread);
+      (for_others ? load.waiting : load.own) += piece.Length();
+      if (piece.activity == Activity::kFileIo && result_.workers == 0) load.file += piece.Length();
+      if (thread == kNone) continue;
+      std::vector<Interval>& by_itself = (*own)[thread];  // empty where it only waits
+      if (!for_others) by_itself.push_back({piece.start, piece.end});
+    }
+    return load;
   }
 
   // One load a gap of the loop: what is read before it is no batch. A gap is of this kind when
@@ -101,33 +157,18 @@ class InputFinder : Finder {
     double file = 0;
     std::map<std::uint32_t, std::vector<Interval>> own;  // who loads or waits: when by itself
     for (std::size_t i = 0, next = 0; i < pieces.size(); i = next) {
-      const InGap all = LoadingFrom(i);
+      InGap all = LoadingFrom(i);
       next = all.last;
       const Gap gap = basis_.idle.gaps[pieces[i].gap];
-      if (all.loading == 0 || !basis_.InLoop(gap.start) ||
-          static_cast<double>(all.loading) < part * static_cast<double>(gap.Length()))
+      if (!basis_.InLoop(gap.start)) continue;
+      const Interval before = all.loading == 0 ? ReadBefore(gap) : Interval{};
+      const bool decodes = before.Length() > 0;
+      all.itself = all.itself || decodes;
+      if (!decodes && (all.loading == 0 ||
+                       static_cast<double>(all.loading) < part * static_cast<double>(gap.Length())))
         continue;
-      Load load;
-      load.device = gap.device;
-      load.start = pieces[i].start;
-      for (std::size_t k = i; k < next; ++k) {
-        const GapPiece piece = pieces[k];
-        const std::uint32_t thread = basis_.idle.ThreadOf(piece);
-        if (!(IsLoading(piece) || GoesWith(piece, all, Feeds(thread))) ||
-            (piece.phase > Phase::kTransfer && piece.phase < Phase::kDataLoading))
-          continue;
-        loss.AddPiece(piece);
-        load.thread = thread;
-        load.end = piece.end;
-        load.lost += piece.Length();
-        const bool for_others = IsForOthers(piece, thread);
-        (for_others ? load.waiting : load.own) += piece.Length();
-        if (piece.activity == Activity::kFileIo && result_.workers == 0)
-          load.file += piece.Length();
-        if (thread == kNone) continue;
-        std::vector<Interval>& by_itself = own[thread];  // empty where it only waits
-        if (!for_others) by_itself.push_back({piece.start, piece.end});
-      }
+      if (decodes) own[gap.thread].push_back(before);
+      const Load load = LoadIn(i, all, &own, &loss);
       loss.Count(load.start, 0, load.lost);
       named_ = named_ || all.named;
       result_.own_ns += static_cast<double>(load.own) / Devices();

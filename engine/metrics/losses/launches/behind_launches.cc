@@ -78,8 +78,15 @@ void AddBehindLaunches(const Basis& basis, const std::vector<std::uint32_t>& lau
                        LossBuilder* loss) {
   const LaunchingTime times(basis.run, launches);
   const auto long_gap = basis.run.knowledge.Time("launch.long_gap");
+  const Steps& steps = basis.run.steps;
+  const auto stands_out = [&](Nanos time) {
+    const std::uint32_t step = steps.outliers.empty() ? kNone : steps.At(time);
+    return step != kNone && steps.IsOutlier(step);
+  };
   // By device and thread: when its last such gap ended.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Nanos> last;
+  std::vector<std::pair<std::uint32_t, Interval>> behind;  // by device
+  Nanos usual = 0;  // the longest outside of steps that stand out
   for (const GapPiece piece : basis.idle.pieces) {
     const std::uint32_t thread = basis.idle.ThreadOf(piece);
     if (thread == kNone || !IsOfHost(piece.cause) || !basis.InLoop(piece.start)) continue;
@@ -90,7 +97,14 @@ void AddBehindLaunches(const Basis& basis, const std::vector<std::uint32_t>& lau
     const Nanos part =
         std::min(piece.Length(), times.Between(thread, from, std::max(from, piece.start)));
     since = piece.end;
-    if (part > 0) loss->AddSpan(piece.device, piece.end - part, piece.end);
+    if (part <= 0) continue;
+    behind.push_back({piece.device, {piece.end - part, piece.end}});
+    if (!stands_out(piece.start)) usual = std::max(usual, part);
+  }
+  // What only a step that stands out has is its own: launching is the same in all steps.
+  for (const auto& [device, part] : behind) {
+    const Nanos length = stands_out(part.start) ? std::min(usual, part.Length()) : part.Length();
+    loss->AddSpan(device, part.end - length, part.end);
   }
 }
 

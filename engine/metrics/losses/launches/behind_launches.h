@@ -11,7 +11,8 @@ namespace advise {
 
 // Adds to `loss` the part of each gap that its thread's code, files, allocation or compilation
 // makes, and that would not be there had `launches` (calls) and the code before each taken no time
-// since the thread last waited for the GPU or made it wait like this. O(calls + gaps log calls).
+// since the thread last waited for the GPU or made it wait like this. In steps that stand out, no
+// more of a gap than the longest such part in the others. O(calls + gaps log calls).
 void AddBehindLaunches(const Basis& basis, const std::vector<std::uint32_t>& launches,
                        LossBuilder* loss);
 

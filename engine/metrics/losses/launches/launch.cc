@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/hash.h"
+#include "engine/metrics/losses/copies/copy.h"
 #include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/launches/awaited_kernels.h"
 #include "engine/metrics/losses/launches/behind_launches.h"
@@ -135,6 +136,11 @@ class LaunchFinder : Finder {
     return trace_.ops.in_graph[op] != 0 && call != kNone && run_.first_op_of_call[call] != op;
   }
 
+  // A copy from or to the host: who launches kernels otherwise still calls it.
+  bool IsOfHost(std::uint32_t op) const {
+    return trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op));
+  }
+
   // Code that goes on for so long is not the code between two launches, however short the GPU is
   // idle in it.
   bool InLongPause(const GapPiece& piece) const {
@@ -157,6 +163,7 @@ class LaunchFinder : Finder {
           piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
       const bool special = piece.phase >= Phase::kEvaluation;
       if (!launching || special || gap.op == kNone || InsideGraph(gap.op)) continue;
+      if (IsOfHost(gap.op)) continue;
       const std::uint32_t launch = trace_.ops.call[gap.op];
       if (launch == kNone || !IsLate(launch, gap.start)) continue;
       if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {

@@ -7,6 +7,7 @@
 #include "engine/metrics/losses/directives.h"
 #include "engine/metrics/losses/ranks/mpi_waits.h"
 #include "engine/metrics/losses/waits/sized_reads.h"
+#include "engine/replay/stream_waits.h"
 #include "engine/timeline/blocking_calls.h"
 
 namespace advise {
@@ -121,8 +122,33 @@ class SyncFinder : Finder {
            trace_.ops.stream[at->second->op] != trace_.ops.stream[op];
   }
 
+  // By call: the program waits one iteration late, with all work of the last one still queued, as
+  // it should. Whoever comes late then was held up by something else.
+  std::vector<std::uint8_t> LateWaits() const {
+    const std::vector<std::uint32_t> awaited = AwaitedBySyncs(run_);
+    std::vector<std::uint8_t> late(trace_.calls.size(), 0);
+    for (const std::uint32_t thread : run_.launching_threads) {
+      std::uint32_t before = kNone;  // the wait before
+      std::uint32_t last = kNone;    // op of this thread
+      bool left_work = false;        // when the wait before ended
+      for (const std::uint32_t c : run_.calls_of_thread[thread]) {
+        if (run_.first_op_of_call[c] != kNone) last = run_.first_op_of_call[c];
+        if (!IsSync(run_.ClassOfCall(c))) continue;
+        const bool leaves_work = last != kNone && trace_.ops.end[last] > trace_.calls.end[c];
+        const std::uint32_t by = awaited[c] == kNone ? kNone : trace_.ops.call[awaited[c]];
+        const bool of_before = by != kNone && before != kNone && by < before &&
+                               trace_.calls.thread[by] == thread && trace_.ops.call[last] > before;
+        if (of_before && left_work && leaves_work) late[c] = 1;
+        left_work = leaves_work;
+        before = c;
+      }
+    }
+    return late;
+  }
+
   void Loops() {
     LossBuilder loss(basis_);
+    const std::vector<std::uint8_t> late = LateWaits();
     forward_calls_.assign(trace_.calls.size(), 0);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     std::map<StringId, double> by_name;
@@ -131,8 +157,8 @@ class SyncFinder : Finder {
       if (!IsSync(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
       result_.count += 1;
       result_.time_ns += static_cast<double>(CallLength(c));
-      if (copies_.calls_to_exchange.contains(c) || IsForMessage(c) || IsForAnswer(c) ||
-          IsForPages(c))
+      if (late[c] != 0 || copies_.calls_to_exchange.contains(c) || IsForMessage(c) ||
+          IsForAnswer(c) || IsForPages(c))
         continue;
       const auto copy = copies_.copy_of_sync.find(c);
       if (copy != copies_.copy_of_sync.end()) {

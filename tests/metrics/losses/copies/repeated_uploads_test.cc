@@ -177,6 +177,36 @@ TEST_CASE("layers that each wait for their weights are offloaded, few as they ma
         Approx(static_cast<double>(run->run.steps.steady_count() * bare)).epsilon(0.15));
 }
 
+// In each step of 20 ms a batch comes, and then four tensors of one size. Each takes 1 ms and is
+// computed on for `compute`. Behind them, the GPU computes for 12 ms.
+TraceBuilder FewLayers(Nanos compute) {
+  TraceBuilder trace;
+  for (int s = 0; s < kSteps; ++s) {
+    const Nanos begin = s * kStep;
+    trace.Range("train_step " + std::to_string(s), {begin, begin + kStep});
+    Nanos gpu = begin + 10'000;
+    const auto upload = [&](int i, std::int64_t bytes) {
+      const Nanos call = begin + i * 4'000;
+      trace.OnStream(13).CopyToGpu(bytes, MemoryKind::kPinned, {call, call + 1'000},
+                                   {gpu, gpu + 1'000'000});
+      gpu += 1'002'000;
+      const Nanos end = gpu + (i == 4 ? 12'000'000 : compute);
+      trace.OnStream(7).Launch("layer", {call + 2'000, call + 3'000}, {gpu, end});
+      gpu = i == 4 ? end : gpu + compute / 2;  // the next one comes beside the rest of the layer
+    };
+    upload(0, 20_MiB);
+    for (int i = 1; i < 5; ++i) upload(i, 24_MiB);
+  }
+  return trace;
+}
+
+TEST_CASE("a few uploads of one size that feed one layer after the other are no batch") {
+  const Analyzed run(FewLayers(200'000));
+  CHECK(run->copies.repeated.per_step == 4);  // without the batch
+  // Parts of a batch, on each of which more is computed.
+  CHECK(Analyzed(FewLayers(700'000))->copies.repeated.count == 0);
+}
+
 TEST_CASE("what a step put away before comes back: it is no constant") {
   // Activations of four layers leave in the forward pass, and return, the last one first.
   const auto trained = [](bool away) {

@@ -268,6 +268,25 @@ TEST_CASE("code beside the GPU's work costs what the GPU is idle later") {
   CHECK(code.time.lost->Total() < 20 * 380_us);
 }
 
+// A step of 1 ms: 20 kernels that the host launches 200 us before the GPU gets to them, 2 us apart
+// there; and then code of 600 us.
+TEST_CASE("code delays no kernel that was in the queue when the one before it ended") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 999_us});
+    for (int k = 0; k < 20; ++k) {
+      const Nanos call = at + k * 5_us;
+      const Nanos start = at + 200_us + k * 50_us;
+      story.Launch("one", {call, call + 4_us}, {start, start + 48_us});
+    }
+    for (Nanos next = 700_us; next < 990_us; next += 10_us)
+      story.Call("cudaGetDevice", {at + next, at + next + 2_us});
+  });
+  const Analyzed run(story);
+  const HostCode& code = run->host_code;
+  CHECK(code.time.lost->Total() == 0);
+}
+
 // What a step of 850 us loses to code of 600 us beside a kernel: the code ends with the upload of
 // the next batch, on a stream of its own or on that of the kernel, in one copy or in several,
 // perhaps behind a small one.

@@ -96,6 +96,23 @@ TEST_CASE("files that are opened, written and closed are output, not a batch") {
   CHECK(run->stalls.file_write.lost->Total() >= 9 * 340_us);
 }
 
+// The thread reads while the GPU still works, and then computes until it uploads, or launches.
+TEST_CASE("what is read beside the GPU's work is decoded in the gap behind it") {
+  const auto lost = [](bool uploads, const char* does) {
+    const Analyzed run(Starved([&](TraceBuilder* story, int, Nanos at) {
+                         story->OsCall(does, {at + 400_us, at + 450_us});
+                         if (uploads)
+                           story->CopyToGpu(1_MiB, MemoryKind::kPinned, {at + 960_us, at + 965_us},
+                                            {at + 970_us, at + 990_us});
+                       }),
+                       kAuto);
+    return run->input.loss.lost->Total();
+  };
+  CHECK(lost(true, "read") >= 8 * 340_us);
+  CHECK(lost(false, "read") == 0);
+  CHECK(lost(true, "write") == 0);
+}
+
 TEST_CASE("the part of the loading that reads files is told") {
   const Analyzed run(Starved([](TraceBuilder* story, int, Nanos at) {
                        story->Range("load_batch", {at + 610_us, at + 990_us});

@@ -52,6 +52,24 @@ TEST_CASE("launches that come in time delay what a host that never waits does be
   CHECK(graph(true).graph.lost->Total() < 10 * 20_us);
 }
 
+TEST_CASE("a pause that only one step has is not for launches to answer for") {
+  // 20 steps of 2 ms, with 40 launches of 15 us beside kernels; before one, code of 40 ms.
+  TraceBuilder story;
+  Nanos from = 0;
+  for (int i = 0; i < 20; ++i) {
+    story.Range("step " + std::to_string(i), {from, from + 1'990_us});
+    for (int n = 0; n < 40; ++n) {
+      const Nanos launch = from + n * 16_us;
+      const Nanos start = from + 20_us + n * 48_us;
+      story.Launch("work", {launch, launch + 15_us}, {start, start + 47_us});
+    }
+    from += i == 14 ? 42_ms : 2_ms;
+  }
+  const Analyzed run(story);
+  REQUIRE(run->run.steps.outliers.size() == 1);
+  CHECK(run->launches.graph.lost->Total() < 2_ms);
+}
+
 TEST_CASE("tiny kernels: their share, their time and how many there are a step") {
   const auto tiny = static_cast<Nanos>(ShippedKnowledge().Number("launch.tiny_kernel"));
   TraceBuilder story;

@@ -27,6 +27,18 @@ TEST_CASE("short gaps that launching makes are lost to launching") {
 }
 
 // The wait goes on for 10 us after the kernel has ended, and the launch comes 20 us later.
+TEST_CASE("a gap that ends with an upload is not lost to launching kernels") {
+  TraceBuilder story;
+  Repeat(10, 500_us, [&](int, Nanos at) {
+    story.Launch("work", {at, at + 5_us}, {at + 8_us, at + 30_us});
+    for (Nanos call = at + 50_us; call < at + 450_us; call += 20_us)
+      story.CopyToGpu(4096, MemoryKind::kPinned, {call, call + 5_us}, {call + 6_us, call + 8_us});
+  });
+  const Analyzed run(story);
+  CHECK(run->launches.bound.lost->Total() <= 10 * 80_us);
+  CHECK(run->launches.graph.lost->Total() <= 10 * 80_us);
+}
+
 TEST_CASE("a gap that begins with the end of a wait is one gap") {
   TraceBuilder story;
   for (int i = 0; i < 100; ++i) {

@@ -22,6 +22,50 @@ TEST_CASE("a wait in a loop, with what the GPU idles behind it") {
   CHECK(run->syncs.busy_wait_ns == 4e3);
 }
 
+// What the GPU idles behind the waits of a loop of 40 iterations, each of which launches a kernel
+// and then computes for 430 us. In between it waits for the result of that kernel, or of the one
+// before it. Every other kernel is too short for the code of the host.
+Nanos LostToWaits(bool for_the_last_one) {
+  TraceBuilder story;
+  Nanos host = 0;
+  Nanos last = 0;
+  for (int i = 0; i < 40; ++i) {
+    const Nanos start = std::max(last + 1_us, host + 8_us);
+    const Nanos end = start + (i % 2 == 0 ? 600_us : 300_us);
+    story.Launch("decode", {host, host + 5_us}, {start, end});
+    story.Call("cudaEventRecord", {host + 6_us, host + 7_us});
+    const Nanos done = std::max(host + 9_us, (for_the_last_one ? end : last) + 2_us);
+    story.Sync({host + 8_us, done}, "cudaEventSynchronize");
+    host = done + 430_us;
+    last = end;
+  }
+  Trace trace = story.Build();
+  std::int64_t records = 0;
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    const std::string& name = trace.strings[trace.calls.name[c]];
+    if (name == "cudaEventRecord") {
+      trace.events.time.push_back(trace.calls.start[c]);
+      trace.events.call.push_back(c);
+      trace.events.stream.push_back(0);
+      trace.events.event_id.push_back(++records);
+    } else if (name == "cudaEventSynchronize") {
+      trace.syncs.start.push_back(trace.calls.start[c]);
+      trace.syncs.end.push_back(trace.calls.end[c]);
+      trace.syncs.call.push_back(c);
+      trace.syncs.stream.push_back(0);
+      trace.syncs.event_id.push_back(for_the_last_one ? records : records - 1);
+    }
+  }
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  return Analysis(trace, ShippedKnowledge(), options).syncs.loop.lost->Total();
+}
+
+TEST_CASE("a wait one iteration late leaves the GPU its work, and delays nothing") {
+  CHECK(LostToWaits(true) > 39 * 400_us);
+  CHECK(LostToWaits(false) <= 20_us);  // of the first two, which nothing was queued behind
+}
+
 TEST_CASE("of small copies of several sizes, the median and the largest are known") {
   TraceBuilder story;
   for (int i = 0; i < 3; ++i) {
