@@ -176,6 +176,17 @@ void DeclareSequences(Catalog* catalog) {
                    "Time of small optimizer kernels, and of the gaps between them.",
                    "A few multi-tensor kernels replace the small optimizer kernels."},
                   &Kernels::optimizer);
+  kernels.AddLoss(
+      "kernel.zeroing", kPerStep | kChange,
+      {"kernels in rows that each set one tensor to a constant",
+       "Time of kernels in rows that each set one tensor to a constant, and of the gaps "
+       "between them.",
+       "Kernels in rows that each set one tensor to a constant are gone."},
+      &Kernels::zeroing);
+  kernels.Add("kernel.optimizer.one_grid", "share",
+              "Share of small optimizer kernels that have the commonest number of blocks: tensors "
+              "of a model have many sizes, pieces of an array have one.",
+              &Kernels::optimizer_one_grid);
   kernels.Add("kernel.optimizer.share", "share",
               "Share of the step that small optimizer kernels span.",
               [](const Kernels& k, const Analysis& a) {
@@ -251,6 +262,10 @@ void DeclareVariation(Catalog* catalog) {
       "the window, as it varies from step to step. Few steps count for less: it is the distance "
       "that would be as improbable in a normal distribution.",
       &KernelVariation::slowing_sigma);
+  variation.Add("kernel.slowing.data", "num",
+                "Data of a step in the second half of the window over the first: blocks of kernels "
+                "that come with several grids, or bytes uploaded, whichever grows more.",
+                &KernelVariation::data_growth);
   variation.AddLoss("kernel.slowing", kChange,
                     {"",
                      "Time of kernels in the second half of the window beyond the median of the "

@@ -216,6 +216,15 @@ void DeclareOperatorLosses(Catalog* catalog) {
   checks.Add("checks.stack_traces", "ns",
              "Summed host time of the stack traces that the anomaly mode of autograd keeps.",
              &ValueChecks::stack_traces_ns);
+  auto& breaks = catalog->Of(&Analysis::graph_breaks);
+  breaks.AddLoss("compile.breaks", kPerStep | kChange,
+                 {"times between two pieces of a step that torch.compile compiled apart",
+                  "Idle time for which the launching thread is responsible between such pieces.",
+                  "Nothing runs between the compiled pieces of a step."},
+                 &GraphBreaks::loss);
+  breaks.Add("compile.breaks.pieces", "count",
+             "Pieces that torch.compile compiled apart and that ran in the steps.",
+             &GraphBreaks::pieces);
   auto& dense = catalog->Of(&Analysis::dense_gradients);
   dense.Needs([](const Analysis& a) { return a.dense_gradients.recorded; }, kNoSizes, "shapes");
   dense.AddLoss(

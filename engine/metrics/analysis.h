@@ -32,6 +32,7 @@
 #include "engine/metrics/losses/operators/algorithm_trials.h"
 #include "engine/metrics/losses/operators/dense_gradients.h"
 #include "engine/metrics/losses/operators/forward_only.h"
+#include "engine/metrics/losses/operators/graph_breaks.h"
 #include "engine/metrics/losses/operators/one_hot.h"
 #include "engine/metrics/losses/operators/recomputed_forward.h"
 #include "engine/metrics/losses/operators/recomputed_tokens.h"
@@ -159,6 +160,7 @@ struct Analysis {
 
   // What only facts of their own are read from: computed for the rules that ask.
   Lazy<HostCode> host_code{[this] { return FindHostCode(basis(), WaitsThatLookLikeCode()); }};
+  Lazy<GraphBreaks> graph_breaks{[this] { return FindGraphBreaks(basis()); }};
   Lazy<KernelTrains> kernel_trains{
       [this] { return FindKernelTrains(basis(), ComputeKernels(basis())); }};
   Lazy<KernelVariation> kernel_variation{

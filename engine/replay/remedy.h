@@ -14,7 +14,7 @@ namespace advise {
 
 struct Remedy {
   // These calls no longer block their thread until the GPU is done: they cost what an asynchronous
-  // call costs.
+  // call costs, and those that do nothing but wait cost nothing.
   std::vector<std::uint32_t> unblocked_calls;
   // These calls are no longer there (captured in a graph, fused away), and with each goes the code
   // since the call before it, unless that takes so long that it does something else.

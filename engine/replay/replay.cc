@@ -245,7 +245,8 @@ void Replay::Pass::EndCall(std::uint32_t i) {
   const HostCall& call = graph_.calls_[i];
   Nanos own = call.own - changes_.CutWithin(call.thread, call.start, call.end);
   if (changes_.vanished[i] != 0) own = 0;
-  if (changes_.unblocked[i] != 0) own = std::min(own, graph_.nominal_call_ns_);
+  if (changes_.unblocked[i] != 0)
+    own = call.only_waits ? 0 : std::min(own, graph_.nominal_call_ns_);
   Nanos done = call_start_[i] + std::max<Nanos>(own, 0);
   if (call.awaited_op != kNone && changes_.unblocked[i] == 0 && changes_.vanished[i] == 0) {
     const GpuOp& awaited = graph_.ops_[call.awaited_op];

@@ -78,6 +78,7 @@ class Replay {
     std::uint32_t last_op;   // of those that it launched, kNone
     Nanos own;               // its cost when nothing blocks it
     bool held;               // a full queue held it back until awaited_op had ended
+    bool only_waits;         // it launches nothing: who need not wait need not call it
     bool long_pause;         // the code before it is more than what launching it takes
     bool blocked;            // before it, the thread was blocked in the OS most of the time
     Nanos code_before_wait;  // what it did before it waited in the OS for that batch

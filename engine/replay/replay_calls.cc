@@ -104,6 +104,7 @@ void Replay::AddCalls(const Run& run, const Polls& polls) {
       call.released_by = call.waited_for = kNone;
       call.awaited_op = call.paused_for = call.arrival = call.stream = call.last_op = kNone;
       call.own = call.end - call.start;
+      call.only_waits = IsSync(run.ClassOfCall(c)) && run.first_op_of_call[c] == kNone;
       call.long_pause = call.start - EndBefore(call) > long_pauses[t];
       previous = outer = static_cast<std::uint32_t>(calls_.size());
       call_index_[c] = previous;

@@ -8,6 +8,13 @@ local function reason_of(worst, trains, exchanges)
   return worst == "allgather" and "weights" or "messages"
 end
 
+-- One half of what a layer waits for can be hidden behind the work on the other half of the batch, as far as there is any.
+local function half_hidden(f)
+  local compute = f.budget.compute and f.window.time and share(f.budget.compute, f.window.time)
+  local exposed = share(f.comm.exposed.time, f.window.device_time)
+  return compute and exposed > 0 and math.min(0.5, compute / exposed) or 0.5
+end
+
 -- What the links carried while communication ran and no compute; of network cards only where ranks are on several nodes.
 local function traffic(f)
   local busy = f.sample.comm
@@ -35,7 +42,7 @@ return {
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },
-  optional   = { "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count" },
+  optional   = { "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count", "budget.compute", "window.time" },
   thresholds = { "min_share", "max_token_sum" },
 
   symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{needs:text}{traffic:text}",
@@ -85,15 +92,18 @@ return {
              needs = token and " The next kernel of the same token needs each of these short sums, so little can hide them." or "" }
   end,
 
-  -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute. Of an exchange that a
-  -- layer waits for, one half can be hidden behind the work on the other one.
+  -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute. Of exchanges and
+  -- sums that a layer waits for, one half can be hidden behind the work on the other one.
   -- Behind the short sums of single tokens nothing runs, and two halves of the batch would each read all weights.
   saving = function(f, _, e)
     if e.reason == "token" then
       return { claims = f.comm.exposed, part = 0, confidence = 0.4, basis = "little can hide the sums of single tokens" }
     end
     if e.reason == "exchange" then
-      return { claims = f.comm.exposed, part = 0.5, confidence = 0.4, basis = "one half of the data is exchanged while the other half is computed" }
+      return { claims = f.comm.exposed, part = half_hidden(f), confidence = 0.4, basis = "one half of the data is exchanged while the other half is computed" }
+    end
+    if e.reason == "layers" then
+      return { claims = f.comm.exposed, part = half_hidden(f), confidence = 0.4, basis = "one half of the data is summed up while the other half is computed" }
     end
     return { claims = f.comm.exposed, remedy = f.comm.beside.remedy, confidence = 0.4, basis = "communication overlaps with the compute that there is" }
   end,
@@ -119,7 +129,12 @@ return {
       facts = { window = { device_time = 4e9 }, run = { trains = false },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
-      expect = { reason = "layers" } },
+      expect = { reason = "layers" }, saving = { claims = 1e9, part = 0.5 } },
+    { name = "where little is computed, little can be hidden",
+      facts = { window = { device_time = 4e9, time = 1e9 }, run = { trains = false }, budget = { compute = 5e7 },
+                comm = { beside = { remedy = true }, count = 200, exposed = 2e9, time = 3e8, overlap = 0,
+                         kinds = { { kind = "allreduce", count = 200, time = 2e9, exposed = 2e9 } } } },
+      expect = { reason = "layers" }, saving = { claims = 2e9, part = 0.1 } },
     { name = "the short sums of single tokens can hide behind nothing",
       edges = { ["comm.kinds[1].time"] = 1e9 },
       facts = { window = { device_time = 4e9 }, run = { trains = false, decode = true },

@@ -1,5 +1,6 @@
 -- Many short collectives: each costs its latency, whatever it carries. Those with compute between them do not count: the
--- sums of layers that GPUs share cannot wait to be sent together.
+-- sums of layers that GPUs share cannot wait to be sent together. Nor do the sends of a pipeline: as many as there are micro-
+-- batches, each of which the next stage waits for.
 return {
   id        = "comm/small-messages",
   title     = "Send fewer, larger messages",
@@ -14,6 +15,7 @@ return {
   loss           = "comm.small",
   applies        = "comm.count",
   not_applicable = "no communication kernels ran",
+  optional       = { "comm.kinds", "run.trains", "ranges.all_to_all.count" },
   evidence       = { "per_step", small = "share", median = "comm.median" },
   thresholds     = { "min_per_step", "min_small", "min_share" },
 
@@ -36,6 +38,13 @@ return {
   false_positives = "Collectives of which each needs the result of the one before, without much compute between them.",
   references = { "pytorch/ddp", "pytorch/fsdp", "nccl/collectives", "deepspeed/zero" },
 
+  detect = function(f, t, e)
+    local sends = f.comm.kinds and filter(f.comm.kinds, function(row) return row.kind == "sendrecv" end) or {}
+    -- NCCL makes an exchange among all ranks of sends, too; solvers send borders.
+    local of_pipeline = f.run.trains and (f.ranges.all_to_all.count or 0) == 0 and 2 * sum(sends, "count") >= f.comm.count
+    return not of_pipeline and e or nil
+  end,
+
   saving = { confidence = 0.7, basis = "only a tenth of the short collectives remain" },
 
   tests = {
@@ -45,6 +54,11 @@ return {
                 comm = { count = 6400, median = 20e3, small = { per_step = 320, share = 0.97, lost = 4e8, remedy = true } } },
       expect = { per_step = 320, small = 0.97, share = 0.2, median = 20e3 },
       saving = { claims = 4e8 } },
+    { name = "near miss: the micro-batches of a pipeline",
+      facts = { window = { device_time = 2e9 }, run = { trains = true },
+                comm = { count = 6400, median = 20e3, kinds = { { kind = "sendrecv", count = 6000, time = 1e8, exposed = 1e8 } },
+                         small = { per_step = 320, share = 0.97, lost = 4e8, remedy = true } } },
+      expect = "silent" },
     { name = "near miss: a dozen small collectives beside large buckets",
       facts = { window = { device_time = 2e9 },
                 comm = { count = 600, median = 2e6, small = { per_step = 12, share = 0.4, lost = 5e7, remedy = true } } },

@@ -1,5 +1,19 @@
 -- The launching thread sleeps (time.sleep, usleep) while the GPU has nothing to do: polling for a result, rate limits,
--- waits for a file.
+-- waits for a file. Or a timer starts each iteration, as in a renderer or a simulation in real time: the thread sleeps for what
+-- is left of a period, and the GPU could do more, but is not asked to.
+
+-- How often in a second iterations start, where that is a rate that people set and hardly varies: 50 or 60, but not 57.3.
+local function set_rate(f, t)
+  local mean, jitter = f.steps.mean, f.steps.jitter
+  if not mean or not jitter or mean <= 0 or not at_most(f.host.sleep.per_step, t.most_when_paced) then return nil end
+  if not at_most(jitter, t.paced_jitter) then return nil end
+  local rate = 1e9 / mean
+  for _, unit in ipairs({ 5, 12 }) do
+    local even = unit * math.floor(rate / unit + 0.5)
+    if even > 0 and at_most(math.abs(rate / even - 1), t.paced_near) then return even end
+  end
+end
+
 return {
   id        = "host/sleeping",
   title     = "Do not sleep on the thread that launches GPU work",
@@ -14,23 +28,40 @@ return {
   needs_loop = true,
   loss       = "host.sleep",
   evidence   = { count = "per_step" },
-  thresholds = { "min_share", "min_count" },
+  optional   = { "steps.mean", "steps.jitter", "host.sleep.remedy" },
+  thresholds = { "min_share", "min_count", "most_when_paced", "paced_jitter", "paced_near" },
 
-  symptom = "The launching thread sleeps {count:count} times {per:text}. Meanwhile, the GPU is idle for {share:pct} of the time.",
-  cause   = "The program polls for something, with fixed pauses in between.",
+  symptom = "The launching thread sleeps {count:count} times {per:text}. Meanwhile, the GPU is idle for {share:pct} of the time.{pace:text}",
+  cause   = "{why:text}",
   fixes   = {
-    { action  = "Wait for the event itself instead of polling",
+    { reason = "paced", action = "Switch off the limit for a measurement (vertical synchronization, a frame limiter, a fixed time step): what is left is the time of the work itself" },
+    { reason = "paced", action = "If the rate is wanted, use the time that is left: a finer model, more samples, or a second job on the GPU" },
+    { reason = "!paced", action  = "Wait for the event itself instead of polling",
       snippet = "event.synchronize()                        # instead of: while not event.query(): time.sleep(0.001)",
       language = "python", ["for"] = { "pytorch", "cupy" } },
-    { action = "Wait for the result itself instead of polling",
+    { reason = "!paced", action = "Wait for the result itself instead of polling",
       snippet = "jax.block_until_ready(out)   # instead of: while not out.is_ready(): time.sleep(0.001)", language = "python", ["for"] = { "jax" } },
-    { action = "Poll on another thread, and queue work for the GPU meanwhile" },
-    { action = "Shorten the pause; on Linux, a sleep lasts at least about 50 µs longer than requested" },
+    { reason = "!paced", action = "Poll on another thread, and queue work for the GPU meanwhile" },
+    { reason = "!paced", action = "Shorten the pause; on Linux, a sleep lasts at least about 50 µs longer than requested" },
   },
   false_positives = "Servers that have no request to work on.",
   references = { "cuda-runtime/sync-behavior" },
 
-  saving = { confidence = 0.65, basis = "the launching thread does not sleep in the loop" },
+  detect = function(f, t, e)
+    local rate = set_rate(f, t)
+    e.reason = rate and "paced" or nil
+    e.pace = rate and " Iterations start " .. rate .. " times a second, whatever they take." or ""
+    e.why = rate and "A timer paces the loop. If that rate is wanted, nothing is lost, and the GPU has time left."
+                 or "The program polls for something, with fixed pauses in between."
+    return e
+  end,
+
+  saving = function(f, t, e)
+    -- Work that is done in time saves nobody's time when it is done sooner.
+    if e.reason == "paced" then return nil end
+    return { claims = f.host.sleep.lost, remedy = f.host.sleep.remedy, confidence = 0.65,
+             basis = "the launching thread does not sleep in the loop" }
+  end,
 
   tests = {
     { name = "a poll every millisecond",
@@ -38,6 +69,13 @@ return {
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "a frame limiter at 60 Hz",
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.002 } },
+      expect = { reason = "paced", pace = " Iterations start 60 times a second, whatever they take." } },
+    { name = "pauses of fixed length behind work that varies",
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.08 } },
+      expect = { count = 1 },
+      saving = { claims = 7e8 } },
     { name = "near miss: short sleeps behind a full queue",
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 10, lost = 4e6, remedy = true } } },
       expect = "silent" },

@@ -1,5 +1,5 @@
 -- Kernels that only change the order of a tensor in memory: NCHW to NHWC and back around convolutions, transposes around
--- matrix products.
+-- matrix products, contiguous() behind a transpose.
 return {
   id        = "kernel/layout-conversion",
   title     = "Keep arrays in the layout that the kernels behind them need",
@@ -14,12 +14,16 @@ return {
   loss           = "kernel.layout",
   not_applicable = "no transposes or layout conversions ran",
   evidence       = { "count", compute_share = "share" },
+  optional       = { "family.strided_tensor_copy.lost" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Changing the layout of arrays takes {share:pct} of the time: {count:count} transposes and conversions {per:text}.",
+  symptom = "Changing the layout of arrays takes {share:pct} of the time: {count:count} {what:text} {per:text}.",
   cause   = "The kernels that do the work need a different memory layout from the one the arrays have. Data is rearranged before and after each of them.",
   fixes   = {
-    { action = "Keep model and input in channels-last layout, which tensor-core convolutions use directly",
+    { reason = "copies", action = "Find the calls of contiguous(), and of reshape() or copy_() on transposed tensors, and let the operators behind them read strided tensors",
+      snippet = "x = x.transpose(1, 2)            # products and attention read it as it is: no .contiguous() behind it",
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "!copies", action = "Keep model and input in channels-last layout, which tensor-core convolutions use directly",
       snippet = "model = model.to(memory_format=torch.channels_last)\nx = x.to(\"cuda\", memory_format=torch.channels_last)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "In your own code, remove transposes that are undone later, and call contiguous() only where a kernel needs it", ["for"] = { "pytorch" } },
@@ -30,6 +34,14 @@ return {
   false_positives = "Layers without a channels-last implementation, which convert back, and transposes that pack the messages of a distributed FFT.",
   references = { "pytorch/channels-last", "nvidia/tensor-core-alignment" },
 
+  detect = function(f, t, e)
+    local strided = f.family.strided_tensor_copy.lost
+    local copies = strided ~= nil and 2 * strided.time >= f.kernel.layout.lost.time
+    e.reason = copies and "copies" or nil
+    e.what = copies and "copies into another layout" or "transposes and conversions"
+    return e
+  end,
+
   saving = { confidence = 0.7, basis = "the conversions are gone" },
 
   tests = {
@@ -37,8 +49,12 @@ return {
       edges = { ["kernel.layout.count"] = 4, ["kernel.layout.lost"] = 4e7 },
       facts = { window = { device_time = 1e9 },
                 kernel = { layout = { share = 0.104, count = 32, lost = 1.03e8, remedy = true } } },
-      expect = { share = 0.103, count = 32 },
+      expect = { share = 0.103, count = 32, what = "transposes and conversions" },
       saving = { claims = 1.03e8 } },
+    { name = "contiguous() behind each transpose",
+      facts = { window = { device_time = 1e9 }, family = { strided_tensor_copy = { lost = 9e7 } },
+                kernel = { layout = { share = 0.104, count = 32, lost = 1.03e8, remedy = true } } },
+      expect = { reason = "copies", what = "copies into another layout" } },
     { name = "near miss: the few transposes that every step has",
       facts = { window = { device_time = 1e9 },
                 kernel = { layout = { share = 0.02, count = 48, lost = 2e7, remedy = true } } },

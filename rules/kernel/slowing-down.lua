@@ -1,6 +1,7 @@
 -- The same kernels with the same grids take longer in the second half of the window than in the first: the device got
 -- slower (heat, power), or their data grew (sequence, sparsity, fragmentation of a cache). Steps whose work varies
 -- differ between the halves by chance, too: the difference must stand out against the variation from step to step.
+-- Grids or uploads that grow along say that the data grew, as in a curriculum: nothing is slow then.
 return {
   id        = "kernel/slowing-down",
   title     = "Find out why kernels get slower over time",
@@ -13,7 +14,8 @@ return {
 
   needs      = { "window.device_time", "kernel.slowing.ratio", "kernel.slowing.share", "kernel.slowing.sigma",
                  "kernel.slowing.lost", "kernel.slowing.remedy" },
-  thresholds = { "min_ratio", "min_compared", "min_sigma" },
+  optional   = { "kernel.slowing.data" },
+  thresholds = { "min_ratio", "min_compared", "min_sigma", "explained" },
 
   symptom = "The same kernels took {ratio:num} times as long in the second half of the window as in the first half.",
   cause   = "The GPU became slower, or the kernels' data grew.",
@@ -23,7 +25,7 @@ return {
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Check whether lengths or sizes grow from step to step" },
   },
-  false_positives = "Curricula that lengthen sequences. Generation, whose attention grows with each token.",
+  false_positives = "Kernels that fill the GPU once and loop inside: their grids do not say that the data grew. Generation, whose attention grows with each token.",
   references = { "nvidia/smi" },
 
   applies = function(f)
@@ -35,6 +37,8 @@ return {
        or not at_least(f.kernel.slowing.sigma, t.min_sigma) then
       return nil
     end
+    local data = f.kernel.slowing.data
+    if data and at_least(data - 1, t.explained * (f.kernel.slowing.ratio - 1)) then return nil end
     return { ratio = f.kernel.slowing.ratio, share = share(f.kernel.slowing.lost.time, f.window.device_time) }
   end,
 
@@ -53,6 +57,12 @@ return {
     { name = "near miss: sequences of varying length, which happen to be longer in the second half",
       facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.17, share = 0.9, sigma = 1.8, lost = 8e7, remedy = true } } },
       expect = "silent" },
+    { name = "near miss: sequences that get longer from step to step, and the grids of elementwise kernels with them",
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 2, share = 0.9, sigma = 12, data = 1.5, lost = 3e8, remedy = true } } },
+      expect = "silent" },
+    { name = "clocks that fall while data varies a little",
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.5, share = 0.9, sigma = 12, data = 1.02, lost = 2e8, remedy = true } } },
+      expect = { ratio = 1.5 } },
     { name = "near miss: few kernels could be compared",
       facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.2, sigma = 12, lost = 2e7, remedy = true } } },
       expect = "silent" },

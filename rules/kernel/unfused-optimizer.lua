@@ -2,7 +2,7 @@
 -- Multi-tensor (foreach) and fused optimizers do the same with a few launches and are not counted.
 return {
   id        = "kernel/unfused-optimizer",
-  title     = "Update all weights with a few kernels",
+  title     = "Work on all tensors at once, with a few kernels",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -15,25 +15,27 @@ return {
   applies        = "per_step",
   not_applicable = "no optimizer step with one kernel per tensor was seen",
   evidence       = { "per_step", step_share = "share" },
-  optional       = { "family.fused_optimizer.per_step", "run.kind" },
-  thresholds     = { "min_share", "min_per_step" },
+  optional       = { "family.fused_optimizer.per_step", "family.foreach_update.per_step", "run.kind", "kernel.optimizer.one_grid" },
+  thresholds     = { "min_share", "min_per_step", "pieces_from" },
 
   symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they span {share:pct} of the time.",
-  cause   = "{whose:text} one tensor after the other, with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
+  cause   = "{whose:text} one {what:text} after the other, with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
   fixes   = {
+    { reason = "pieces", action = "Work on all pieces at once: one operation on the whole tensor, or a batched one, instead of a loop",
+      snippet = "y = (x * 2).sum(dim=-1)          # instead of: for i in range(len(x)): (x[i] * 2).sum()", language = "python", ["for"] = { "pytorch" } },
     { reason = "beside", action = "Work on all tensors at once: multi-tensor functions for averages of weights, and clip_grad_norm_ for clipping",
       snippet = "torch._foreach_mul_(averages, 0.999)                  # instead of a loop over tensors\ntorch._foreach_add_(averages, weights, alpha=0.001)",
       language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "!beside", action = "Use the fused implementation: one kernel for many tensors",
+    { reason = "optimizer", action = "Use the fused implementation: one kernel for many tensors",
       snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "!beside", action = "If there is no fused one, use the multi-tensor implementation",
+    { reason = "optimizer", action = "If there is no fused one, use the multi-tensor implementation",
       snippet = "optimizer = torch.optim.SGD(model.parameters(), lr=lr, foreach=True)", language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "!beside", action = "Compile the update step of your own optimizer",
+    { reason = "optimizer", action = "Compile the update step of your own optimizer",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
-    { action = "Do the same for the code around it: clip with foreach=True, and set gradients to None instead of zero",
+    { reason = "!pieces", action = "Do the same for the code around it: clip with foreach=True, and set gradients to None instead of zero",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)\noptimizer.zero_grad(set_to_none=True)",
       language = "python", ["for"] = { "pytorch", "training" } },
-    { action = "Update the weights inside the compiled function, so that XLA fuses the update of all tensors", ["for"] = { "jax" } },
+    { reason = "!pieces", action = "Update the weights inside the compiled function, so that XLA fuses the update of all tensors", ["for"] = { "jax" } },
   },
   false_positives = "Models with few, large tensors, where each kernel runs for long.",
   references = { "pytorch/optimizer-implementations", "pytorch/tuning-guide" },
@@ -42,10 +44,14 @@ return {
   detect = function(f, t, e)
     -- Series of small kernels in a forward pass update nothing.
     if f.run.kind == "inference" then return nil end
-    local fused = (f.family.fused_optimizer.per_step or 0) > 0
-    e.reason = fused and "beside" or nil
-    e.who = fused and "Beside the fused optimizer, other code for all weights launches" or "The optimizer launches"
-    e.whose = fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
+    local fused = (f.family.fused_optimizer.per_step or 0) + (f.family.foreach_update.per_step or 0) > 0
+    -- Tensors of a model have many sizes; samples, or slices of a tensor, have one. An optimizer may have a few of one size.
+    local pieces = fused and f.kernel.optimizer.one_grid and at_least(f.kernel.optimizer.one_grid, t.pieces_from)
+    e.reason = pieces and "pieces" or fused and "beside" or "optimizer"
+    e.who = pieces and "A loop over pieces of one size launches" or fused and "Beside the optimizer, other code for all weights launches"
+            or "The optimizer launches"
+    e.whose = pieces and "The program works on" or fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
+    e.what = pieces and "piece" or "tensor"
     return e
   end,
 
@@ -61,7 +67,11 @@ return {
     { name = "averages of weights, one tensor after the other, beside a fused optimizer",
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 780, share = 0.15, lost = 1.4e8, remedy = true } } },
-      expect = { reason = "beside", who = "Beside the fused optimizer, other code for all weights launches" } },
+      expect = { reason = "beside", who = "Beside the optimizer, other code for all weights launches" } },
+    { name = "a loop over the samples of a batch",
+      facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
+                kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.99, remedy = true } } },
+      expect = { reason = "pieces", who = "A loop over pieces of one size launches" } },
     { name = "near miss: a multi-tensor optimizer with a dozen kernels",
       facts = { window = { device_time = 1e9 },
                 kernel = { optimizer = { per_step = 12, share = 0.05, lost = 5e7, remedy = true } } },

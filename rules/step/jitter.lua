@@ -14,7 +14,7 @@ return {
   optional   = { "steps.source" },
   thresholds = { "min_jitter", "min_steps" },
 
-  symptom = "Step times vary: the middle half of {steps:count} steps spreads over {jitter:pct} of the median of {median:time}.",
+  symptom = "Step times vary: the middle half of {steps:count} steps spreads over {spread:text} of {median:time}.",
   cause   = "Steps do different amounts of work, or wait for something that arrives at irregular times.",
   fixes   = {
     { action = "Compare a fast, a median and a slow step: do kernels, copies or idle time grow?",
@@ -31,7 +31,10 @@ return {
   detect = function(f, t)
     if not at_least(f.steps.count, t.min_steps) then return nil end
     if not at_least(f.steps.jitter, t.min_jitter) then return nil end
-    return { jitter = f.steps.jitter, steps = f.steps.count, median = f.steps.median, source = f.steps.source }
+    -- Beyond twice the median, percents are hard to read.
+    local times = math.floor(f.steps.jitter + 0.5)
+    local spread = times >= 2 and times .. " times the median" or in_words(f.steps.jitter, "pct") .. " of the median"
+    return { jitter = f.steps.jitter, spread = spread, steps = f.steps.count, median = f.steps.median, source = f.steps.source }
   end,
 
   tests = {
@@ -39,6 +42,9 @@ return {
       edges = { ["steps.count"] = 8, ["steps.jitter"] = 0.2 },
       facts = { steps = { count = 40, median = 1e8, jitter = 0.5, source = "annotation" } },
       expect = { jitter = 0.5, steps = 40, median = 1e8, source = "annotation" } },
+    { name = "steps of two kinds, one of which takes ten times as long",
+      facts = { steps = { count = 40, median = 2e4, jitter = 9.99 } },
+      expect = { spread = "10 times the median" } },
     { name = "near miss: the usual variation", facts = { steps = { count = 40, median = 1e8, jitter = 0.04 } },
       expect = "silent" },
     { name = "near miss: too few steps to tell", facts = { steps = { count = 4, median = 1e8, jitter = 0.6 } },

@@ -158,6 +158,23 @@ TEST_CASE("removing a costly synchronize gains the bubble after it") {
   CHECK(gain <= 110_us);
 }
 
+// Twenty kernels of 1 us, each of which has ended when its launch of 5 us returns, and a wait of 3
+// us behind each: it never blocks, but every one takes its time.
+TEST_CASE("waits that never block cost the thread their own time") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 20; ++i, at += 10_us) {
+    story.Launch("small", {at, at + 5_us}, {at + 2_us, at + 3_us});
+    story.Sync({at + 6_us, at + 9_us}, "cudaStreamSynchronize");
+  }
+  story.Launch("last", {at, at + 5_us}, {at + 2_us, at + 3_us});
+  const Analyzed run(story);
+  Remedy remedy;
+  remedy.unblocked_calls = run.Calls("cudaStreamSynchronize");
+  REQUIRE(remedy.unblocked_calls.size() == 20);
+  CHECK(run->replay().Gain(remedy) == Approx(20 * 3_us).epsilon(0.05));
+}
+
 TEST_CASE("making a kernel faster in a run that the GPU bounds gains exactly that") {
   const Analyzed run(GpuBound());
   Remedy remedy;

@@ -39,7 +39,9 @@ class KernelFinder : Finder {
     ByClass();
     const std::vector<std::uint8_t> in_update =
         UpdateKernels(run_, phases_, kernels_, rates_.memory_bytes_per_s);
-    result_.optimizer = CostOfUpdates(basis_, kernels_, in_update);
+    result_.optimizer = CostOfUpdates(basis_, kernels_, in_update, kUpdate);
+    result_.optimizer_one_grid = OneGrid(in_update);
+    result_.zeroing = CostOfUpdates(basis_, kernels_, in_update, kZeroing);
     ElementwiseRuns runs = FindElementwiseRuns(basis_, phases_, kernels_, in_update);
     result_.elementwise = std::move(runs.loss);
     result_.elementwise_runs = runs.per_step;
@@ -94,6 +96,19 @@ class KernelFinder : Finder {
     for (const std::uint32_t d : run_.active_devices) {
       result_.compute_ns += static_cast<double>(basis_.times[d].ComputeNs());
     }
+  }
+
+  // Of the kernels of updates: the share that has the commonest number of blocks.
+  double OneGrid(const std::vector<std::uint8_t>& in_update) const {
+    std::map<std::uint64_t, std::int64_t> kernels_of_size;
+    std::int64_t all = 0;
+    std::int64_t most = 0;
+    for (const std::uint32_t op : kernels_) {
+      if (in_update[op] != kUpdate) continue;
+      most = std::max(most, ++kernels_of_size[Shape(op).Blocks()]);
+      ++all;
+    }
+    return all > 0 ? static_cast<double>(most) / static_cast<double>(all) : 0;
   }
 
   // Blocks that the device holds at once: by threads alone, since registers and shared memory can

@@ -29,11 +29,12 @@ struct Kernels {
   std::vector<KernelRow> top;      // by time
   std::vector<KernelRow> classes;  // by time
   KernelRow unnamed;               // all that the report gives no name: count and time
-  Loss small_grid, tail, elementwise, attention, optimizer, layout, fp32, cast, unaligned,
+  Loss small_grid, tail, elementwise, attention, optimizer, zeroing, layout, fp32, cast, unaligned,
       waiting;  // the last: kernels that occupy the GPU and compute nothing
   std::vector<KernelRow> small_grid_rows, tail_rows, spilling_rows;
   double small_grid_blocks = 0, small_grid_fill = 0;
   double elementwise_runs = 0;
+  double optimizer_one_grid = 0;  // share of its kernels that have the commonest number of blocks
   double tail_waste_ns = 0, tail_counted_ns = 0;  // the latter: of kernels with counted waves
   double spilling_ns = 0;
   double matrix_ns = 0, tensor_ns = 0;

@@ -16,8 +16,8 @@ std::size_t SlotOf(const Trace& trace, std::uint32_t op) {
 class CostFinder : Finder {
  public:
   CostFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels,
-             const std::vector<std::uint8_t>& in_update)
-      : Finder(basis), kernels_(kernels), in_update_(in_update), loss_(basis) {}
+             const std::vector<std::uint8_t>& in_update, InUpdate part)
+      : Finder(basis), kernels_(kernels), in_update_(in_update), part_(part), loss_(basis) {}
 
   Loss Find() {
     const double residual = Number("kernel.multi_tensor_residual");
@@ -26,15 +26,20 @@ class CostFinder : Finder {
     std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
     for (const std::uint32_t op : kernels_) {
       std::uint32_t& last = previous[SlotOf(trace_, op)];
-      if (in_update_[op] == 0) {
+      if (in_update_[op] != part_) {
         last = kNone;
         continue;
       }
       loss_.CountOp(op);
       loss_.AddOp(op);
+      if (part_ == kZeroing) Remove(op);
       if (last != kNone) {
         AddGap(basis_.times[trace_.ops.device[op]].idle, trace_.ops.device[op],
                trace_.ops.end[last], trace_.ops.start[op]);
+        if (part_ == kZeroing) {
+          last = op;
+          continue;
+        }
         loss_.RemoveCallOf(op);
         const auto length = static_cast<double>(Length(op));
         const double left = std::clamp(1 - empty / std::max(1.0, length), 0.0, residual);
@@ -47,6 +52,11 @@ class CostFinder : Finder {
   }
 
  private:
+  void Remove(std::uint32_t op) {
+    loss_.ScaleOp(op, 0);
+    loss_.RemoveCallOf(op);
+  }
+
   // The first `most` of the idle time between; returns how much that is.
   Nanos AddGap(const IntervalSet& idle, std::uint32_t device, Nanos start, Nanos end,
                Nanos most = std::numeric_limits<Nanos>::max()) {
@@ -79,12 +89,12 @@ class CostFinder : Finder {
       Nanos until = run_.window.start;
       for (const std::uint32_t op : run_.ops_of_device[device]) {
         const std::uint32_t call = trace_.ops.call[op];
-        if (in_update_[op] != 0 && call != kNone) {
+        if (in_update_[op] == part_ && call != kNone) {
           if (!inside) began = trace_.calls.start[call];
           inside = true;
           from = call;
           left = trace_.calls.end[call] - began;
-        } else if (in_update_[op] == 0 && from != kNone && call != kNone) {
+        } else if (in_update_[op] != part_ && from != kNone && call != kNone) {
           inside = false;
           if (left <= 0 || trace_.calls.end[call] + ahead < until || Waited(&from, call)) {
             from = kNone;
@@ -109,8 +119,35 @@ class CostFinder : Finder {
 
   const std::vector<std::uint32_t>& kernels_;
   const std::vector<std::uint8_t>& in_update_;  // by op
+  InUpdate part_;
   LossBuilder loss_;
 };
+
+// By op: kZeroing in rows of kernels that only fill, with no other kernel between on their stream.
+std::vector<std::uint8_t> RowsOfFills(const Run& run, const std::vector<std::uint32_t>& kernels) {
+  const Trace& trace = run.trace;
+  std::vector<std::uint8_t> part(trace.ops.size(), kNoUpdate);
+  const auto row = run.knowledge.CountOf("kernel.zeroing_row");
+  const ShapeSet fills = run.names.Shapes([](const KernelClass& c) { return c.Has("fill"); });
+  if (fills.empty()) return part;
+  std::vector<std::vector<std::uint32_t>> open(trace.streams.size() + 1);
+  const auto close = [&](std::vector<std::uint32_t>* fill_row) {
+    if (fill_row->size() >= row) {
+      for (const std::uint32_t op : *fill_row) part[op] = kZeroing;
+    }
+    fill_row->clear();
+  };
+  for (const std::uint32_t op : kernels) {
+    std::vector<std::uint32_t>& fill_row = open[SlotOf(trace, op)];
+    if (fills.Has(trace.ops.detail[op]) && trace.ops.in_graph[op] == 0) {
+      fill_row.push_back(op);
+    } else {
+      close(&fill_row);
+    }
+  }
+  for (auto& fill_row : open) close(&fill_row);
+  return part;
+}
 
 }  // namespace
 
@@ -118,7 +155,7 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
                                         const std::vector<std::uint32_t>& kernels,
                                         double memory_bytes_per_s) {
   const Trace& trace = run.trace;
-  std::vector<std::uint8_t> in_update(trace.ops.size(), 0);
+  std::vector<std::uint8_t> in_update = RowsOfFills(run, kernels);
   const auto slot = [&](std::uint32_t op) { return SlotOf(trace, op); };
   // Slower memory takes longer for as much data.
   const double moves_ns = memory_bytes_per_s <= 0
@@ -127,8 +164,8 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
                                     memory_bytes_per_s * kNanosPerSecond;
   const double small_ns = std::max(run.knowledge.Number("kernel.optimizer_small"), moves_ns);
   const auto row = run.knowledge.CountOf("kernel.optimizer_row");
-  const ShapeSet elementwise =
-      run.names.Shapes([](const KernelClass& c) { return c.name == "elementwise"; });
+  const ShapeSet elementwise = run.names.Shapes(
+      [](const KernelClass& c) { return c.name == "elementwise" || c.Has("tensor-norm"); });
   const ShapeSet updates = run.names.Shapes([](const KernelClass& c) {
     return c.name == "elementwise" || c.name == "optimizer" || c.name == "copy";
   });
@@ -139,16 +176,17 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
   std::vector<std::vector<std::uint32_t>> open(trace.streams.size() + 1);
   const auto close = [&](std::vector<std::uint32_t>* train) {
     if (train->size() >= row) {
-      for (const std::uint32_t op : *train) in_update[op] = 1;
+      for (const std::uint32_t op : *train) in_update[op] = kUpdate;
     }
     train->clear();
   };
   for (const std::uint32_t op : kernels) {
     const std::uint32_t shape = trace.ops.detail[op];
-    const bool small = !grouped.Has(shape) && trace.ops.in_graph[op] == 0 &&
+    const bool small = in_update[op] != kZeroing && !grouped.Has(shape) &&
+                       trace.ops.in_graph[op] == 0 &&
                        static_cast<double>(trace.ops.end[op] - trace.ops.start[op]) <= small_ns;
     const bool by_phase = updates.Has(shape) && phases.OfOp(run, op) == Phase::kOptimizer;
-    if (small && (by_phase || tiny.Has(shape))) in_update[op] = 1;
+    if (small && (by_phase || tiny.Has(shape))) in_update[op] = kUpdate;
     if (small && elementwise.Has(shape)) {
       open[slot(op)].push_back(op);
     } else {
@@ -160,8 +198,8 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
 }
 
 Loss CostOfUpdates(const Basis& basis, const std::vector<std::uint32_t>& kernels,
-                   const std::vector<std::uint8_t>& in_update) {
-  return CostFinder(basis, kernels, in_update).Find();
+                   const std::vector<std::uint8_t>& in_update, InUpdate part) {
+  return CostFinder(basis, kernels, in_update, part).Find();
 }
 
 }  // namespace advise

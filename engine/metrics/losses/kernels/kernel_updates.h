@@ -10,16 +10,24 @@
 
 namespace advise {
 
-// By op: 1 for the kernels of such updates. Known by ranges or names, else by how they look: so
-// many small elementwise kernels in a row that no layer has them. `kernels`: of the window, in time
+// What a kernel is part of.
+enum InUpdate : std::uint8_t {
+  kNoUpdate,
+  kUpdate,   // of such an update
+  kZeroing,  // of a row of kernels that each set one tensor to a constant, as for new gradients
+};
+
+// By op. Known by ranges or names, else by how they look: so many small elementwise kernels (or
+// norms of single tensors) in a row that no layer has them. `kernels`: of the window, in time
 // order. `memory_bytes_per_s` of the device, 0 unknown. O(kernels).
 std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
                                         const std::vector<std::uint32_t>& kernels,
                                         double memory_bytes_per_s);
 
-// Those kernels, the idle time between them, and what the GPU waits after them for the launching
-// thread until that is ahead again. O(ops + idle pieces).
+// The kernels of this `part`, the idle time between them, and what the GPU waits after them for the
+// launching thread until that is ahead again. What zeroes is gone with the fix, an update takes a
+// part of its time. O(ops + idle pieces).
 Loss CostOfUpdates(const Basis& basis, const std::vector<std::uint32_t>& kernels,
-                   const std::vector<std::uint8_t>& in_update);
+                   const std::vector<std::uint8_t>& in_update, InUpdate part);
 
 }  // namespace advise

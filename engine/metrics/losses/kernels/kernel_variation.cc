@@ -6,19 +6,11 @@
 #include <span>
 #include <utility>
 
+#include "engine/metrics/losses/kernels/data_growth.h"
 #include "engine/metrics/losses/kernels/kernel_tallies.h"
 
 namespace advise {
 namespace {
-
-// The step that an op belongs to: where steps are times of the host, the one that launched it,
-// which may end before the op runs. kNone for none.
-std::uint32_t StepOf(const Run& run, std::uint32_t op) {
-  const Steps& steps = run.steps;
-  const std::uint32_t call = run.trace.ops.call[op];
-  const bool by_launch = !steps.of_device && call != kNone;
-  return steps.At(by_launch ? run.trace.calls.start[call] : run.trace.ops.start[op]);
-}
 
 // The same kernel with the same grid may still do other work (a longer inner dimension of a
 // product): in a loop it is the launch at the same place of each step that compares.
@@ -326,6 +318,7 @@ class VariationFinder : Finder {
     result_.slowing_ratio = before > 0 ? after / before : 0;
     result_.slowing_share = all > 0 ? std::min(1.0, compared / all) : 0;
     result_.slowing_sigma = before > 0 ? paces.Sigma(middle) : 0;
+    result_.data_growth = GrowthOfData(basis_, kernels_, middle);
     result_.varying = varying.Build();
     result_.slowing = left.empty() ? slowing.Build() : Growing(likes, left);
     return std::move(result_);
@@ -375,6 +368,13 @@ class VariationFinder : Finder {
 };
 
 }  // namespace
+
+std::uint32_t StepOf(const Run& run, std::uint32_t op) {
+  const Steps& steps = run.steps;
+  const std::uint32_t call = run.trace.ops.call[op];
+  const bool by_launch = !steps.of_device && call != kNone;
+  return steps.At(by_launch ? run.trace.calls.start[call] : run.trace.ops.start[op]);
+}
 
 KernelVariation FindKernelVariation(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
   return VariationFinder(basis, kernels).Find();

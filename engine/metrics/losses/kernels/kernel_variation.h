@@ -20,7 +20,12 @@ struct KernelVariation {
   // By how many standard errors the halves differ, as the kernel time of single steps varies; 0
   // unknown.
   double slowing_sigma = 0;
+  double data_growth = 1;  // of the same halves, see GrowthOfData()
 };
+
+// The step that an op belongs to: where steps are times of the host, the one that launched it,
+// which may end before the op runs. kNone for none.
+std::uint32_t StepOf(const Run& run, std::uint32_t op);
 
 // `kernels`: of the window, in time order, without communication. O(kernels).
 KernelVariation FindKernelVariation(const Basis& basis, const std::vector<std::uint32_t>& kernels);

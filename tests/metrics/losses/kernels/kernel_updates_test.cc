@@ -36,8 +36,66 @@ TEST_CASE("a long row of small elementwise kernels is an update, also where noth
   CHECK(run->kernels.optimizer.lost->Total() >= 12 * 199 * 10_us);
 }
 
+TEST_CASE("kernels of an update have as many grids as the model has sizes") {
+  const auto one_grid = [](int sizes) {
+    TraceBuilder story;
+    Repeat(12, 4_ms, [&](int, Nanos at) {
+      story.Launch(kMatrixBf16, {at, at + 4_us}, {at + 10_us, at + 1010_us});
+      for (int i = 0; i < 100; ++i) {
+        const Nanos start = at + 1011_us + i * 6_us;
+        story.Launch(kElementwise, {at + (i + 1) * 5_us, at + (i + 1) * 5_us + 4_us},
+                     {start, start + 5_us}, {static_cast<std::uint32_t>(10 + i % sizes)});
+      }
+    });
+    return Analyzed(story)->kernels.optimizer_one_grid;
+  };
+  CHECK(one_grid(1) == 1);
+  CHECK(one_grid(4) == Approx(0.25));
+}
+
 TEST_CASE("elementwise kernels of layers are no update") {
   CHECK(Analyzed(Training(40, 8))->kernels.optimizer.count == 0);
+}
+
+// Twelve steps of a product of 1 ms and a row of kernels of 5 us each.
+TraceBuilder Rows(int row, const char* kernel) {
+  TraceBuilder story;
+  Repeat(12, 4_ms, [&](int, Nanos at) {
+    story.Launch(kMatrixBf16, {at, at + 4_us}, {at + 10_us, at + 1010_us});
+    for (int i = 0; i < row; ++i) {
+      const Nanos call = at + (i + 1) * 5_us;
+      const Nanos start = at + 1011_us + i * 6_us;
+      story.Launch(kernel, {call, call + 4_us}, {start, start + 5_us});
+    }
+  });
+  return story;
+}
+
+TEST_CASE("rows of kernels that fill one tensor each zero gradients, and are no update") {
+  constexpr const char* kFill =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+      "std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)";
+  const Analyzed run(Rows(150, kFill));
+  CHECK(run->kernels.optimizer.count == 0);
+  CHECK(run->kernels.zeroing.count == 12 * 150);
+  // The row with the pauses in it, and what the GPU waits for the host behind it; nothing of the
+  // row is left, and its launches are gone, too.
+  CHECK(run->kernels.zeroing.lost->Total() >= 12 * (150 * 5_us + 149 * 1_us));
+  CHECK(run->replay().Gain(*run->kernels.zeroing.remedy) >= 12 * 150 * 5_us);
+  const auto row = static_cast<int>(ShippedKnowledge().CountOf("kernel.zeroing_row"));
+  CHECK(Analyzed(Rows(row, kFill))->kernels.zeroing.count == 12 * row);
+  CHECK(Analyzed(Rows(row - 1, kFill))->kernels.zeroing.count == 0);
+}
+
+TEST_CASE("norms of single tensors are part of an update, other reductions are not") {
+  const auto counted = [](const char* functor) {
+    const std::string kernel =
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::" +
+        std::string(functor) + "<float, float, float, float>, unsigned int, float, 4> >(x)";
+    return Analyzed(Rows(100, kernel.c_str()))->kernels.optimizer.count;
+  };
+  CHECK(counted("NormTwoOps") == 12 * 100);
+  CHECK(counted("MeanOps") == 0);
 }
 
 // A row of kernels of 25 us each moves 8 MB a kernel on a T4, and 50 MB on an A100.

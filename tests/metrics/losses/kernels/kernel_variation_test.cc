@@ -87,6 +87,26 @@ TEST_CASE("kernels that get slower in the second half are seen, with what that c
         Approx(1.0));
 }
 
+TEST_CASE("grids and uploads that grow say that the data did") {
+  const auto growth = [](auto blocks, auto bytes) {
+    TraceBuilder story;
+    Repeat(20, 1_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 950_us});
+      story.CopyToGpu(bytes(i), MemoryKind::kPinned, {at, at + 2_us}, {at + 4_us, at + 6_us});
+      story.Launch("gemm", {at + 2_us, at + 5_us}, {at + 10_us, at + 100_us + i * 10_us}, {100});
+      story.Launch("add", {at + 5_us, at + 8_us}, {at + 400_us, at + 420_us}, {blocks(i)});
+    });
+    return Analyzed(story)->kernel_variation->data_growth;
+  };
+  const auto same = [](int) { return 500; };
+  const auto grows = [](int i) { return i < 10 ? 1000U : 1500U; };
+  CHECK(growth([](int) { return 900U; }, same) == 1);
+  CHECK(growth(grows, same) == Approx(1.5).epsilon(0.05));
+  CHECK(growth([](int) { return 900U; }, grows) == Approx(1.5).epsilon(0.05));
+  // Sizes that vary without growing.
+  CHECK(growth([](int i) { return i % 2 == 0 ? 1000U : 1500U; }, same) == Approx(1).epsilon(0.05));
+}
+
 TEST_CASE("kernels that take longer from step to step cost what they take beyond the first") {
   // 100, 110, 120 us …: beyond 100 us each, of 20 steps, 10 us * (0 + 1 + … + 19).
   const Analyzed run(KernelSteps(20, [](int i) { return 100_us + i * 10_us; }));
