@@ -2,7 +2,7 @@
 -- waits for a file. Or a timer starts each iteration, as in a renderer or a simulation in real time: the thread sleeps for what
 -- is left of a period, and the GPU could do more, but is not asked to.
 
--- How often in a second iterations start, where that is a rate that people set and hardly varies: 50 or 60, but not 57.3.
+-- How often per second iterations start, where that is a rate that people set and hardly varies: 50 or 60, but not 57.3.
 local function set_rate(f, t)
   local mean, jitter = f.steps.mean, f.steps.jitter
   if not mean or not jitter or mean <= 0 or not at_most(f.host.sleep.per_step, t.most_when_paced) then return nil end
@@ -34,7 +34,7 @@ return {
   symptom = "The launching thread sleeps {count:count} times {per:text}. Meanwhile, the GPU is idle for {share:pct} of the time.{pace:text}",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "paced", action = "Switch off the limit for a measurement (vertical synchronization, a frame limiter, a fixed time step): what is left is the time of the work itself" },
+    { reason = "paced", action = "Turn off the limit for a measurement (vertical synchronization, a frame limiter, a fixed time step): what is left is the time of the work itself" },
     { reason = "paced", action = "If the rate is wanted, use the time that is left: a finer model, more samples, or a second job on the GPU" },
     { reason = "!paced", action  = "Wait for the event itself instead of polling",
       snippet = "event.synchronize()                        # instead of: while not event.query(): time.sleep(0.001)",
@@ -50,7 +50,7 @@ return {
   detect = function(f, t, e)
     local rate = set_rate(f, t)
     e.reason = rate and "paced" or nil
-    e.pace = rate and " Iterations start " .. rate .. " times a second, whatever they take." or ""
+    e.pace = rate and " Iterations start " .. rate .. " times per second, whatever they take." or ""
     e.why = rate and "A timer paces the loop. If that rate is wanted, nothing is lost, and the GPU has time left."
                  or "The program polls for something, with fixed pauses in between."
     return e
@@ -69,9 +69,21 @@ return {
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 10, lost = 6e7, remedy = true } } },
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },
+    { name = "a timer that now and then needs two sleeps, and is a little late",
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1.4, lost = 7e8, remedy = true } }, steps = { mean = 1.671e7, jitter = 0.009 } },
+      expect = { reason = "paced", pace = " Iterations start 60 times per second, whatever they take." } },
+    { name = "near miss of a timer: more sleeps",
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1.6, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.002 } },
+      expect = { why = "The program polls for something, with fixed pauses in between." } },
+    { name = "near miss of a timer: iterations vary more",
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.011 } },
+      expect = { why = "The program polls for something, with fixed pauses in between." } },
+    { name = "near miss of a timer: no rate that people set",
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6725e7, jitter = 0.002 } },
+      expect = { why = "The program polls for something, with fixed pauses in between." } },
     { name = "a frame limiter at 60 Hz",
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.002 } },
-      expect = { reason = "paced", pace = " Iterations start 60 times a second, whatever they take." } },
+      expect = { reason = "paced", pace = " Iterations start 60 times per second, whatever they take." } },
     { name = "pauses of fixed length behind work that varies",
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.08 } },
       expect = { count = 1 },

@@ -2,7 +2,7 @@
 -- Multi-tensor (foreach) and fused optimizers do the same with a few launches and are not counted.
 return {
   id        = "kernel/unfused-optimizer",
-  title     = "Work on all tensors at once, with a few kernels",
+  title     = "Launch a few kernels for all tensors, not some for each",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -72,6 +72,10 @@ return {
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.99, remedy = true } } },
       expect = { reason = "pieces", who = "A loop over pieces of one size launches" } },
+    { name = "averages of weights of which most have one size",
+      facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
+                kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.8, remedy = true } } },
+      expect = { reason = "beside" } },
     { name = "near miss: a multi-tensor optimizer with a dozen kernels",
       facts = { window = { device_time = 1e9 },
                 kernel = { optimizer = { per_step = 12, share = 0.05, lost = 5e7, remedy = true } } },

@@ -1,7 +1,7 @@
 -- One kernel for each tensor of the model that sets its gradient to zero, before the backward pass adds to it.
 return {
   id        = "memory/zeroed-gradients",
-  title     = "Drop gradients instead of setting them to zero",
+  title     = "Stop zeroing tensors one by one",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
