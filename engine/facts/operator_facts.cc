@@ -220,7 +220,7 @@ void DeclareOperatorLosses(Catalog* catalog) {
   breaks.AddLoss("compile.breaks", kPerStep | kChange,
                  {"times between two pieces of a step that torch.compile compiled apart",
                   "Idle time for which the launching thread is responsible between such pieces.",
-                  "Nothing runs between the compiled pieces of a step."},
+                  "The compiled pieces follow each other without Python between them."},
                  &GraphBreaks::loss);
   breaks.Add("compile.breaks.pieces", "count",
              "Pieces that torch.compile compiled apart and that ran in the steps.",

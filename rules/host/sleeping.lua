@@ -3,14 +3,14 @@
 -- is left of a period, and the GPU could do more, but is not asked to.
 
 -- How often per second iterations start, where that is a rate that people set and hardly varies: 50 or 60, but not 57.3.
-local function set_rate(f, t)
+local function set_rate(f, t, e)
   local mean, jitter = f.steps.mean, f.steps.jitter
   if not mean or not jitter or mean <= 0 or not at_most(f.host.sleep.per_step, t.most_when_paced) then return nil end
-  if not at_most(jitter, t.paced_jitter) then return nil end
+  if not at_most(jitter, t.paced_jitter) or not at_least(e.share, t.paced_share) then return nil end
   local rate = 1e9 / mean
   for _, unit in ipairs({ 5, 12 }) do
-    local even = unit * math.floor(rate / unit + 0.5)
-    if even > 0 and at_most(math.abs(rate / even - 1), t.paced_near) then return even end
+    local multiple = math.floor(rate / unit + 0.5)
+    if multiple > 0 and at_most(math.abs(rate / unit - multiple), t.paced_near) then return multiple * unit end
   end
 end
 
@@ -29,7 +29,7 @@ return {
   loss       = "host.sleep",
   evidence   = { count = "per_step" },
   optional   = { "steps.mean", "steps.jitter", "host.sleep.remedy" },
-  thresholds = { "min_share", "min_count", "most_when_paced", "paced_jitter", "paced_near" },
+  thresholds = { "min_share", "min_count", "most_when_paced", "paced_jitter", "paced_near", "paced_share" },
 
   symptom = "The launching thread sleeps {count:count} times {per:text}. Meanwhile, the GPU is idle for {share:pct} of the time.{pace:text}",
   cause   = "{why:text}",
@@ -48,7 +48,7 @@ return {
   references = { "cuda-runtime/sync-behavior" },
 
   detect = function(f, t, e)
-    local rate = set_rate(f, t)
+    local rate = set_rate(f, t, e)
     e.reason = rate and "paced" or nil
     e.pace = rate and " Iterations start " .. rate .. " times per second, whatever they take." or ""
     e.why = rate and "A timer paces the loop. If that rate is wanted, nothing is lost, and the GPU has time left."
@@ -70,7 +70,7 @@ return {
       expect = { share = 0.06, count = 10 },
       saving = { claims = 6e7, confidence = 0.65 } },
     { name = "a timer that now and then needs two sleeps, and is a little late",
-      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1.4, lost = 7e8, remedy = true } }, steps = { mean = 1.671e7, jitter = 0.009 } },
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1.4, lost = 2.2e8, remedy = true } }, steps = { mean = 1.67224e7, jitter = 0.009 } },
       expect = { reason = "paced", pace = " Iterations start 60 times per second, whatever they take." } },
     { name = "near miss of a timer: more sleeps",
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1.6, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.002 } },
@@ -79,7 +79,10 @@ return {
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.011 } },
       expect = { why = "The program polls for something, with fixed pauses in between." } },
     { name = "near miss of a timer: no rate that people set",
-      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6725e7, jitter = 0.002 } },
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.67448e7, jitter = 0.002 } },
+      expect = { why = "The program polls for something, with fixed pauses in between." } },
+    { name = "near miss of a timer: short pauses, and a rate that is even by chance",
+      facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 1.6e8, remedy = true } }, steps = { mean = 5.88235e6, jitter = 0.006 } },
       expect = { why = "The program polls for something, with fixed pauses in between." } },
     { name = "a frame limiter at 60 Hz",
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 1, lost = 7e8, remedy = true } }, steps = { mean = 1.6667e7, jitter = 0.002 } },

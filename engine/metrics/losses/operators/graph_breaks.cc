@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/operators/graph_breaks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
