@@ -17,7 +17,7 @@ return {
   optional   = { "run.hides_requests", "serving.no_request.lost" },
   thresholds = { "min_share", "min_ratio", "min_ratio_idle" },
 
-  symptom = "{count:count} of {steps:count} steps took far longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
+  symptom = "{count:count} of {steps:count} steps took longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
   cause   = "Something happened that is not part of a normal step.",
   fixes   = {
     { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbors" },
