@@ -19,7 +19,7 @@ packages=(
   node-d3
 )
 development=(
-  ccache clang catch2 libvalijson-dev sqlite3 time codespell shellcheck cppcheck lmod
+  ccache catch2 libvalijson-dev sqlite3 time codespell shellcheck cppcheck lmod
   python3-setuptools python3-wheel python3-venv python3-yaml python3-pyflakes
 )
 browser=no
@@ -30,7 +30,7 @@ mcp_clients=(@modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0
 for option in "$@"; do
   case "$option" in
     --demo) development=() ;;
-    --tidy) packages+=(clang-tidy) ;;
+    --tidy) packages+=(clang clang-tidy) ;;
     --browser) browser=yes ;;
     --torch) torch=yes ;;
     --mcp) mcp=yes ;;
