@@ -93,7 +93,7 @@ const std::vector<Capture>& Captures() {
        true,
        {"sync/device-sync-in-loop", "sync/forward-sync", "sync/item-in-loop", "sync/host-busy-wait",
         "kernel/unfused-elementwise", "precision/repeated-cast", "comm/exposed", "rank/straggler",
-        "launch/bound"},
+        "launch/bound", "kernel/layout-conversion"},
        0.4},
       {"GindaChen__nsys-ai/healthy_1pct.sqlite",
        403990000,

@@ -39,7 +39,7 @@ const std::vector<Capture>& Captures() {
        747140000,
        {649808000, 0, 19721000, 351000, 77260000},
        124.2,
-       {"kernel/unfused-optimizer", "transfer/pageable-copy"}},
+       {"memory/zeroed-gradients", "transfer/pageable-copy"}},
       {"facebookresearch__HolisticTraceAnalysis/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz",
        480029179,
        {468153602, 0, 3715404, 585435, 7574738},
