@@ -40,6 +40,13 @@ double PerStep(const Run& run, const std::vector<Nanos>& whens) {
   return counter.PerStep();
 }
 
+std::uint32_t StepOf(const Run& run, std::uint32_t op) {
+  const Steps& steps = run.steps;
+  const std::uint32_t call = run.trace.ops.call[op];
+  const bool by_launch = !steps.of_device && call != kNone;
+  return steps.At(by_launch ? run.trace.calls.start[call] : run.trace.ops.start[op]);
+}
+
 HostTime Joined(std::map<std::uint32_t, std::vector<Interval>> spans_of_thread) {
   HostTime joined;
   for (auto& [thread, spans] : spans_of_thread) joined[thread] = IntervalSet::Of(std::move(spans));

@@ -42,6 +42,10 @@ class StepCounter {
 // The same for times that are at hand: how many fall into a step.
 double PerStep(const Run& run, const std::vector<Nanos>& whens);
 
+// The step that an op belongs to: where steps are times of the host, the one that launched it,
+// which may end before the op runs. kNone for none.
+std::uint32_t StepOf(const Run& run, std::uint32_t op);
+
 // The spans of each thread, joined.
 HostTime Joined(std::map<std::uint32_t, std::vector<Interval>> spans_of_thread);
 

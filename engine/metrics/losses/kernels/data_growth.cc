@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/metrics/losses/kernels/kernel_variation.h"
-
 namespace advise {
 namespace {
 

@@ -20,8 +20,6 @@ class CostFinder : Finder {
       : Finder(basis), kernels_(kernels), in_update_(in_update), part_(part), loss_(basis) {}
 
   Loss Find() {
-    const double residual = Number("kernel.multi_tensor_residual");
-    const double empty = Number("kernel.empty");
     // By stream: the op of the update before.
     std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
     for (const std::uint32_t op : kernels_) {
@@ -32,19 +30,11 @@ class CostFinder : Finder {
       }
       loss_.CountOp(op);
       loss_.AddOp(op);
-      if (part_ == kZeroing) Remove(op);
       if (last != kNone) {
         AddGap(basis_.times[trace_.ops.device[op]].idle, trace_.ops.device[op],
                trace_.ops.end[last], trace_.ops.start[op]);
-        if (part_ == kZeroing) {
-          last = op;
-          continue;
-        }
-        loss_.RemoveCallOf(op);
-        const auto length = static_cast<double>(Length(op));
-        const double left = std::clamp(1 - empty / std::max(1.0, length), 0.0, residual);
-        loss_.ScaleOp(op, left);
       }
+      MendOp(op, last == kNone);
       last = op;
     }
     Lag();
@@ -52,9 +42,15 @@ class CostFinder : Finder {
   }
 
  private:
-  void Remove(std::uint32_t op) {
-    loss_.ScaleOp(op, 0);
+  // What zeroes is gone. One kernel of an update, the first, does the work of all.
+  void MendOp(std::uint32_t op, bool first) {
+    if (part_ == kUpdate && first) return;
     loss_.RemoveCallOf(op);
+    const double share_of_work =
+        1 - Number("kernel.empty") / std::max(1.0, static_cast<double>(Length(op)));
+    loss_.ScaleOp(op, part_ == kZeroing
+                          ? 0
+                          : std::clamp(share_of_work, 0.0, Number("kernel.multi_tensor_residual")));
   }
 
   // The first `most` of the idle time between; returns how much that is.

@@ -369,13 +369,6 @@ class VariationFinder : Finder {
 
 }  // namespace
 
-std::uint32_t StepOf(const Run& run, std::uint32_t op) {
-  const Steps& steps = run.steps;
-  const std::uint32_t call = run.trace.ops.call[op];
-  const bool by_launch = !steps.of_device && call != kNone;
-  return steps.At(by_launch ? run.trace.calls.start[call] : run.trace.ops.start[op]);
-}
-
 KernelVariation FindKernelVariation(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
   return VariationFinder(basis, kernels).Find();
 }

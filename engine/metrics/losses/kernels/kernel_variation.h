@@ -23,10 +23,6 @@ struct KernelVariation {
   double data_growth = 1;  // of the same halves, see GrowthOfData()
 };
 
-// The step that an op belongs to: where steps are times of the host, the one that launched it,
-// which may end before the op runs. kNone for none.
-std::uint32_t StepOf(const Run& run, std::uint32_t op);
-
 // `kernels`: of the window, in time order, without communication. O(kernels).
 KernelVariation FindKernelVariation(const Basis& basis, const std::vector<std::uint32_t>& kernels);
 

@@ -1,15 +1,25 @@
 #include "engine/metrics/losses/launches/awaited_kernels.h"
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "engine/base/median.h"
+#include "engine/timeline/room.h"
 
 namespace advise {
+namespace {
 
+// A kernel of the window that a launching call started.
 bool IsLaunchOfKernel(const Basis& basis, std::uint32_t op) {
   const OpTable& ops = basis.run.trace.ops;
   return ops.kind[op] == OpKind::kKernel && ops.call[op] != kNone &&
          basis.run.ClassOfCall(ops.call[op]) == CallClass::kLaunch && basis.InWindow(ops.start[op]);
 }
 
+// By thread, whether its launching calls that end behind their kernels wait for them. Who waits
+// goes on steadily behind the end, so that the call is as long as the kernel makes it. A call that
+// is only slow takes as long whatever the kernel takes.
 std::vector<std::uint8_t> ThreadsThatAwaitKernels(const Basis& basis) {
   const Trace& trace = basis.run.trace;
   std::vector<std::vector<Nanos>> behind(trace.threads.size());
@@ -30,5 +40,87 @@ std::vector<std::uint8_t> ThreadsThatAwaitKernels(const Basis& basis) {
     await[t] = spread(behind[t]) <= spread(lengths[t]) ? 1 : 0;
   return await;
 }
+
+class AwaitedFinder : Finder {
+ public:
+  explicit AwaitedFinder(const Basis& basis)
+      : Finder(basis), loss_(basis), waiting_(trace_.threads.size(), 0) {}
+
+  AwaitedKernels Find() {
+    Calls();
+    Idle();
+    Alone();
+    result_.loss = loss_.Build();
+    return std::move(result_);
+  }
+
+ private:
+  void Calls() {
+    const std::vector<std::uint8_t> may_wait = ThreadsThatAwaitKernels(basis_);
+    Nanos ran = 0;     // kernels whose launches tell, and
+    Nanos waited = 0;  // those of them whose launches wait
+    const auto longer = Time("idle.host_ahead");
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (!IsLaunchOfKernel(basis_, op)) continue;
+      const bool waits =
+          may_wait[trace_.calls.thread[call]] != 0 && trace_.calls.end[call] >= trace_.ops.end[op];
+      if (waits) loss_.remedy().unblocked_calls.push_back(call);
+      // A short kernel may end before its launching call returns, above all when calls are slow:
+      // only longer ones tell, and the longer the more.
+      const Nanos length = Length(op);
+      if (length < longer) continue;
+      ran += length;
+      waited += waits ? length : 0;
+      waiting_[trace_.calls.thread[call]] += waits ? length : -length;
+      if (waits)
+        loss_.Count(trace_.calls.start[call], 0, trace_.calls.end[call] - trace_.calls.start[call]);
+    }
+    result_.share = ran == 0 ? 0 : static_cast<double>(waited) / static_cast<double>(ran);
+  }
+
+  // A thread that waits for each of its kernels is never ahead of the GPU: what it does next, the
+  // GPU waits for, and what it hands over next runs beside no kernel, also on another stream. All
+  // of that may be due to it.
+  void Idle() {
+    for (const GapPiece piece : basis_.idle.pieces) {
+      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
+      const bool host = piece.cause == IdleCause::kLaunch ||
+                        piece.cause == IdleCause::kHostCompute ||
+                        piece.cause == IdleCause::kHostSync || piece.cause == IdleCause::kHostWait;
+      if (thread != kNone && waiting_[thread] > 0 && host) loss_.AddPiece(piece);
+    }
+  }
+
+  void Alone() {
+    const Room room(run_);
+    std::vector<std::uint32_t> previous(trace_.threads.size(), kNone);  // the kernel before
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (call == kNone || waiting_[trace_.calls.thread[call]] <= 0) continue;
+      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) {
+        loss_.AddExposed(op);
+        continue;
+      }
+      std::uint32_t& before = previous[trace_.calls.thread[call]];
+      // Two streams, and the GPU had room for both.
+      if (before != kNone && trace_.ops.stream[before] != trace_.ops.stream[op] &&
+          trace_.ops.device[before] == trace_.ops.device[op] &&
+          basis_.InWindow(trace_.ops.start[before]) && room.IsLeftBy(before)) {
+        loss_.AddOp(before);
+        result_.alone_ns += static_cast<double>(Length(before));
+      }
+      before = op;
+    }
+  }
+
+  LossBuilder loss_;
+  std::vector<Nanos> waiting_;  // by thread: kernels whose launches wait, less those that do not
+  AwaitedKernels result_;
+};
+
+}  // namespace
+
+AwaitedKernels FindAwaitedKernels(const Basis& basis) { return AwaitedFinder(basis).Find(); }
 
 }  // namespace advise

@@ -2,19 +2,17 @@
 // slow.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "engine/metrics/losses/loss.h"
 
 namespace advise {
 
-// A kernel of the window that a launching call started.
-bool IsLaunchOfKernel(const Basis& basis, std::uint32_t op);
+struct AwaitedKernels {
+  Loss loss;
+  double share = 0;     // of the time of kernels that are long enough to tell
+  double alone_ns = 0;  // small kernels by themselves: the next is for another stream
+};
 
-// By thread, whether its launching calls that end behind their kernels wait for them. Who waits
-// goes on steadily behind the end, so that the call is as long as the kernel makes it. A call that
-// is only slow takes as long whatever the kernel takes. O(ops).
-std::vector<std::uint8_t> ThreadsThatAwaitKernels(const Basis& basis);
+// As with CUDA_LAUNCH_BLOCKING=1. O(ops + idle pieces).
+AwaitedKernels FindAwaitedKernels(const Basis& basis);
 
 }  // namespace advise

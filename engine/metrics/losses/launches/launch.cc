@@ -11,7 +11,6 @@
 #include "engine/replay/launch_queue.h"
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
-#include "engine/timeline/room.h"
 
 namespace advise {
 namespace {
@@ -386,60 +385,11 @@ class LaunchFinder : Finder {
     result_.trains = loss.Build();
   }
 
-  // Launching calls that return only after the end of their kernel, as with CUDA_LAUNCH_BLOCKING=1.
   void Waits() {
-    LossBuilder loss(basis_);
-    const std::vector<std::uint8_t> may_wait = ThreadsThatAwaitKernels(basis_);
-    Nanos ran = 0;                                         // kernels whose launches tell, and
-    Nanos waited = 0;                                      // those of them whose launches wait
-    std::vector<Nanos> waiting(trace_.threads.size(), 0);  // less those that do not wait
-    const auto longer = Time("idle.host_ahead");
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      const std::uint32_t call = trace_.ops.call[op];
-      if (!IsLaunchOfKernel(basis_, op)) continue;
-      const bool waits =
-          may_wait[trace_.calls.thread[call]] != 0 && trace_.calls.end[call] >= trace_.ops.end[op];
-      if (waits) loss.remedy().unblocked_calls.push_back(call);
-      // A short kernel may end before its launching call returns, above all when calls are slow:
-      // only longer ones tell, and the longer the more.
-      const Nanos length = Length(op);
-      if (length < longer) continue;
-      ran += length;
-      waited += waits ? length : 0;
-      waiting[trace_.calls.thread[call]] += waits ? length : -length;
-      if (waits) loss.Count(trace_.calls.start[call], 0, CallLength(call));
-    }
-    result_.waiting_share = ran == 0 ? 0 : static_cast<double>(waited) / static_cast<double>(ran);
-    // A thread that waits for each of its kernels is never ahead of the GPU: what it does next, the
-    // GPU waits for, and what it hands over next runs beside no kernel, also on another stream. All
-    // of that may be due to it.
-    for (const GapPiece piece : basis_.idle.pieces) {
-      const std::uint32_t thread = basis_.idle.gaps[piece.gap].thread;
-      const bool host = piece.cause == IdleCause::kLaunch ||
-                        piece.cause == IdleCause::kHostCompute ||
-                        piece.cause == IdleCause::kHostSync || piece.cause == IdleCause::kHostWait;
-      if (thread != kNone && waiting[thread] > 0 && host) loss.AddPiece(piece);
-    }
-    const Room room(run_);
-    std::vector<std::uint32_t> previous(trace_.threads.size(), kNone);  // the kernel before
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      const std::uint32_t call = trace_.ops.call[op];
-      if (call == kNone || waiting[trace_.calls.thread[call]] <= 0) continue;
-      if (trace_.ops.kind[op] != OpKind::kKernel || run_.IsComm(op)) {
-        loss.AddExposed(op);
-        continue;
-      }
-      std::uint32_t& before = previous[trace_.calls.thread[call]];
-      // Two streams, and the GPU had room for both.
-      if (before != kNone && trace_.ops.stream[before] != trace_.ops.stream[op] &&
-          trace_.ops.device[before] == trace_.ops.device[op] &&
-          basis_.InWindow(trace_.ops.start[before]) && room.IsLeftBy(before)) {
-        loss.AddOp(before);
-        result_.waiting_alone_ns += static_cast<double>(Length(before));
-      }
-      before = op;
-    }
-    result_.waiting = loss.Build();
+    AwaitedKernels awaited = FindAwaitedKernels(basis_);
+    result_.waiting = std::move(awaited.loss);
+    result_.waiting_share = awaited.share;
+    result_.waiting_alone_ns = awaited.alone_ns;
   }
 
   Nanos long_gap_ns_;
