@@ -17,7 +17,7 @@ return {
   evidence       = { count = "per_step", pieces = "compile.breaks.pieces" },
   thresholds     = { "min_share", "min_pieces" },
 
-  symptom = "The graph of torch.compile breaks: a step runs {pieces:count} pieces that were compiled apart. Between them, the GPU waits {share:pct} of the time for the launching thread.",
+  symptom = "The graph of torch.compile breaks: the steps run {pieces:count} pieces that were compiled apart. Between them, the GPU waits {share:pct} of the time for the launching thread.",
   cause   = "The compiler ends a piece where it cannot follow the program: print(), .item(), a branch on a tensor, a library that it does not know. Python runs the rest, and checks guards before each piece.",
   fixes   = {
     { action  = "Find out where the graph breaks, and why",

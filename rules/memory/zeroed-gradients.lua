@@ -18,7 +18,7 @@ return {
   optional       = { "run.kind" },
   thresholds     = { "min_share" },
 
-  symptom = "{count:count} kernels {per:text} set one tensor each to zero, one after the other. With the gaps between them, they span {share:pct} of the time.",
+  symptom = "{count:count} kernels {per:text} fill one tensor each with a constant, one after the other. With the gaps between them, they span {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "gradients", action = "Set gradients to None: the backward pass then writes them instead of adding to zeros",
@@ -28,13 +28,13 @@ return {
     { action = "Keep what is cleared in one buffer, and clear that at once", ["for"] = { "c++", "fortran" } },
     { action = "Write results instead of adding to zeros" },
   },
-  false_positives = "Gradients that an all-reduce needs in buffers of their own, as some wrappers keep them.",
+  false_positives = "Rows that fill tensors with something else than zeros, and gradients that an all-reduce needs in buffers of their own, as some wrappers keep them.",
   references = { "pytorch/tuning-guide" },
 
   detect = function(f, t, e)
     local training = f.run.kind == "training"
     e.reason = training and "gradients" or nil
-    e.why = training and "The program zeroes the gradients of all weights before each backward pass, one tensor at a time."
+    e.why = training and "In training, such rows zero the gradients of all weights before each backward pass, one tensor at a time."
                      or "The program clears many tensors one after the other."
     return e
   end,
