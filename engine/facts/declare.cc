@@ -40,6 +40,24 @@ Value RemedyOf(const RankLoss& loss, const Known& known) {
   return std::shared_ptr<const Remedy>(std::move(remedy));
 }
 
+void Subject::AddFact(std::string_view name, std::string_view unit, std::string_view definition,
+                      Getter getter) {
+  list_.push_back({std::string(name), std::string(unit), std::string(definition)});
+  getters_.push_back(std::move(getter));
+}
+
+void Subject::ReadAll(const void* source, const void* from, FactMap* facts) const {
+  for (std::size_t i = 0; i < getters_.size(); ++i) {
+    (*facts)[list_[i].name].value = getters_[i].Read(source, from);
+  }
+}
+
+void Subject::ReadOfRanks(const Cluster& ranks, FactMap* facts) const {
+  for (const auto& [fact, getter] : of_ranks_) {
+    (*facts)[list_[fact].name].value = getter.Read(&ranks, nullptr);
+  }
+}
+
 const Absent* Subject::WhyAbsent(const Known& known) const {
   // Zeros would read like measurements.
   if (of_timeline_ && known.report != nullptr && !known.report->run.trace.HasTimeline())

@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -167,6 +168,33 @@ const Absent& OfOneReport();
 
 // ---- subjects
 
+// A getter of any type behind two plain functions. std::function could hold it as well, but makes
+// half a dozen functions of each of a thousand getters: most of the time that this room took to
+// compile.
+struct Getter {
+  std::unique_ptr<const void, void (*)(const void*)> get;
+  Value (*read)(const void* get, const void* source, const void* from);
+  Value Read(const void* source, const void* from) const { return read(get.get(), source, from); }
+};
+
+// `get`: a member of T, or a function of a T, or of a T and what the T is taken from.
+template <typename T, typename From, typename Get>
+Getter MakeGetter(Get get) {
+  const auto read = [](const void* getter, const void* source, const void* from) -> Value {
+    const auto& callable = *static_cast<const Get*>(getter);
+    const T& given = *static_cast<const T*>(source);
+    if constexpr (std::is_invocable_v<Get, const T&>) {
+      return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&>>>(
+          std::invoke(callable, given));
+    } else {
+      return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&, const From&>>>(
+          std::invoke(callable, given, *static_cast<const From*>(from)));
+    }
+  };
+  return {{new Get(std::move(get)), [](const void* held) { delete static_cast<const Get*>(held); }},
+          read};
+}
+
 // Facts that are read from one source.
 class Subject {
  public:
@@ -184,11 +212,19 @@ class Subject {
     std::function<bool(const Known&)> holds;
     Absent otherwise;
   };
+  void AddFact(std::string_view name, std::string_view unit, std::string_view definition,
+               Getter getter);
   const Absent* WhyAbsent(const Known& known) const;  // nullptr: they are there
   void SetAbsent(const Absent& absent, FactMap* facts) const;
   bool IsAsked(const Known& known) const;  // for any of the facts
+  // Each getter's value of the subject's source.
+  void ReadAll(const void* source, const void* from, FactMap* facts) const;
+  // Of several reports: what was declared with OfRanks.
+  void ReadOfRanks(const Cluster& ranks, FactMap* facts) const;
 
   std::vector<FactInfo> list_;
+  std::vector<Getter> getters_;             // one per fact
+  std::map<std::size_t, Getter> of_ranks_;  // by the fact's place in list_
   std::vector<Requirement> requirements_;
   bool of_timeline_ = true;
 };
@@ -217,30 +253,18 @@ class SubjectFrom : public Subject {
     return *this;
   }
 
-  // `get`: a member of T, or a function of a T, or of a T and what the source is taken from.
+  // `get`: as MakeGetter takes it.
   template <typename Get>
-  SubjectFrom& Add(std::string name, std::string unit, std::string definition, Get get) {
-    list_.push_back({std::move(name), std::move(unit), std::move(definition)});
-    of_ranks_.emplace_back();
-    if constexpr (std::is_invocable_v<Get, const T&>) {
-      getters_.push_back([get = std::move(get)](const T& source, const From*) {
-        return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&>>>(std::invoke(get, source));
-      });
-    } else {
-      getters_.push_back([get = std::move(get)](const T& source, const From* from) {
-        return ValueOf<std::decay_t<std::invoke_result_t<Get, const T&, const From&>>>(
-            std::invoke(get, source, *from));
-      });
-    }
+  SubjectFrom& Add(std::string_view name, std::string_view unit, std::string_view definition,
+                   Get get) {
+    AddFact(name, unit, definition, MakeGetter<T, From>(std::move(get)));
     return *this;
   }
 
   // The fact added last, of several reports. `get`: a function of a Cluster.
   template <typename Get>
   SubjectFrom& OfRanks(Get get) {
-    of_ranks_.back() = [get = std::move(get)](const Cluster& ranks) {
-      return ValueOf<std::decay_t<std::invoke_result_t<Get, const Cluster&>>>(get(ranks));
-    };
+    of_ranks_.insert_or_assign(list_.size() - 1, MakeGetter<Cluster, void>(std::move(get)));
     return *this;
   }
   // What all facts of the subject are read from, of several reports. `source`: a function of a
@@ -254,10 +278,9 @@ class SubjectFrom : public Subject {
   template <typename Get>
   SubjectFrom& AddLoss(const std::string& group, unsigned parts, const LossWords& words, Get loss) {
     const std::string& things = words.things;
-    const auto add = [&](LossParts part, const char* name, const char* unit, std::string definition,
-                         auto get) {
-      if ((parts & part) == 0) return;
-      Add(group + name, unit, std::move(definition), In(loss, get));
+    const auto add = [&](LossParts part, const char* name, const char* unit,
+                         const std::string& definition, auto get) {
+      if ((parts & part) != 0) Add(group + name, unit, definition, In(loss, get));
     };
     add(kCount, ".count", "count", "Number of " + things + ".", &Loss::count);
     add(kPerStep, ".per_step", "count", "Number of " + things + ", per step.", &Loss::per_step);
@@ -291,34 +314,23 @@ class SubjectFrom : public Subject {
   void Evaluate(const Known& known, FactMap* facts) const override {
     const From* from = Offered(known);
     if (from == nullptr) {
-      Compare(known.ranks, facts);
+      SetAbsent(OfOneReport(), facts);
+      if (known.ranks.ranks.empty()) return;
+      if (source_of_ranks_) {
+        const T source = source_of_ranks_(known.ranks);
+        ReadAll(&source, nullptr, facts);
+      }
+      ReadOfRanks(known.ranks, facts);
     } else if (const Absent* absent = WhyAbsent(known)) {
       SetAbsent(*absent, facts);
     } else if (std::is_same_v<Given, T> || IsAsked(known)) {
-      Read(Computed(std::invoke(source_, *from)), from,
-           facts);  // a result lives as long as the call
-    }
-  }
-
-  void Read(const T& source, const From* from, FactMap* facts) const {
-    for (std::size_t i = 0; i < getters_.size(); ++i) {
-      (*facts)[list_[i].name].value = getters_[i](source, from);
-    }
-  }
-
-  void Compare(const Cluster& ranks, FactMap* facts) const {
-    SetAbsent(OfOneReport(), facts);
-    if (ranks.ranks.empty()) return;
-    if (source_of_ranks_) Read(source_of_ranks_(ranks), nullptr, facts);
-    for (std::size_t i = 0; i < of_ranks_.size(); ++i) {
-      if (of_ranks_[i]) (*facts)[list_[i].name].value = of_ranks_[i](ranks);
+      // A result lives as long as the full expression.
+      ReadAll(&Computed(std::invoke(source_, *from)), from, facts);
     }
   }
 
   Source source_;
   std::function<T(const Cluster&)> source_of_ranks_;
-  std::vector<std::function<Value(const T&, const From*)>> getters_;
-  std::vector<std::function<Value(const Cluster&)>> of_ranks_;
 };
 
 template <typename Source>
