@@ -119,6 +119,10 @@ std::optional<Error> ReadSmiPage(std::string_view text, const std::string& path,
 bool SniffDmon(std::string_view head);
 std::optional<Error> ReadDmon(std::string_view text, const std::string& path, Trace* trace);
 
+// What AMD's monitors print: `amd-smi monitor` as table or CSV, rocm-smi as table, CSV or lines.
+bool SniffAmdSmi(std::string_view head);
+std::optional<Error> ReadAmdSmi(std::string_view text, const std::string& path, Trace* trace);
+
 // What the kernel logs of errors of GPUs (Xid) and of programs that it ends for lack of memory.
 bool SniffKernelLog(std::string_view head);
 std::optional<Error> ReadKernelLog(std::string_view text, const std::string& path, Trace* trace);

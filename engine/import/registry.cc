@@ -83,6 +83,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"smi-page", SniffText<SniffSmiPage>, ReadText<ReadSmiPage>},
     {"smi-csv", SniffText<SniffSmiCsv>, ReadText<ReadSmiCsv>},
     {"dmon", SniffText<SniffDmon>, ReadText<ReadDmon>},
+    {"amd-smi", SniffText<SniffAmdSmi>, ReadText<ReadAmdSmi>},
     {"kernel-log", SniffText<SniffKernelLog>, ReadText<ReadKernelLog>},
     {"dcgm", SniffText<SniffDcgm>, ReadText<ReadDcgm>},
     {"topology", SniffText<SniffTopology>, ReadText<ReadTopology>},

@@ -32,8 +32,8 @@ bool IsAmd(const Report& report) {
   };
   return std::any_of(report.inputs.begin(), report.inputs.end(),
                      [&](const InputInfo& input) {
-                       return input.kind == "rocprof" || says(input.producer, "ROCm") ||
-                              says(input.producer, "rocprof");
+                       return input.kind == "rocprof" || input.kind == "amd-smi" ||
+                              says(input.producer, "ROCm") || says(input.producer, "rocprof");
                      }) ||
          std::any_of(report.devices.begin(), report.devices.end(), [&](const DeviceBudget& device) {
            return says(device.name, "AMD") || says(device.name, "Instinct");

@@ -33,16 +33,17 @@ std::string TorchCommand(const Knowledge& knowledge, const Report& report, const
                      options);
 }
 
-bool IsOfRocprof(const Report& report) {
+bool IsOfAmdTool(const Report& report) {
   if (report.inputs.empty()) return false;
   const InputInfo& input = report.inputs.front();
-  return input.kind == "rocprof" || input.producer.starts_with("rocprof");
+  return input.kind == "rocprof" || input.kind == "amd-smi" ||
+         input.producer.starts_with("rocprof");
 }
 
 std::string TimelineCommand(const Knowledge& knowledge, const Report& report,
                             const char* torch_options, const char* nsys_options) {
   if (IsForTorch(knowledge, report)) return TorchCommand(knowledge, report, torch_options);
-  if (IsOfRocprof(report)) return kRocprofCommand;
+  if (IsOfAmdTool(report)) return kRocprofCommand;
   return fmt::format("nsys profile {} -o run -- COMMAND", nsys_options);
 }
 

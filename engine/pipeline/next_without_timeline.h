@@ -24,8 +24,8 @@ std::string TimelineCommand(const Knowledge& knowledge, const Report& report,
 inline constexpr const char* kRocprofCommand =
     "rocprofv3 --runtime-trace --output-format json -o run -- COMMAND";
 
-// Whether AMD's rocprof or rocprofv3 wrote the trace or its summary.
-bool IsOfRocprof(const Report& report);
+// Whether a tool of AMD's wrote what was given first: rocprof, rocprofv3, amd-smi, rocm-smi.
+bool IsOfAmdTool(const Report& report);
 
 // Nothing to judge: what to record instead.
 void FillNextStepOfNothing(Report* report);

@@ -46,7 +46,7 @@ std::string TorchCommand(const std::vector<std::string>& options, bool ranges) {
 // `tags`: what captures must hold that these did not.
 std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledge, bool torch,
                            const Report& report) {
-  if (IsOfRocprof(report)) {
+  if (IsOfAmdTool(report)) {
     const bool has_calls = FactNumber(report, "capture.has_calls").value_or(0) > 0;
     return has_calls ? "" : kRocprofCommand;
   }

@@ -21,6 +21,8 @@ return {
   fixes   = {
     { reason = "PCIe", action = "Read the link's state and errors, and tell the administrators", snippet = "nvidia-smi -q -d PCIE\nsudo lspci -vv | grep -e LnkSta -e CESta",
       language = "bash", ["for"] = { "nvidia" } },
+    { reason = "PCIe", action = "Read the link's state and errors, and tell the administrators", snippet = "amd-smi metric --pcie\nsudo lspci -vv | grep -e LnkSta -e CESta",
+      language = "bash", ["for"] = { "amd" } },
     { reason = "NVLink", action = "Read the errors of each link, and tell the administrators", snippet = "nvidia-smi nvlink -e", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "A counter that was reset or read wrongly in between.",

@@ -20,6 +20,8 @@ return {
     { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run -- COMMAND\nadvise run.nsys-rep",
       language = "bash", ["for"] = { "nvidia" } },
+    { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
+      snippet = "rocprofv3 --runtime-trace --output-format json -o run -- COMMAND\nadvise run_results.json", language = "bash", ["for"] = { "amd" } },
     { action = "Before that, try more loader workers and pinned memory: this is the usual cause",
       snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, pin_memory=True, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
   },

@@ -21,7 +21,10 @@ return {
   fixes   = {
     { action = "Read the errors and repairs of the board, and tell the administrators",
       snippet = "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT\ndmesg -T | grep -i xid", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Read the errors and the retired pages of the board, and tell the administrators", snippet = "amd-smi metric --ecc\namd-smi bad-pages",
+      language = "bash", ["for"] = { "amd" } },
     { action = "Once no job uses it, reset the GPU: repairs that wait are done then", snippet = "sudo nvidia-smi --gpu-reset -i 0", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Once no job uses it, reset the GPU: repairs that wait are done then", snippet = "sudo amd-smi reset --gpureset --gpu 0", language = "bash", ["for"] = { "amd" } },
     { action = "Run again what ran on it while there were errors, and compare the results" },
   },
   false_positives = "Errors of an earlier job, since the driver was loaded.",

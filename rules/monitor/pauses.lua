@@ -26,6 +26,8 @@ return {
       snippet = "loader = DataLoader(dataset, batch_size=batch_size, num_workers=8, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
     { action = "Capture a timeline that covers one of these pauses",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --delay=SECONDS --duration=120 -o run -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Capture a timeline that covers one of these pauses",
+      snippet = "rocprofv3 --runtime-trace --collection-period SECONDS:120:1 --output-format json -o run -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },
   false_positives = "A log of several runs one after the other, or of an interactive session.",
   references = { "nvidia/smi", "pytorch/dataloader-workers" },

@@ -25,6 +25,7 @@ return {
       snippet = "export TORCH_NCCL_ASYNC_ERROR_HANDLING=1\nexport TORCH_NCCL_TRACE_BUFFER_SIZE=2000\nexport TORCH_NCCL_DUMP_ON_TIMEOUT=1",
       language = "bash", ["for"] = { "pytorch" } },
     { action = "Look for errors of these GPUs in the kernel's log", snippet = "dmesg -T | grep -i xid\nnvidia-smi -q -d ECC,PAGE_RETIREMENT", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Look for errors of these GPUs in the kernel's log", snippet = "dmesg -T | grep -i amdgpu\namd-smi metric --ecc", language = "bash", ["for"] = { "amd" } },
     { action = "If that rank saves or evaluates alone, let all ranks share that work or go on meanwhile" },
   },
   false_positives = "Jobs of different users on one node; then the power of those that go on rarely falls.",

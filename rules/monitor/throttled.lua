@@ -36,8 +36,12 @@ return {
   fixes   = {
     { reason = "heat", action = "Tell the administrators which GPU is hot: airflow, fans, dust, the load of neighboring GPUs",
       snippet = "nvidia-smi -q -d TEMPERATURE,PERFORMANCE", language = "bash", ["for"] = { "nvidia" } },
+    { reason = "heat", action = "Tell the administrators which GPU is hot: airflow, fans, dust, the load of neighboring GPUs",
+      snippet = "amd-smi monitor --temperature --power-usage --violation", language = "bash", ["for"] = { "amd" } },
     { reason = "power", action = "Compare the power limit with the board's default; your site may have lowered it",
       snippet = "nvidia-smi -q -d POWER,PERFORMANCE,TEMPERATURE", language = "bash", ["for"] = { "nvidia" } },
+    { reason = "power", action = "Compare the power limit with the board's default; your site may have lowered it",
+      snippet = "amd-smi static --limit\namd-smi monitor --power-usage --violation", language = "bash", ["for"] = { "amd" } },
     { reason = "power", action = "If the limit cannot be raised, spread the work over more GPUs or accept this clock as the peak" },
   },
   false_positives = "A power limit that was set on purpose to save energy.",

@@ -18,6 +18,7 @@ return {
   cause   = "A program made a context on a GPU that it then left alone: fewer processes than GPUs, processes that all use the same GPU, or a job that was given more than it asked for.",
   fixes   = {
     { action = "See which process holds the memory", snippet = "nvidia-smi --query-compute-apps=gpu_bus_id,pid,used_memory,name --format=csv", language = "bash", ["for"] = { "nvidia" } },
+    { action = "See which process holds the memory", snippet = "amd-smi process", language = "bash", ["for"] = { "amd" } },
     { action = "Start one process per GPU", snippet = "torchrun --nproc-per-node=gpu train.py", language = "bash", ["for"] = { "pytorch" } },
     { action = "Let each process use the GPU of its local rank", snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python", ["for"] = { "pytorch" } },
     { action = "If you do not need all of them, request fewer GPUs" },

@@ -1,4 +1,5 @@
 // Inputs without a timeline, alone and beside one: what the program prints and how it ends.
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -92,6 +93,22 @@ TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and w
     CHECK((finding["severity"] == "low" || finding["severity"] == "info"));
     CHECK(finding["saving"]["seconds"] == 0);
   }
+}
+
+TEST_CASE("a log of AMD's monitor asks for AMD's profiler, and never for NVIDIA's") {
+  const Folder folder;
+  std::string text = " TIMESTAMP  GPU  POWER  PWR_CAP   GPU_T   GFX_CLK   GFX%\n";
+  for (int second = 0; second < 100; ++second) {
+    const bool busy = second % 5 < 2;
+    text += fmt::format("{} {:4} {:5} W {:5} W {:5} °C {:6} MHz {:3} %\n", 1786038263 + second, 0,
+                        busy ? 600 : 150, 750, busy ? 70 : 45, busy ? 1950 : 132, busy ? 95 : 0);
+  }
+  folder.Write("amd.txt", text);
+  const Ran ran = RunAdvise(folder, "amd.txt");
+  CHECK_THAT(ran.out, Contains("1 GPU   amd-smi monitor") &&
+                          Contains("Find out what the GPUs wait for") &&
+                          Contains("rocprofv3 --runtime-trace"));
+  CHECK_THAT(ran.out, !Contains("nsys profile") && !Contains("nvidia-smi"));
 }
 
 TEST_CASE("a monitor's log of a busy GPU gives no finding above info") {

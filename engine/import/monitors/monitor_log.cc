@@ -223,6 +223,57 @@ constexpr auto kDcgm = std::to_array<Entry>({
     {"dcgm_fi_dev_fb_total", kMemoryTotal},
 });
 
+// Columns of amd-smi's table, since ROCm 6.4 and before, and of its CSV; columns of rocm-smi's
+// table, and the names in its CSV and its lines.
+constexpr auto kAmd = std::to_array<Entry>({
+    {"power", kPower},
+    {"power_usage", kPower},
+    {"avgpwr", kPower},
+    {"average graphics package power (w)", kPower},
+    {"current socket graphics package power (w)", kPower},
+    {"pwr_cap", kPowerLimit},
+    {"pwrcap", kPowerLimit},
+    {"max_power", kPowerLimit},
+    {"max graphics package power (w)", kPowerLimit},
+    {"gpu_t", kTemperature},
+    {"gpu_temp", kTemperature},
+    {"hotspot_temperature", kTemperature},
+    {"temp", kTemperature},
+    {"temperature (sensor edge) (c)", kTemperature},
+    {"temperature (sensor junction) (c)", kTemperature},
+    {"gfx%", kUtilization},
+    {"gfx_util", kUtilization},
+    {"gfx", kUtilization},
+    {"gpu%", kUtilization},
+    {"gpu use (%)", kUtilization},
+    {"mem%", kMemoryActivity},
+    {"mem_util", kMemoryActivity},
+    {"mem", kMemoryActivity},
+    {"gpu memory use (%)", kMemoryActivity},
+    {"gpu memory read/write activity (%)", kMemoryActivity},
+    {"gfx_clk", kSmClock},
+    {"gfx_clock", kSmClock},
+    {"sclk", kSmClock},
+    {"sclk clock level", kSmClock},
+    {"sclk clock speed:", kSmClock},
+    {"mem_clock", {"memory_clock", "hz", 1e6}},
+    {"mclk", {"memory_clock", "hz", 1e6}},
+    {"mclk clock level", {"memory_clock", "hz", 1e6}},
+    {"mclk clock speed:", {"memory_clock", "hz", 1e6}},
+    {"vram_used", kMemoryUsed},
+    {"vram_total", kMemoryTotal},
+    {"vram_free", kMemoryFree},
+    {"vram total memory (b)", {"memory_total", "bytes", 1}},
+    {"vram total used memory (b)", {"memory_used", "bytes", 1}},
+    {"pviol", {"throttle_power", "share", 0.01}},
+    {"tviol", {"throttle_thermal", "share", 0.01}},
+    {"throttle", kByHardware},
+    {"double_ecc", kUncorrected},
+    {"double_bit_ecc", kUncorrected},
+    {"pcie_replay", kPcieReplays},
+    {"pcie replay count", kPcieReplays},
+});
+
 template <std::size_t N>
 const MonitorQuantity* FindIn(const std::array<Entry, N>& table, std::string_view word) {
   const std::string lower = Lower(Trimmed(word));
@@ -243,6 +294,7 @@ bool ByNumber(const std::string& a, const std::string& b) {
 }  // namespace
 
 const MonitorQuantity* SmiQuantity(std::string_view field) { return FindIn(kSmi, field); }
+const MonitorQuantity* AmdQuantity(std::string_view name) { return FindIn(kAmd, name); }
 const MonitorQuantity* DcgmQuantity(std::string_view short_name) {
   return FindIn(kDcgm, short_name);
 }
@@ -256,22 +308,24 @@ std::optional<double> InUnit(double value, std::string_view printed, std::string
     std::string_view printed, unit;
     double scale;
   };
-  static constexpr auto kPairs = std::to_array<Pair>({{"%", "share", 0.01},
-                                                      {"b", "bytes", 1},
-                                                      {"kib", "bytes", 1024},
-                                                      {"mib", "bytes", kMiB},
-                                                      {"gib", "bytes", 1024 * kMiB},
-                                                      {"mb", "bytes", kMiB},  // dmon means MiB
-                                                      {"w", "W", 1},
-                                                      {"mw", "W", 1e-3},
-                                                      {"c", "C", 1},
-                                                      {"mhz", "hz", 1e6},
-                                                      {"hz", "hz", 1},
-                                                      {"ghz", "hz", 1e9},
-                                                      {"mb/s", "bytes_per_s", 1e6},
-                                                      {"kb/s", "bytes_per_s", 1e3},
-                                                      {"b/s", "bytes_per_s", 1},
-                                                      {"bool", "share", 1}});
+  static constexpr auto kPairs =
+      std::to_array<Pair>({{"%", "share", 0.01},
+                           {"b", "bytes", 1},
+                           {"kib", "bytes", 1024},
+                           {"mib", "bytes", kMiB},
+                           {"gib", "bytes", 1024 * kMiB},
+                           {"mb", "bytes", kMiB},  // dmon and amd-smi mean MiB
+                           {"gb", "bytes", 1024 * kMiB},
+                           {"w", "W", 1},
+                           {"mw", "W", 1e-3},
+                           {"c", "C", 1},
+                           {"mhz", "hz", 1e6},
+                           {"hz", "hz", 1},
+                           {"ghz", "hz", 1e9},
+                           {"mb/s", "bytes_per_s", 1e6},
+                           {"kb/s", "bytes_per_s", 1e3},
+                           {"b/s", "bytes_per_s", 1},
+                           {"bool", "share", 1}});
   const std::string lower = Lower(printed);
   for (const Pair& pair : kPairs) {
     if (pair.printed == lower && pair.unit == unit) return value * pair.scale;
@@ -280,10 +334,10 @@ std::optional<double> InUnit(double value, std::string_view printed, std::string
 }
 
 bool IsNoValue(std::string_view cell) {
-  static constexpr auto kWords =
-      std::to_array<std::string_view>({"", "-", "n/a", "[n/a]", "err!", "[err!]", "[gpu is lost]",
-                                       "[unknown error]", "[not supported]", "not supported",
-                                       "[insufficient permissions]", "<<<null>>>", "[not found]"});
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"", "-", "n/a", "[n/a]", "err!", "[err!]", "[gpu is lost]", "[unknown error]",
+       "[not supported]", "not supported", "[insufficient permissions]", "<<<null>>>",
+       "[not found]", "unsupported"});
   const std::string lower = Lower(Trimmed(cell));
   return IsIn(lower, kWords);
 }

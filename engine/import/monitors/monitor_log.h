@@ -22,6 +22,7 @@ struct MonitorQuantity {
 // By the tool's own word, in lower case, without unit; nullptr when we have no use for it.
 const MonitorQuantity* SmiQuantity(std::string_view field);    // "utilization.gpu"
 const MonitorQuantity* DmonQuantity(std::string_view column);  // "sm", "pwr"
+const MonitorQuantity* AmdQuantity(std::string_view name);     // "gfx%", "gpu use (%)"
 const MonitorQuantity* DcgmQuantity(
     std::string_view short_name);  // "GRACT", "DCGM_FI_DEV_GPU_UTIL", "203"
 
