@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "engine/base/is_in.h"
 #include "engine/base/text.h"
@@ -157,17 +158,22 @@ class EvidenceCollector {
       const auto* headroom = CellOf<double>(rows.front(), "headroom");
       if (kernel.empty() || source.empty() || headroom == nullptr || *headroom < 0) continue;
       Evidence item;
-      const auto* sm = CellOf<double>(rows.front(), "sm");
-      const auto* memory = CellOf<double>(rows.front(), "memory");
-      const double of_sm = sm == nullptr ? -1 : *sm;
-      const double of_memory = memory == nullptr ? -1 : *memory;
-      // What stands in the file, rather than what was computed of it.
-      const bool known = std::max(of_sm, of_memory) >= 0;
-      item.what =
-          !known ? fmt::format("headroom of {}", KernelInWords(kernel))
-                 : fmt::format("share of the peak of {} that {} reaches",
-                               of_sm > of_memory ? "the SMs" : "memory", KernelInWords(kernel));
-      item.value = known ? std::max(of_sm, of_memory) : *headroom;
+      // What stands in the file, rather than what was computed of it: the unit that limits the
+      // kernel.
+      const auto of = [&](const char* column) {
+        const auto* cell = CellOf<double>(rows.front(), column);
+        return cell == nullptr ? -1 : *cell;
+      };
+      std::pair<double, const char*> limit =
+          std::max(std::pair{of("memory"), "memory"}, std::pair{of("sm"), "the SMs"},
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+      const bool on_chip = TextIn(rows.front(), "bound") == "memory" && 2 * of("dram") < of("l1");
+      if (on_chip && of("l1") > limit.first) limit = {of("l1"), "the first-level cache"};
+      const bool known = limit.first >= 0;
+      item.what = known ? fmt::format("share of the peak of {} that {} reaches", limit.second,
+                                      KernelInWords(kernel))
+                        : fmt::format("headroom of {}", KernelInWords(kernel));
+      item.value = known ? limit.first : *headroom;
       item.unit = "share";
       item.source = source;
       evidence_.push_back(std::move(item));

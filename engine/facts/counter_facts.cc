@@ -35,6 +35,7 @@ Rows CounterRows(const Counters& counters) {
                {"sm", k.sm},
                {"memory", k.memory},
                {"dram", k.dram},
+               {"l1", k.l1},
                {"l2_hit", k.l2_hit},
                {"occupancy", k.occupancy},
                {"theoretical", k.theoretical},

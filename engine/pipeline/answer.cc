@@ -222,7 +222,7 @@ void FillRun(Report* report) {
     run.unit = "request";
     run.framework = server;
   }
-  run.maker = IsAmd(*report) ? "amd" : report->devices.empty() ? "" : "nvidia";
+  run.maker = IsAmd(*report) ? "amd" : IsNvidia(*report) ? "nvidia" : "";
   report->efficiency = EfficiencyOf(*report);
 }
 

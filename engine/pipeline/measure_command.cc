@@ -40,6 +40,18 @@ bool IsAmd(const Report& report) {
          });
 }
 
+bool IsNvidia(const Report& report) {
+  static constexpr auto kTools =
+      std::to_array<std::string_view>({"nvidia-smi", "DCGM", "Nsight Compute", "nvprof", "nsys"});
+  if (IsAmd(report)) return false;
+  return !report.devices.empty() ||
+         std::any_of(report.inputs.begin(), report.inputs.end(), [](const InputInfo& input) {
+           return std::any_of(kTools.begin(), kTools.end(), [&](std::string_view tool) {
+             return input.producer.starts_with(tool);
+           });
+         });
+}
+
 bool KernelsAreOfAmd(const Report& report, const Knowledge& knowledge) {
   const Rows* rows = FactRows(report, "summary.kernels");
   return rows != nullptr && HasKernelsOfAmd(*rows, knowledge);

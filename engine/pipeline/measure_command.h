@@ -22,6 +22,9 @@ bool RunsOnAmdOnly(const Knowledge& knowledge, const KernelClass& kernel);
 // Whether the GPUs are AMD's, by their names or by what captured them.
 bool IsAmd(const Report& report);
 
+// Whether the GPUs are NVIDIA's: one did work and is not AMD's, or a tool of NVIDIA's watched them.
+bool IsNvidia(const Report& report);
+
 // Whether kernels of libraries for AMD's GPUs take part of the time (the fact summary.kernels).
 bool KernelsAreOfAmd(const Report& report, const Knowledge& knowledge);
 

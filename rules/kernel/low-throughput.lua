@@ -27,7 +27,7 @@ return {
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
-      return row.sm >= 0 and row.memory >= 0 and at_most(row.sm, t.max_sm) and at_most(row.memory, t.max_memory)
+      return row.bound == "latency" and row.sm >= 0 and row.memory >= 0 and at_most(row.sm, t.max_sm) and at_most(row.memory, t.max_memory)
     end)
     local weight = sum(rows, "weight")
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
@@ -50,6 +50,9 @@ return {
       saving = { claims = 4e8, part = 0.15 } },
     { name = "near miss: memory at nine tenths",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", sm = 0.1, memory = 0.9 } } } },
+      expect = "silent" },
+    { name = "near miss: its first-level cache is full",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "row_sums", weight = 0.6, lost = 0, bound = "memory", sm = 0.06, memory = 0.49 } } } },
       expect = "silent" },
     { name = "near miss: a kernel of little time",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.05, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.1 } } } },

@@ -1,8 +1,11 @@
 -- Memory limits the kernel, but not the device's: shared memory or the caches are busy while device memory has time left.
--- Typical of hand-written products that read both operands from shared memory for each multiply-add.
+-- Typical of hand-written products that read both operands from shared memory for each multiply-add. Where the first-level cache
+-- is full although little data moves, each access of a warp takes many requests: its threads read down a column, or meet in a bank.
+local function busiest(row) return math.max(row.memory, row.l1 or -1) end
+
 return {
   id        = "kernel/on-chip-memory",
-  title     = "Keep values in registers: caches and shared memory are the limit",
+  title     = "Access caches and shared memory less: they are the limit",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -14,13 +17,18 @@ return {
   needs      = { "counter.kernels", "counter.rows" },
   thresholds = { "min_memory", "max_dram", "min_weight" },
 
-  symptom = "Kernels that are limited by caches and shared memory take {weight:pct} of the kernel time: {name:kernel} keeps this memory busy for {memory:pct} of its peak, and device memory for {dram:pct}.",
-  cause   = "Values come from shared memory or a cache again for every operation or two. The path to them is full while the arithmetic units wait.",
+  symptom = "Kernels that are limited by caches and shared memory take {weight:pct} of the kernel time: {name:kernel} keeps {what:text} busy for {memory:pct} of its peak, and device memory for {dram:pct}.",
+  cause   = "{why:text} The path to this memory is full while the arithmetic units wait.",
   fixes   = {
-    { action = "Let each thread compute several results, so that a value that it loads serves several operations (register tiling)",
+    { reason = "requests", action = "Let neighboring threads access neighboring addresses: one request then serves a whole warp",
+      snippet = "// threadIdx.x must be the index that is next to itself in memory:\nint row = blockIdx.y * blockDim.y + threadIdx.y;\nint column = blockIdx.x * blockDim.x + threadIdx.x;\nout[row * width + column] = in[row * width + column];",
+      language = "cpp", ["for"] = { "c++" } },
+    { reason = "requests", action = "Count the requests of each access, to see which one it is",
+      snippet = "ncu --section MemoryWorkloadAnalysis_Tables --section SourceCounters --kernel-name 'regex:{name:function}' --launch-count 3 -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+    { reason = "values", action = "Let each thread compute several results, so that a value that it loads serves several operations (register tiling)",
       snippet = "__shared__ float rows[64][32], columns[32][64];\nfloat acc[4][4] = {};                  // 16 results per thread: 8 loads for 16 multiply-adds, not 2 for 1\nfor (int k = 0; k < 32; ++k)\n  for (int i = 0; i < 4; ++i)\n    for (int j = 0; j < 4; ++j)\n      acc[i][j] += rows[4 * threadIdx.y + i][k] * columns[k][4 * threadIdx.x + j];",
       language = "cpp", ["for"] = { "c++" } },
-    { action = "Load 16 bytes at a time (float4), and arrange shared arrays so that the threads of a warp use different banks" },
+    { reason = "values", action = "Load 16 bytes at a time (float4), and arrange shared arrays so that the threads of a warp use different banks" },
     { action = "Use a library's kernel for matrix products, convolutions and attention (cuBLAS, CUTLASS, cuDNN)" },
   },
   false_positives = "Look-ups in tables and histograms, whose only work is access to shared memory.",
@@ -30,19 +38,28 @@ return {
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
-      return row.bound == "memory" and row.dram >= 0 and at_least(row.memory, t.min_memory)
-        and at_most(share(row.dram, row.memory), t.max_dram)
+      return row.bound == "memory" and row.dram >= 0 and at_least(busiest(row), t.min_memory)
+        and at_most(share(row.dram, busiest(row)), t.max_dram)
     end)
     local weight = sum(rows, "weight")
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
     local worst = top(rows, "weight", 5)
-    return { weight = weight, name = worst[1].kernel, memory = worst[1].memory, dram = worst[1].dram, count = #rows, rows = worst }
+    local first = worst[1]
+    local requests = not at_least(first.memory, t.min_memory)
+    return { weight = weight, name = first.kernel, memory = busiest(first), dram = first.dram, count = #rows, rows = worst,
+             reason = requests and "requests" or "values",
+             what = requests and "the first-level cache" or "this memory",
+             why = requests and "Little data moves, so each access of a warp takes many requests: its threads access addresses that are far apart, or the same bank of shared memory."
+                   or "Values come from shared memory or a cache again for every operation or two." }
   end,
 
   tests = {
     { name = "a product that reads both operands from shared memory for each multiply-add",
       facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled(float const*)", weight = 1, bound = "memory", memory = 0.83, dram = 0.19 } } } },
       expect = { weight = 1, name = "matmul_tiled(float const*)", memory = 0.83, dram = 0.19, count = 1, rows = 1 } },
+    { name = "a row sum whose threads read down the columns: the cache is full, and little data moves",
+      facts = { counter = { kernels = 1, rows = { { kernel = "row_sums(float const*)", weight = 1, bound = "memory", memory = 0.49, l1 = 0.98, dram = 0.05 } } } },
+      expect = { reason = "requests", what = "the first-level cache", memory = 0.98, dram = 0.05, rows = 1 } },
     { name = "near miss: device memory is as busy",
       facts = { counter = { kernels = 1, rows = { { kernel = "stream", weight = 1, bound = "memory", memory = 0.85, dram = 0.84 } } } },
       expect = "silent" },

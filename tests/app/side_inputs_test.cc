@@ -74,6 +74,7 @@ TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and w
   CHECK_THAT(ran.out, Contains("nsys profile --trace=cuda"));
   CHECK_THAT(ran.out, !Contains("Where the time went"));
   CHECK_THAT(ran.out, !Contains("Healthy"));
+  CHECK_THAT(RunAdvise(folder, "smi.csv -v").out, Contains("nsys profile") && !Contains("rocprof"));
   const Json report = ValidReport(folder, "smi.csv");
   CHECK(report["inputs"][0]["kind"] == "smi-csv");
   CHECK(report["devices"].empty());

@@ -25,6 +25,8 @@ constexpr auto kLabels = std::to_array<Label>({
     {"SOL Memory", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"},
     {"DRAM Throughput", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"},
     {"SOL DRAM", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"L1/TEX Cache Throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active"},
+    {"SOL L1/TEX Cache", "l1tex__throughput.avg.pct_of_peak_sustained_active"},
     {"L1/TEX Hit Rate", "l1tex__t_sector_hit_rate.pct"},
     {"L2 Hit Rate", "lts__t_sector_hit_rate.pct"},
     {"Executed Ipc Active", "sm__inst_executed.avg.per_cycle_active"},

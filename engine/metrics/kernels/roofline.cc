@@ -216,6 +216,7 @@ void ReadCounters(const KernelCounters& counters, const Knowledge& knowledge,
   kernel->memory = m.Share("memory_throughput");
   kernel->dram = m.Share("dram_throughput");
   kernel->l2 = m.Share("l2_throughput");
+  kernel->l1 = m.Share("l1_throughput");
   kernel->occupancy = m.Share("occupancy");
   kernel->theoretical = m.Share("theoretical_occupancy");
   kernel->limiter = Limiter(m);
@@ -292,15 +293,18 @@ void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware
   // Throughput of a unit over its peak at the clock of the measurement: which one is met first.
   const double near = knowledge.Number("counter.near_limit");
   const double achievable = knowledge.Number("counter.achievable");
-  const double most = std::max(kernel->sm, kernel->memory);
+  // A full first-level cache limits as well, however little of memory's peak the data takes.
+  const bool full = kernel->l1 >= knowledge.Number("counter.full_cache");
+  const double memory = full ? std::max(kernel->memory, kernel->l1) : kernel->memory;
+  const double most = std::max(kernel->sm, memory);
   if (most < 0) return;  // these sections were not collected
   double next = most;
   if (most < near) {
     kernel->bound = "latency";
-  } else if (kernel->memory >= kernel->sm) {
+  } else if (memory >= kernel->sm) {
     kernel->bound = "memory";
     const double useful = kernel->useful > 0 ? kernel->useful : 1;
-    next = std::max(kernel->memory * useful, kernel->sm);
+    next = std::max(memory * useful, kernel->sm);
   } else {
     kernel->bound = "compute";
     const bool matrix = kernel->kernel_class == "matrix" || kernel->kernel_class == "convolution";

@@ -56,6 +56,9 @@ TEST_CASE("percentages are shares, under every name that they have; the first on
       {&CountedKernel::dram,
        {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
         "dram__throughput.avg.pct_of_peak_sustained_elapsed"}},
+      {&CountedKernel::l1,
+       {"l1tex__throughput.avg.pct_of_peak_sustained_active",
+        "l1tex__throughput.avg.pct_of_peak_sustained_elapsed"}},
       {&CountedKernel::l2, {"lts__throughput.avg.pct_of_peak_sustained_elapsed"}},
       {&CountedKernel::occupancy, {"sm__warps_active.avg.pct_of_peak_sustained_active"}},
       {&CountedKernel::theoretical, {"sm__maximum_warps_per_active_cycle_pct"}},
@@ -406,6 +409,20 @@ TEST_CASE("the limit that a kernel meets first leaves the rest of its time as he
   CHECK(kernel(achievable, 1, busy, "matrix").headroom == Approx(0).margin(1e-9));
   CHECK(PlacedCounters({{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0}})
             .bound == "");
+}
+
+TEST_CASE("a full first-level cache is the limit, however little data moves") {
+  const double full = ShippedKnowledge().Number("counter.full_cache") * 100;
+  const auto row_sum = [](double l1, double sm = 6) {
+    return PlacedCounters({{"sm__throughput.avg.pct_of_peak_sustained_elapsed", sm},
+                           {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 49},
+                           {"l1tex__throughput.avg.pct_of_peak_sustained_active", l1}});
+  };
+  CHECK(row_sum(98).bound == "memory");
+  CHECK(row_sum(98).headroom == 0);  // what the requests could become was not counted
+  CHECK(row_sum(full).bound == "memory");
+  CHECK(row_sum(full - 1).bound == "latency");
+  CHECK(row_sum(98, 99).bound == "compute");
 }
 
 }  // namespace
