@@ -81,6 +81,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"server-log", SniffText<SniffTrtLlmLog>, ReadText<ReadTrtLlmLog>},
     {"nccl-log", SniffText<SniffNcclLog>, ReadText<ReadNcclLog>},
     {"smi-page", SniffText<SniffSmiPage>, ReadText<ReadSmiPage>},
+    {"smi-page", SniffText<SniffSmiTable>, ReadText<ReadSmiTable>},
     {"smi-csv", SniffText<SniffSmiCsv>, ReadText<ReadSmiCsv>},
     {"dmon", SniffText<SniffDmon>, ReadText<ReadDmon>},
     {"amd-smi", SniffText<SniffAmdSmi>, ReadText<ReadAmdSmi>},

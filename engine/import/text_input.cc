@@ -1,6 +1,7 @@
 #include "engine/import/text_input.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -64,6 +65,19 @@ std::int64_t DaysOf(int year, int month, int day) {
   const int of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
   const int days = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
   return std::int64_t{era} * 146097 + days - 719468;
+}
+
+// "Mon Nov  3 01:24:26 2025" as "2025-11-03 01:24:26".
+std::optional<std::string> DateInWords(std::string_view text) {
+  static constexpr auto kMonths = std::to_array<std::string_view>(
+      {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"});
+  const auto words = WordsOf(text);
+  if (words.size() != 5 || words[3].size() != 8 || words[2].size() > 2) return std::nullopt;
+  const auto month = std::find(kMonths.begin(), kMonths.end(), words[1]) - kMonths.begin();
+  if (month == std::ssize(kMonths)) return std::nullopt;
+  const auto two = [](std::string digits) { return digits.size() < 2 ? "0" + digits : digits; };
+  return std::string(words[4]) + "-" + two(std::to_string(month + 1)) + "-" +
+         two(std::string(words[2])) + " " + std::string(words[3]);
 }
 
 }  // namespace
@@ -175,6 +189,7 @@ std::optional<double> NumberOf(std::string_view text) {
 std::optional<double> TimestampOf(std::string_view text) {
   text = Trimmed(text);
   if (const auto seconds = NumberOf(text)) return seconds;
+  if (const auto date = DateInWords(text)) return TimestampOf(*date);
   int year = 0, month = 0, day = 0, hour = 0, minute = 0;
   const bool date = Digits(text, 0, 4, &year) && Digits(text, 5, 2, &month) &&
                     Digits(text, 8, 2, &day) && (text[4] == '/' || text[4] == '-') &&

@@ -46,7 +46,7 @@ Whole WholeOf(double value) {
 }
 
 // Seconds since 1970 of "2024/11/20 10:15:02.123", "2024-11-20T10:15:02+08:00" (the zone is left
-// out: one log has one), or of a plain number of seconds.
+// out: one log has one), "Wed Nov 20 10:15:02 2024", or of a plain number of seconds.
 std::optional<double> TimestampOf(std::string_view text);
 
 // How numbers are written: learnt from all of a column, since "1,234" alone could mean either.

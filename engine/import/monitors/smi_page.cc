@@ -1,7 +1,6 @@
 // Reads the pages of `nvidia-smi -q`, one or several behind one another (-l), whole or of some
 // sections (-d).
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 
@@ -20,19 +19,6 @@ bool IsGpuLine(std::string_view line) {
   const auto words = WordsOf(line);
   return line.starts_with("GPU ") && words.size() == 2 &&
          std::count(words[1].begin(), words[1].end(), ':') == 2 && words[1].ends_with(".0");
-}
-
-// "Mon Nov  3 01:24:26 2025".
-std::optional<double> PageTimeOf(std::string_view text) {
-  static constexpr std::array<std::string_view, 12> kMonths = {
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  const auto words = WordsOf(text);
-  if (words.size() != 5 || words[3].size() != 8) return std::nullopt;
-  const auto month = std::find(kMonths.begin(), kMonths.end(), words[1]) - kMonths.begin();
-  if (month == 12) return std::nullopt;
-  const auto two = [](std::string digits) { return digits.size() < 2 ? "0" + digits : digits; };
-  return TimestampOf(std::string(words[4]) + "-" + two(std::to_string(month + 1)) + "-" +
-                     two(std::string(words[2])) + " " + std::string(words[3]));
 }
 
 // What stands at a place of the page, as fields of --query-gpu are called. Names of sections have
@@ -111,7 +97,7 @@ class SmiPageReader {
     const std::string_view value =
         colon == std::string_view::npos ? std::string_view() : Trimmed(line.substr(colon + 3));
     if (gpu_.empty()) {
-      if (name == "Timestamp") time_ = PageTimeOf(value);
+      if (name == "Timestamp") time_ = TimestampOf(value);
       if (name == "Driver Version") trace_->driver_version = value;
       return;
     }
