@@ -172,7 +172,10 @@ class ServerLogReader {
       sample.engine = WholeOf<int>(*engine);
     sample.running = NumberBehind(line, "#running-req: ");
     sample.waiting = NumberBehind(line, "#queue-req: ");
-    sample.kv_used = NumberBehind(line, "token usage: ");
+    // Hybrid models keep several pools; the fullest limits how many requests run.
+    sample.kv_used =
+        std::max({NumberBehind(line, "token usage: "), NumberBehind(line, "swa token usage: "),
+                  NumberBehind(line, "mamba usage: ")});
     sample.token_rate = NumberBehind(line, "gen throughput (token/s): ");
     sample.prompt_rate = NumberBehind(line, "input throughput (token/s): ");
     const std::string_view graph = Behind(line, "cuda graph: ");
