@@ -5,7 +5,7 @@ local function busiest(row) return math.max(row.memory, row.l1) end
 
 return {
   id        = "kernel/on-chip-memory",
-  title     = "Access caches and shared memory less: they are the limit",
+  title     = "Reduce accesses to caches and shared memory: they are the limit",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -21,7 +21,7 @@ return {
   cause   = "{why:text} The path to this memory is full while the arithmetic units wait.",
   fixes   = {
     { reason = "requests", action = "Let neighboring threads access neighboring addresses: one request then serves a whole warp",
-      snippet = "// threadIdx.x must be the index that is next to itself in memory:\nint row = blockIdx.y * blockDim.y + threadIdx.y;\nint column = blockIdx.x * blockDim.x + threadIdx.x;\nout[row * width + column] = in[row * width + column];",
+      snippet = "// threadIdx.x must be the index that is next to itself in memory:\nint row = blockIdx.y * blockDim.y + threadIdx.y;\nint column = blockIdx.x * blockDim.x + threadIdx.x;\nout[row * n + column] = in[row * n + column];",
       language = "cpp", ["for"] = { "c++" } },
     { reason = "requests", action = "Count the requests of each access, to see which one it is",
       snippet = "ncu --section MemoryWorkloadAnalysis_Tables --section SourceCounters --kernel-name 'regex:{name:function}' --launch-count 3 -- COMMAND", language = "bash", ["for"] = { "nvidia" } },

@@ -16,7 +16,7 @@ return {
   cause   = "{why:text}",
   fixes   = {
     { reason = "pieces", action = "Gather the small pieces in one buffer on the host, and copy that once",
-      snippet = "float* buffer;\ncudaMallocHost(&buffer, n * sizeof(float));        // once\nfor (size_t i = 0; i < n; ++i) buffer[i] = piece[i];\ncudaMemcpyAsync(device, buffer, n * sizeof(float), cudaMemcpyHostToDevice, stream);", language = "cpp", ["for"] = { "c++" } },
+      snippet = "cudaMallocHost(&packed_host, bytes);        // once\npack_all(packed_host, pieces);\ncudaMemcpyAsync(packed_device, packed_host, bytes, cudaMemcpyHostToDevice, stream);", language = "cpp", ["for"] = { "c++" } },
     { reason = "pieces", action = "Gather the small pieces in one array on the host, and copy that once" },
     { action = "Keep data on the GPU between kernels" },
     { action = "Copy from pinned memory and on a separate stream, so that kernels run meanwhile" },
