@@ -1,6 +1,7 @@
 #include "engine/timeline/warm_up.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/base/median.h"
 #include "engine/timeline/budget.h"
@@ -69,16 +70,26 @@ bool StartsCold(const Run& run) {
   const Steps& steps = run.steps;
   if (steps.first_steady == 0) return false;
   const Nanos until = steps.all[steps.first_steady - 1].end;
-  return std::any_of(run.launching_threads.begin(), run.launching_threads.end(),
-                     [&](std::uint32_t thread) {
-                       const RowRange calls = run.calls_of_thread[thread];
-                       for (const std::uint32_t c : calls) {
-                         if (run.trace.calls.start[c] >= until) break;
-                         const CallClass call_class = run.ClassOfCall(c);
-                         if (IsCodeLoading(call_class) || IsAllocation(call_class)) return true;
-                       }
-                       return false;
-                     });
+  struct Kind {
+    bool early = false;
+    std::set<std::uint32_t> later;  // steps
+  } loading, allocating;
+  for (const std::uint32_t thread : run.launching_threads) {
+    for (const std::uint32_t c : run.calls_of_thread[thread]) {
+      const CallClass call_class = run.ClassOfCall(c);
+      if (!IsCodeLoading(call_class) && !IsAllocation(call_class)) continue;
+      Kind& kind = IsCodeLoading(call_class) ? loading : allocating;
+      const Nanos at = run.trace.calls.start[c];
+      kind.early = kind.early || at < until;
+      if (at >= until && steps.At(at) != kNone) kind.later.insert(steps.At(at));
+    }
+  }
+  const double usual =
+      run.knowledge.Number("step.late_cold") * static_cast<double>(steps.steady_count());
+  const auto cold = [&](const Kind& kind) {
+    return kind.early && static_cast<double>(kind.later.size()) <= usual;
+  };
+  return cold(loading) || cold(allocating);
 }
 
 namespace {

@@ -9,7 +9,7 @@
 namespace advise {
 
 // Whether the capture shows the program start: code was loaded or memory allocated before the
-// leading slow steps were over. O(calls).
+// leading slow steps were over, and later steps do without. O(calls log steps).
 bool StartsCold(const Run& run);
 
 // A run that was under way when its capture began is warm. If its leading steps are slow because

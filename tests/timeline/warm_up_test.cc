@@ -75,6 +75,19 @@ TEST_CASE("leading steps of a run under way that wait for other ranks are no war
   CHECK(FirstSteady(SlowSteps(waits)) == 1);
 }
 
+TEST_CASE("a run that allocates in each step does not start cold") {
+  const auto loads = [](TraceBuilder* story, Nanos at) {
+    story->Range("data_loading", {at + 10_us, at + 4_ms});
+  };
+  const auto allocating = [&](int steps) {
+    TraceBuilder story = SlowSteps(loads);
+    for (int i = 0; i < steps; ++i) story.Call("cudaMalloc", {i * 1_ms + 1_us, i * 1_ms + 5_us});
+    return Analyzed(story, kAuto)->run.steps.first_steady;
+  };
+  CHECK(allocating(32) == 1);  // the first steps count as those of a run under way
+  CHECK(allocating(1) == 2);
+}
+
 TEST_CASE("leading steps that are slow for any other reason are warm-up") {
   CHECK(FirstSteady(SlowSteps([](TraceBuilder*, Nanos) {})) == 2);
 }
