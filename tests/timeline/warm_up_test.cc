@@ -40,11 +40,52 @@ TEST_CASE("leading steps of a run under way that wait for data are no warm-up") 
   CHECK(run->run.window.start == run->run.steps.all[1].start);
 }
 
+// Twenty steps of 1 ms. The GPU waits for data for 4 ms behind the first one and behind a later
+// one.
+TraceBuilder WaitsBehindTheFirstStep(bool awaits_first_batch) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 20; ++i) {
+    const bool slow = i == 1 || i == 10 || (i == 0 && awaits_first_batch);
+    const Nanos length = slow ? 5_ms : 1_ms;
+    story.Range(Numbered(i), {at, at + length});
+    if (slow) story.Range("data_loading", {at + 10_us, at + 4_ms});
+    AddLayeredStep(&story, at + length - 1_ms, 50_us);
+    at += length;
+  }
+  return story;
+}
+
+TEST_CASE("a wait for data behind the first step is no warm-up, where a batch was there before") {
+  const Analyzed run(WaitsBehindTheFirstStep(false), kAuto);
+  CHECK_FALSE(StartsCold(run->run));
+  CHECK(run->run.steps.first_steady == 0);
+  CHECK(run->run.steps.outliers == std::vector<std::size_t>{0, 9});
+  CHECK(run->run.window.start == run->run.steps.all[0].start);
+}
+
+TEST_CASE("a wait for data behind the first step is warm-up, where the first batch was late, too") {
+  CHECK(FirstSteady(WaitsBehindTheFirstStep(true)) == 1);
+}
+
 TEST_CASE("leading steps of a run under way that wait for other ranks are no warm-up") {
   const auto waits = [](TraceBuilder* story, Nanos at) {
     story->Launch(kAllReduce, {at + 20_us, at + 25_us}, {at + 110_us, at + 4_ms});
   };
   CHECK(FirstSteady(SlowSteps(waits)) == 1);
+}
+
+TEST_CASE("a run that allocates in each step does not start cold") {
+  const auto loads = [](TraceBuilder* story, Nanos at) {
+    story->Range("data_loading", {at + 10_us, at + 4_ms});
+  };
+  const auto allocating = [&](int steps) {
+    TraceBuilder story = SlowSteps(loads);
+    for (int i = 0; i < steps; ++i) story.Call("cudaMalloc", {i * 1_ms + 1_us, i * 1_ms + 5_us});
+    return Analyzed(story, kAuto)->run.steps.first_steady;
+  };
+  CHECK(allocating(32) == 1);  // the first steps count as those of a run under way
+  CHECK(allocating(1) == 2);
 }
 
 TEST_CASE("leading steps that are slow for any other reason are warm-up") {

@@ -183,6 +183,8 @@ class LaunchFinder : Finder {
     // In a graph all launches and the code between them are no longer there. Less of a change does
     // away with those that came late, and what belongs to them.
     auto all = std::make_shared<Remedy>();
+    Nanos launching_ns = 0;  // of the host
+    Nanos other_ns = 0;      // what it does for long between launches
     for (const std::uint32_t thread : run_.launching_threads) {
       const RowRange rows = run_.calls_of_thread[thread];
       Nanos previous = rows.empty() ? 0 : trace_.calls.start[rows.first];
@@ -190,7 +192,11 @@ class LaunchFinder : Finder {
       for (const std::uint32_t c : run_.calls_of_thread[thread]) {
         const Nanos between = trace_.calls.start[c] - previous;
         previous = std::max(previous, trace_.calls.end[c]);
-        if (!basis_.InWindow(trace_.calls.start[c]) || between > long_gap_ns_) continue;
+        if (!basis_.InWindow(trace_.calls.start[c])) continue;
+        if (between > long_gap_ns_) {
+          other_ns += between;
+          continue;
+        }
         const CallClass call_class = run_.ClassOfCall(c);
         const std::uint32_t op = run_.first_op_of_call[c];
         const bool kernel =
@@ -200,7 +206,10 @@ class LaunchFinder : Finder {
                                 call_class == CallClass::kStreamWaitEvent ||
                                 call_class == CallClass::kQuery || call_class == CallClass::kOther;
         if (small_help) help.push_back(c);
-        if (kernel || small_help) all->vanished_calls.push_back(c);
+        if (kernel || small_help) {
+          all->vanished_calls.push_back(c);
+          launching_ns += std::max<Nanos>(0, between) + CallLength(c);
+        }
         if (!kernel) continue;
         if (came_late_[c] != 0) {
           std::vector<std::uint32_t>& vanished = bound.remedy().vanished_calls;
@@ -214,7 +223,9 @@ class LaunchFinder : Finder {
     // The host may also be late for other code because it launched for so long before.
     AddBehindLaunches(basis_, all->vanished_calls, &graph);
     result_.graph = graph.Build();
-    all->makes_room = result_.graph.lost->Total() > 2 * result_.bound.lost->Total();
+    // Where both keep the host from being ahead, what takes more of its time is to be fixed first.
+    all->makes_room =
+        result_.graph.lost->Total() > 2 * result_.bound.lost->Total() && other_ns >= launching_ns;
     result_.graph.remedy = std::move(all);
     result_.framework = framework.Build();
   }

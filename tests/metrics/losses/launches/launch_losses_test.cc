@@ -52,6 +52,25 @@ TEST_CASE("launches that come in time delay what a host that never waits does be
   CHECK(graph(true).graph.lost->Total() < 10 * 20_us);
 }
 
+TEST_CASE("launches that take more of the host's time than its code do not only make room for it") {
+  // 60 launches of 20 us beside kernels of 25 us, then code until the next step begins.
+  const auto graph = [](Nanos step) {
+    TraceBuilder story;
+    Repeat(10, step, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + step - 10_us});
+      for (int n = 0; n < 60; ++n) {
+        const Nanos launch = at + n * 20_us;
+        const Nanos starts = at + 15_us + n * 25_us;
+        story.Launch("work", {launch, launch + 10_us}, {starts, starts + 25_us});
+      }
+    });
+    return Analyzed(story)->launches.graph;
+  };
+  CHECK(graph(2200_us).lost->Total() > 9 * 600_us);
+  CHECK_FALSE(graph(2200_us).remedy->makes_room);  // 1 ms of code behind 1.2 ms of launches
+  CHECK(graph(2800_us).remedy->makes_room);        // 1.6 ms of code
+}
+
 TEST_CASE("a pause that only one step has is not for launches to answer for") {
   // 20 steps of 2 ms, with 40 launches of 15 us beside kernels; before one, code of 40 ms.
   TraceBuilder story;
