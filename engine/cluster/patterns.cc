@@ -1,5 +1,7 @@
 #include "engine/cluster/patterns.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -120,6 +122,11 @@ PatternSum PartOf(const std::vector<PatternRow>& rows, const std::string& kind,
     if (row.kind == kind && (phase == "*" || row.phase == phase)) of_kind.push_back(&row);
   }
   return SumOf(of_kind, part_often);
+}
+
+std::string AmongRanks(double group, std::size_t ranks) {
+  const bool all = group + 0.5 > static_cast<double>(ranks);
+  return fmt::format("{} {:.0f} ranks", all ? "among" : "in groups of", group);
 }
 
 }  // namespace advise

@@ -51,4 +51,7 @@ PatternSum SumOf(const std::vector<const PatternRow*>& rows, double part_often);
 PatternSum PartOf(const std::vector<PatternRow>& rows, const std::string& kind,
                   const std::string& phase, double part_often);
 
+// "among 4 ranks", and where the ranks given are more, "in groups of 4 ranks".
+std::string AmongRanks(double group, std::size_t ranks);
+
 }  // namespace advise

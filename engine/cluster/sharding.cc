@@ -38,9 +38,10 @@ class ShardingFinder {
     const PatternSum& scatters = found_.scatters;
     if (GathersTwice()) {
       Say(3, "zero-3", scatters,
-          fmt::format("{:.0f} all-gathers and {:.0f} reduce-scatters per step among {:.0f} ranks: "
+          fmt::format("{:.0f} all-gathers and {:.0f} reduce-scatters per step {}: "
                       "parameters are gathered in the forward and the backward pass",
-                      found_.gathers.per_step, scatters.per_step, scatters.group));
+                      found_.gathers.per_step, scatters.per_step,
+                      AmongRanks(scatters.group, ranks_.size())));
       return std::move(found_);
     }
     if (scatters.per_step > 0) {
@@ -64,13 +65,14 @@ class ShardingFinder {
     } else if (sent && sums.per_step > 0) {
       Say(1, "zero-1", sums,
           fmt::format("{} per step, and {:.0f} {} of the same size in the "
-                      "optimizer, among {:.0f} ranks: the optimizer is sharded",
-                      OftenOf(sums.per_step, "all-reduce"), weights.per_step, how, sums.group));
+                      "optimizer, {}: the optimizer is sharded",
+                      OftenOf(sums.per_step, "all-reduce"), weights.per_step, how,
+                      AmongRanks(sums.group, ranks_.size())));
     } else if (sums.per_step > 0) {
       Say(0, "ddp", sums,
-          fmt::format("{} per step among {:.0f} ranks, with neither weights nor parts of "
+          fmt::format("{} per step {}, with neither weights nor parts of "
                       "gradients sent",
-                      OftenOf(sums.per_step, "all-reduce"), sums.group));
+                      OftenOf(sums.per_step, "all-reduce"), AmongRanks(sums.group, ranks_.size())));
     }
     return std::move(found_);
   }
@@ -127,8 +129,8 @@ class ShardingFinder {
   void Scattered(const PatternSum& gradients, const char* how, const PatternSum& weights,
                  const char* sent) {
     const std::string counts =
-        fmt::format("{:.0f} {} and {:.0f} {} per step among {:.0f} ranks", gradients.per_step, how,
-                    weights.per_step, sent, gradients.group);
+        fmt::format("{:.0f} {} and {:.0f} {} per step {}", gradients.per_step, how,
+                    weights.per_step, sent, AmongRanks(gradients.group, ranks_.size()));
     if (AddedUp()) {
       Say(1, "zero-1", gradients,
           fmt::format("{}, once for {:.0f} backward passes: whole gradients are added up, and the "

@@ -87,8 +87,8 @@ class StrategyFinder {
     if (exchange.per_step > 0) {
       const int size = static_cast<int>(exchange.group);
       const std::string name = Exchanged(WhatIsExchanged(ranks_), size);
-      Add(name, fmt::format("{:.0f} all-to-alls per step among {} ranks{}", exchange.per_step, size,
-                            WhyExchanged(name)));
+      Add(name, fmt::format("{:.0f} all-to-alls per step {}{}", exchange.per_step,
+                            AmongRanks(size, ranks_.size()), WhyExchanged(name)));
     }
     Sent(exchange);
     found_.needed = LossOf([&](const JointCollective& c) {
@@ -135,12 +135,12 @@ class StrategyFinder {
     found_.tensor_loss = LossOf([&](const JointCollective& c) { return OfTensor(c); });
     if (found_.tensor_across_nodes) Scale(job_, inside_, &found_.tensor_loss);
     Latency();
-    Add("tensor",
-        fmt::format("{:.0f} {} per step {} among {} ranks{}", tensor_.per_step,
-                    divided_ ? "reduce-scatters" : "all-reduces",
-                    by_rhythm ? "all through the step, one after each part of a layer,"
-                              : "in the forward pass",
-                    found_.tensor, divided_ ? ", which divide the sequence between layers" : ""));
+    Add("tensor", fmt::format("{:.0f} {} per step {} {}{}", tensor_.per_step,
+                              divided_ ? "reduce-scatters" : "all-reduces",
+                              by_rhythm ? "all through the step, one after each part of a layer,"
+                                        : "in the forward pass",
+                              AmongRanks(found_.tensor, ranks_.size()),
+                              divided_ ? ", which divide the sequence between layers" : ""));
   }
 
   // Small sums inside a node take as long as the library needs for any, and one kernel that reads

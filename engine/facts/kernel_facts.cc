@@ -179,10 +179,14 @@ void DeclareSequences(Catalog* catalog) {
   kernels.AddLoss(
       "kernel.zeroing", kPerStep | kChange,
       {"kernels in rows that each set one tensor to a constant",
-       "Time of kernels in rows that each set one tensor to a constant, and of the gaps "
-       "between them.",
-       "Kernels in rows that each set one tensor to a constant are gone."},
+       "Time of kernels in rows that each set one tensor to a constant, of the gaps between them, "
+       "and of the kernels of the backward pass that add to these tensors.",
+       "Kernels in rows that each set one tensor to a constant are gone, and what adds to these."},
       &Kernels::zeroing);
+  kernels.Add("kernel.zeroing.added", "count",
+              "Kernels of the backward pass that add to one of the tensors that were set to a "
+              "constant one by one, per step.",
+              &Kernels::zeroing_added);
   kernels.Add("kernel.optimizer.one_grid", "share",
               "Share of small optimizer kernels that have the commonest number of blocks: tensors "
               "of a model have many sizes, pieces of an array have one.",

@@ -14,11 +14,11 @@ return {
   loss           = "kernel.zeroing",
   applies        = "per_step",
   not_applicable = "no rows of kernels clear one tensor each",
-  evidence       = { count = "per_step" },
+  evidence       = { count = "per_step", added = "kernel.zeroing.added" },
   optional       = { "run.kind" },
   thresholds     = { "min_share" },
 
-  symptom = "{count:count} kernels {per:text} fill one tensor each with a constant, one after the other. With the gaps between them, they span {share:pct} of the time.",
+  symptom = "{count:count} kernels {per:text} fill one tensor each with a constant, one after the other. With the gaps between them{adds:text}, they span {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "gradients", action = "Set gradients to None: the backward pass then writes them instead of adding to zeros",
@@ -34,27 +34,28 @@ return {
   detect = function(f, t, e)
     local training = f.run.kind == "training"
     e.reason = training and "gradients" or nil
+    e.adds = e.added > 0 and " and " .. in_words(e.added, "count") .. " kernels that add to these tensors" or ""
     e.why = training and "In training, such rows zero the gradients of all weights before each backward pass, one tensor at a time."
                      or "The program clears many tensors one after the other."
     return e
   end,
 
-  saving = { confidence = 0.7, basis = "these kernels are gone" },
+  saving = { confidence = 0.7, basis = "these kernels are gone, and so is what adds to zeros" },
 
   tests = {
     { name = "gradients of 150 tensors",
       edges = { ["kernel.zeroing.lost"] = 1e7 },
-      facts = { window = { device_time = 1e9 }, run = { kind = "training" }, kernel = { zeroing = { per_step = 150, lost = 6e7, remedy = true } } },
-      expect = { share = 0.06, count = 150, reason = "gradients" },
+      facts = { window = { device_time = 1e9 }, run = { kind = "training" }, kernel = { zeroing = { added = 148, per_step = 150, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 150, added = 148, adds = " and 148 kernels that add to these tensors", reason = "gradients" },
       saving = { claims = 6e7, confidence = 0.7 } },
     { name = "buffers of a solver",
-      facts = { window = { device_time = 1e9 }, run = { kind = "solver" }, kernel = { zeroing = { per_step = 40, lost = 6e7, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, run = { kind = "solver" }, kernel = { zeroing = { added = 0, per_step = 40, lost = 6e7, remedy = true } } },
       expect = { count = 40, why = "The program clears many tensors one after the other." } },
     { name = "near miss: a long step hides it",
-      facts = { window = { device_time = 1e9 }, run = { kind = "training" }, kernel = { zeroing = { per_step = 150, lost = 5e6, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, run = { kind = "training" }, kernel = { zeroing = { added = 0, per_step = 150, lost = 5e6, remedy = true } } },
       expect = "silent" },
     { name = "gradients are dropped",
-      facts = { window = { device_time = 1e9 }, run = { kind = "training" }, kernel = { zeroing = { per_step = 0, lost = 0, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, run = { kind = "training" }, kernel = { zeroing = { added = 0, per_step = 0, lost = 0, remedy = true } } },
       expect = "not_applicable" },
     { name = "nothing was recorded", facts = {}, expect = "cannot_tell" },
   },

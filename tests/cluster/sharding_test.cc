@@ -1,6 +1,7 @@
 // How far gradients, optimizer and weights are sharded, told from counts of collectives.
 #include "engine/cluster/sharding.h"
 
+#include "engine/cluster/patterns.h"
 #include "tests/support/analyzed.h"
 
 namespace advise {
@@ -26,6 +27,12 @@ Sharding Of(const std::vector<PatternRow>& rows, double backwards = 1, double sy
     rank.backwards_synced = synced;
   }
   return FindSharding(rows, tensor, ranks, ShippedKnowledge());
+}
+
+TEST_CASE("ranks that talk in groups are told from all ranks") {
+  CHECK(AmongRanks(4, 4) == "among 4 ranks");
+  CHECK(AmongRanks(8, 1) == "among 8 ranks");  // of which one report was given
+  CHECK(AmongRanks(2, 4) == "in groups of 2 ranks");
 }
 
 TEST_CASE("sums alone replicate; with weights sent round as well the optimizer is sharded") {

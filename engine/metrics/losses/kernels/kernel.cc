@@ -42,6 +42,11 @@ class KernelFinder : Finder {
     result_.optimizer = CostOfUpdates(basis_, kernels_, in_update, kUpdate);
     result_.optimizer_one_grid = OneGrid(in_update);
     result_.zeroing = CostOfUpdates(basis_, kernels_, in_update, kZeroing);
+    std::vector<Nanos> adding;
+    for (const std::uint32_t op : kernels_)
+      if (in_update[op] == kAdding && basis_.InLoop(trace_.ops.start[op]))
+        adding.push_back(trace_.ops.start[op]);
+    result_.zeroing_added = std::min(PerStep(run_, adding), result_.zeroing.per_step);
     ElementwiseRuns runs = FindElementwiseRuns(basis_, phases_, kernels_, in_update);
     result_.elementwise = std::move(runs.loss);
     result_.elementwise_runs = runs.per_step;

@@ -23,6 +23,10 @@ class CostFinder : Finder {
     // By stream: the op of the update before.
     std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
     for (const std::uint32_t op : kernels_) {
+      if (part_ == kZeroing && in_update_[op] == kAdding) {
+        loss_.RemoveOp(op);
+        loss_.RemoveCallOf(op);
+      }
       std::uint32_t& last = previous[SlotOf(trace_, op)];
       if (in_update_[op] != part_) {
         last = kNone;
@@ -145,6 +149,59 @@ std::vector<std::uint8_t> RowsOfFills(const Run& run, const std::vector<std::uin
   return part;
 }
 
+// Gradients that are zeroed stay allocated, so that the backward pass computes each somewhere else
+// and adds it: in a kernel of its own for each tensor, before the next row zeroes them. Joins of
+// branches add activations, which are larger.
+class AddFinder {
+ public:
+  AddFinder(const Run& run, const Phases& phases, std::vector<std::uint8_t>* part)
+      : run_(run),
+        phases_(phases),
+        part_(*part),
+        least_(run.knowledge.Number("kernel.zeroing_added")),
+        adds_(run.names.Shapes([](const KernelClass& c) { return c.Has("adds"); })) {}
+
+  void Mark(const std::vector<std::uint32_t>& kernels) {
+    if (adds_.empty()) return;
+    std::vector<Open> open(run_.trace.devices.size() + 1);
+    for (const std::uint32_t op : kernels) {
+      Open& of = open[std::min<std::size_t>(run_.trace.ops.device[op], open.size() - 1)];
+      if (part_[op] == kZeroing) {
+        if (!of.adds.empty()) Close(&of);
+        ++of.zeroed;
+      } else if (of.zeroed > 0 && adds_.Has(run_.trace.ops.detail[op]) &&
+                 phases_.OfOp(run_, op) == Phase::kBackward) {
+        of.adds.push_back(op);
+      }
+    }
+    for (Open& of : open) Close(&of);
+  }
+
+ private:
+  struct Open {
+    std::size_t zeroed = 0;
+    std::vector<std::uint32_t> adds;
+  };
+
+  void Close(Open* of) {
+    if (static_cast<double>(of->adds.size()) >= least_ * static_cast<double>(of->zeroed)) {
+      const OpTable& ops = run_.trace.ops;
+      std::stable_sort(of->adds.begin(), of->adds.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return ops.end[a] - ops.start[a] < ops.end[b] - ops.start[b];
+      });
+      of->adds.resize(std::min(of->adds.size(), of->zeroed));
+      for (const std::uint32_t op : of->adds) part_[op] = kAdding;
+    }
+    *of = {};
+  }
+
+  const Run& run_;
+  const Phases& phases_;
+  std::vector<std::uint8_t>& part_;
+  double least_;
+  ShapeSet adds_;
+};
+
 }  // namespace
 
 std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
@@ -152,6 +209,7 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
                                         double memory_bytes_per_s) {
   const Trace& trace = run.trace;
   std::vector<std::uint8_t> in_update = RowsOfFills(run, kernels);
+  AddFinder(run, phases, &in_update).Mark(kernels);
   const auto slot = [&](std::uint32_t op) { return SlotOf(trace, op); };
   // Slower memory takes longer for as much data.
   const double moves_ns = memory_bytes_per_s <= 0
@@ -178,7 +236,7 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
   };
   for (const std::uint32_t op : kernels) {
     const std::uint32_t shape = trace.ops.detail[op];
-    const bool small = in_update[op] != kZeroing && !grouped.Has(shape) &&
+    const bool small = in_update[op] == kNoUpdate && !grouped.Has(shape) &&
                        trace.ops.in_graph[op] == 0 &&
                        static_cast<double>(trace.ops.end[op] - trace.ops.start[op]) <= small_ns;
     const bool by_phase = updates.Has(shape) && phases.OfOp(run, op) == Phase::kOptimizer;

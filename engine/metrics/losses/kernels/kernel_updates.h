@@ -15,6 +15,7 @@ enum InUpdate : std::uint8_t {
   kNoUpdate,
   kUpdate,   // of such an update
   kZeroing,  // of a row of kernels that each set one tensor to a constant, as for new gradients
+  kAdding,   // of the backward pass, which adds to these: with nothing there, it would write
 };
 
 // By op. Known by ranges or names, else by how they look: so many small elementwise kernels (or
@@ -25,8 +26,8 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
                                         double memory_bytes_per_s);
 
 // The kernels of this `part`, the idle time between them, and what the GPU waits after them for the
-// launching thread until that is ahead again. What zeroes is gone with the fix, an update takes a
-// part of its time. O(ops + idle pieces).
+// launching thread until that is ahead again. What zeroes is gone with the fix, and so is what adds
+// to zeros; an update takes a part of its time. O(ops + idle pieces).
 Loss CostOfUpdates(const Basis& basis, const std::vector<std::uint32_t>& kernels,
                    const std::vector<std::uint8_t>& in_update, InUpdate part);
 

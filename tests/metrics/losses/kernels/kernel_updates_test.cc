@@ -87,6 +87,50 @@ TEST_CASE("rows of kernels that fill one tensor each zero gradients, and are no 
   CHECK(Analyzed(Rows(row - 1, kFill))->kernels.zeroing.count == 0);
 }
 
+// A row of 100 fills, and a backward pass that adds so many tensors of weights, and 4 activations.
+Analyzed ZeroedAndAdded(int added) {
+  constexpr const char* kFill =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+      "std::array<char*, 1ul> >(int, at::native::FillFunctor<float>, std::array<char*, 1ul>)";
+  constexpr const char* kAdd =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+      "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+  TraceBuilder story;
+  Repeat(12, 4_ms, [&](int, Nanos at) {
+    Nanos host = at;
+    Nanos gpu = at + 10_us;
+    const auto launch = [&](const char* kernel, Nanos length) {
+      story.Launch(kernel, {host, host + 4_us}, {gpu, gpu + length});
+      host += 5_us;
+      gpu += length + 1_us;
+    };
+    for (int i = 0; i < 100; ++i) launch(kFill, 3_us);
+    const Nanos backward = host;
+    for (int i = 0; i < 4; ++i) {
+      launch(kMatrixBf16, 200_us);
+      launch(kAdd, 40_us);
+    }
+    for (int i = 0; i < added; ++i) {
+      launch(kMatrixBf16, 5_us);
+      launch(kAdd, 4_us);
+    }
+    story.Range("backward", {backward - 1_us, host});
+  });
+  return Analyzed(story);
+}
+
+TEST_CASE("what adds to zeroed gradients goes with the zeros, and joins of activations stay") {
+  const Analyzed all = ZeroedAndAdded(100);
+  CHECK(all->kernels.zeroing_added == Approx(12 * 100));
+  CHECK(all->kernels.zeroing.count == 12 * 100);
+  CHECK(all->kernels.zeroing.lost->Total() >= 12 * 100 * 7_us);
+  CHECK(all->kernels.zeroing.lost->Total() < 12 * (100 * 7_us + 99 * 1_us + 40_us));
+  const auto least = static_cast<int>(100 * ShippedKnowledge().Number("kernel.zeroing_added")) - 4;
+  CHECK(ZeroedAndAdded(least)->kernels.zeroing_added == Approx(12 * (least + 4)));
+  CHECK(ZeroedAndAdded(least - 1)->kernels.zeroing_added == 0);
+  CHECK(ZeroedAndAdded(0)->kernels.zeroing_added == 0);
+}
+
 TEST_CASE("norms of single tensors are part of an update, other reductions are not") {
   const auto counted = [](const char* functor) {
     const std::string kernel =
