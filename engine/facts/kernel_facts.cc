@@ -180,7 +180,7 @@ void DeclareSequences(Catalog* catalog) {
       "kernel.zeroing", kPerStep | kChange,
       {"kernels in rows that each set one tensor to a constant",
        "Time of kernels in rows that each set one tensor to a constant, of the gaps between them, "
-       "and of the kernels of the backward pass that add to these tensors.",
+       "and of the kernels of the backward pass that add to a tensor so set.",
        "Kernels in rows that each set one tensor to a constant are gone, and what adds to these."},
       &Kernels::zeroing);
   kernels.Add("kernel.zeroing.added", "count",
