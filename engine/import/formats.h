@@ -115,7 +115,7 @@ std::optional<Error> ReadSmiCsv(std::string_view text, const std::string& path, 
 bool SniffSmiPage(std::string_view head);
 std::optional<Error> ReadSmiPage(std::string_view text, const std::string& path, Trace* trace);
 
-// The table that nvidia-smi prints without options, again and again (-l, watch). One alone is no log.
+// The table that nvidia-smi prints without options, again and again (-l). One alone is no log.
 bool SniffSmiTable(std::string_view head);
 std::optional<Error> ReadSmiTable(std::string_view text, const std::string& path, Trace* trace);
 

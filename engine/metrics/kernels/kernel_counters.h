@@ -26,7 +26,7 @@ struct CountedKernel {
   double run_time_ns = 0;  // of the timeline's window, summed over devices; 0 when not in it
   double weight = 0;       // of the run's kernel time; without a timeline of the counted time
   double sm = -1, memory = -1, dram = -1, l2 = -1, l1 = -1;  // throughput over peak
-  double occupancy = -1, theoretical = -1;          // of the warps an SM holds
+  double occupancy = -1, theoretical = -1;                   // of the warps an SM holds
   std::string limiter;  // of occupancy: registers, shared memory, warps, blocks; "" unknown
   double ipc = -1;      // instructions a cycle and SM
   double issue = -1;    // issue slots used
