@@ -15,6 +15,7 @@ struct TextFormat {
 
 constexpr TextFormat kFormats[] = {
     {SniffAllocatorPage, ReadAllocatorPage},
+    {SniffOperatorTable, ReadOperatorTable},
     {SniffNcuText, ReadNcuText},
     {SniffNcuSource, ReadNcuSource},
     {SniffNcuCsv, ReadNcuCsv},
@@ -24,8 +25,10 @@ constexpr TextFormat kFormats[] = {
     {SniffKernelLog, ReadKernelLog},
     {SniffNcclLog, ReadNcclLog},
     {SniffSmiPage, ReadSmiPage},
+    {SniffSmiTable, ReadSmiTable},
     {SniffSmiCsv, ReadSmiCsv},
     {SniffDmon, ReadDmon},
+    {SniffAmdSmi, ReadAmdSmi},
     {SniffDcgm, ReadDcgm},
     {SniffTopology, ReadTopology},
     {SniffGpuTrace, ReadGpuTrace},
