@@ -17,14 +17,17 @@ bool IsNvlink(const std::string& label) {
 }
 
 // Nearest first.
+constexpr auto kNearestFirst =
+    std::to_array<const char*>({"X", "PIX", "PXB", "PSB", "PHB", "NODE", "SYS", "SOC"});
+
+// What no tool calls a path, as in a matrix that was cut, is behind all of them.
 int Distance(const std::string& label) {
-  static constexpr auto kOrder =
-      std::to_array<const char*>({"X", "PIX", "PXB", "PSB", "PHB", "NODE", "SYS", "SOC"});
-  for (std::size_t i = 0; i < kOrder.size(); ++i) {
-    if (label == kOrder[i]) return static_cast<int>(i);
+  for (std::size_t i = 0; i < kNearestFirst.size(); ++i) {
+    if (label == kNearestFirst[i]) return static_cast<int>(i);
   }
-  return IsNvlink(label) ? 0 : static_cast<int>(kOrder.size());
+  return IsNvlink(label) ? 0 : static_cast<int>(kNearestFirst.size());
 }
+bool IsPath(const std::string& label) { return Distance(label) < std::ssize(kNearestFirst); }
 bool IsFar(const std::string& label) { return Distance(label) >= Distance("NODE"); }
 
 void ReadLinks(const TopologyMatrix& matrix, Paths* paths) {
@@ -47,7 +50,8 @@ void ReadLinks(const TopologyMatrix& matrix, Paths* paths) {
         } else {
           without.push_back({matrix.rows[r], column, label, "links"});
         }
-      } else if (nearest.nic.empty() || Distance(label) < Distance(nearest.path)) {
+      } else if (IsPath(label) &&
+                 (nearest.nic.empty() || Distance(label) < Distance(nearest.path))) {
         const auto adapter = matrix.legend.find(column);
         nearest = {matrix.rows[r], adapter == matrix.legend.end() ? column : adapter->second, label,
                    IsFar(label)};

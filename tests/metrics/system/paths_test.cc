@@ -37,6 +37,16 @@ TEST_CASE("the nearest card of each GPU, by the adapter's name") {
   CHECK(paths.nvlink_missing.empty());
 }
 
+TEST_CASE("a word that names no path, in a matrix that was cut, makes no card near or far") {
+  Trace trace;
+  trace.topology.matrices.push_back(Links(
+      {"GPU0", "GPU1", "NIC0"}, {{"X", "NV4", "NO"}, {"NV4", "X", "PIX"}, {"NO", "PIX", "X"}}));
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
+  REQUIRE(paths.nic_distance.size() == 1);
+  CHECK(paths.nic_distance[0].gpu == "GPU1");
+  CHECK_FALSE(paths.nic_distance[0].far);
+}
+
 TEST_CASE("a pair without NVLink is missing only where others have it") {
   Trace some;
   some.topology.matrices.push_back(Links(
