@@ -16,6 +16,7 @@ using Label = std::pair<std::string_view, std::string_view>;
 constexpr auto kLabels = std::to_array<Label>({
     {"Duration", "gpu__time_duration.sum"},
     {"Elapsed Cycles", "gpc__cycles_elapsed.max"},
+    {"SM Active Cycles", "sm__cycles_active.avg"},
     {"SM Frequency", "gpc__cycles_elapsed.avg.per_second"},
     {"DRAM Frequency", "dram__cycles_elapsed.avg.per_second"},
     {"Compute (SM) Throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed"},

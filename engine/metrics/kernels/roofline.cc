@@ -293,8 +293,12 @@ void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware
   // Throughput of a unit over its peak at the clock of the measurement: which one is met first.
   const double near = knowledge.Number("counter.near_limit");
   const double achievable = knowledge.Number("counter.achievable");
-  // A full first-level cache limits as well, however little of memory's peak the data takes.
-  const bool full = kernel->l1 >= knowledge.Number("counter.full_cache");
+  // A full first-level cache limits as well, however little of memory's peak the data takes, if the
+  // SMs have work: the cache's peak is of the time in which they do.
+  const double at_work =
+      m.Of("cycles_of_slowest") > 0 ? m.Of("cycles_at_work") / m.Of("cycles_of_slowest") : kUnknown;
+  const bool full = kernel->l1 >= knowledge.Number("counter.full_cache") &&
+                    at_work >= knowledge.Number("counter.least_at_work");
   const double memory = full ? std::max(kernel->memory, kernel->l1) : kernel->memory;
   const double most = std::max(kernel->sm, memory);
   if (most < 0) return;  // these sections were not collected

@@ -413,9 +413,12 @@ TEST_CASE("the limit that a kernel meets first leaves the rest of its time as he
 
 TEST_CASE("a full first-level cache is the limit, however little data moves") {
   const double full = ShippedKnowledge().Number("counter.full_cache") * 100;
-  const auto row_sum = [](double l1, double sm = 6) {
+  const double least = ShippedKnowledge().Number("counter.least_at_work");
+  const auto row_sum = [](double l1, double sm = 6, double at_work = 0.9) {
     return PlacedCounters({{"sm__throughput.avg.pct_of_peak_sustained_elapsed", sm},
                            {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 49},
+                           {"sm__cycles_active.avg", 1000 * at_work},
+                           {"gpc__cycles_elapsed.max", 1000},
                            {"l1tex__throughput.avg.pct_of_peak_sustained_active", l1}});
   };
   CHECK(row_sum(98).bound == "memory");
@@ -423,6 +426,9 @@ TEST_CASE("a full first-level cache is the limit, however little data moves") {
   CHECK(row_sum(full).bound == "memory");
   CHECK(row_sum(full - 1).bound == "latency");
   CHECK(row_sum(98, 99).bound == "compute");
+  // Few blocks fill the caches of their SMs, while the others have nothing to do.
+  CHECK(row_sum(98, 6, least + 0.01).bound == "memory");
+  CHECK(row_sum(98, 6, least - 0.01).bound == "latency");
 }
 
 }  // namespace
