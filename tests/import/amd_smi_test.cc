@@ -166,6 +166,8 @@ TEST_CASE("amd-smi: tables of processes and rows that were cut are no samples") 
   CHECK(trace.monitor.gpus.size() == 1);
   CHECK(Values(trace, 0, "power") == Readings{126});
   CHECK(Said(trace, "another number of cells") == 1);
+  CHECK(Refused("timestamp,gpu,power,temp,mem\n1786038263,0,300,60,40960\n") ==
+        "a table in an unknown format (columns timestamp, gpu, power, temp, …)");
   CHECK(Refused("GPU  POWER  GPU_TEMP  GFX_UTIL\n") ==
         "the log of amd-smi or rocm-smi holds no samples");
 }

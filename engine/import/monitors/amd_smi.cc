@@ -62,6 +62,13 @@ std::optional<std::string> GpuOf(std::string_view cell) {
   return digits ? std::optional(std::string(cell)) : std::nullopt;
 }
 
+// Words that scripts of anybody's put over their columns, in units of their own.
+bool IsAnybodys(std::string_view name) {
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"power", "temp", "mem", "throttle"});
+  return IsIn(name, kWords);
+}
+
 // The names of a table's columns, and which of them names the GPU.
 struct Heading {
   std::vector<std::string> names;  // lower case
@@ -77,11 +84,16 @@ std::optional<Heading> HeadingOf(std::string_view line) {
   if (names.size() < 2) return std::nullopt;
   heading.gpu = names[0] == "timestamp" ? 1 : 0;
   if (names[heading.gpu] != "gpu" && names[heading.gpu] != "device") return std::nullopt;
-  const auto known = std::count_if(names.begin(), names.end(), [](const std::string& name) {
+  const auto is_known = [](const std::string& name) {
     return QuantityOf(name) != nullptr || name == "vram_usage";
+  };
+  const auto known = std::count_if(names.begin(), names.end(), is_known);
+  const bool of_amd = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return is_known(name) && !IsAnybodys(name);
   });
   // A single one may be a script's own word; rocm-smi's come with their unit.
-  heading.known = known >= 2 || (known == 1 && line.find(" (") != std::string_view::npos);
+  heading.known =
+      of_amd && (known >= 2 || (known == 1 && line.find(" (") != std::string_view::npos));
   return heading;
 }
 
