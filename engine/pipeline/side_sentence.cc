@@ -130,8 +130,9 @@ std::string SideSentence(const Analysis& analysis) {
     }
     return fmt::format("NCCL's log shows how the ranks communicate: {}.", words);
   }
-  return fmt::format("The topology lists {} GPUs and {} network cards; it is not a run.",
-                     paths.gpus, std::max(paths.nics, trace.topology.ports.size()));
+  const std::size_t cards = std::max(paths.nics, trace.topology.ports.size());
+  return fmt::format("The topology lists {} GPU{} and {} network card{}; it is not a run.",
+                     paths.gpus, paths.gpus == 1 ? "" : "s", cards, cards == 1 ? "" : "s");
 }
 
 }  // namespace
