@@ -14,7 +14,7 @@ constexpr const char* kNotRecorded = "framework operators were not recorded";
 constexpr const char* kNoSizes =
     "sizes of operators' tensors were not recorded (record_shapes=True)";
 
-double Steps(const Analysis& a) {
+double StepCount(const Analysis& a) {
   return a.run.steps.known() ? static_cast<double>(a.run.steps.steady_count()) : 1;
 }
 
@@ -126,7 +126,7 @@ void DeclareOperatorTotals(Catalog* catalog) {
   auto& totals = catalog->Of(FindTotals);
   totals.Needs(Recorded, kNotRecorded, "operators");
   totals.Add("op.per_step", "count", "Operators per step, nested ones included.",
-             [](const Totals& t, const Analysis& a) { return t.count / Steps(a); });
+             [](const Totals& t, const Analysis& a) { return t.count / StepCount(a); });
   totals.Add("op.top", "rows",
              "Operators by their own host time: name, count, host (with operators inside), "
              "host_self, gpu and gpu_self (time of what was launched inside).",
@@ -179,7 +179,7 @@ void DeclareFamilies(const Knowledge& knowledge, Catalog* catalog) {
                 [i](const FamilyStats& stats) { return stats[i].count; });
     subject.Add(group + ".per_step", "count", "Number of " + things + ", per step.",
                 [i](const FamilyStats& stats, const Analysis& a) {
-                  return static_cast<double>(stats[i].count) / Steps(a);
+                  return static_cast<double>(stats[i].count) / StepCount(a);
                 });
     subject.Add(group + ".host", "ns", "Summed host time of " + things + ".",
                 [i](const FamilyStats& stats) { return stats[i].host_ns; });

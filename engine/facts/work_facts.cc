@@ -17,10 +17,10 @@ constexpr std::size_t kMostOrigins = 400;
 constexpr const char* kNoWorkSteps = "too few steps were found";
 
 double Devices(const Analysis& a) { return static_cast<double>(a.run.active_devices.size()); }
-double Steps(const Work& work) { return static_cast<double>(work.steps.size()); }
+double StepCount(const Work& work) { return static_cast<double>(work.steps.size()); }
 
 // Evenly chosen when there are more steps than are kept.
-Rows StepRows(const Work& work) {
+Rows StepLengthRows(const Work& work) {
   Rows rows;
   const std::size_t stride = (work.steps.size() + kMostSteps - 1) / kMostSteps;
   for (std::size_t i = 0; i < work.steps.size(); i += std::max<std::size_t>(1, stride)) {
@@ -79,7 +79,7 @@ Rows UploadRows(const Work& work) {
       [&](const UploadWork& upload) {
         return Row{{"bytes", upload.bytes},
                    {"count", static_cast<double>(upload.count)},
-                   {"per_step", ShareOf(static_cast<double>(upload.count), Steps(work))}};
+                   {"per_step", ShareOf(static_cast<double>(upload.count), StepCount(work))}};
       },
       kMostUploads);
 }
@@ -89,14 +89,14 @@ void DeclareWork(Catalog* catalog) {
   auto& steps = catalog->Of(&Analysis::work);
   steps.Needs(has_steps, kNoWorkSteps, "steps");
   steps.Add("work.steps", "rows", "Steady steps of the window: index, time, outlier (500 at most).",
-            StepRows);
+            StepLengthRows);
   steps.Add("work.idle_per_step", "ns", "Idle time of a device, per step.",
             [](const Work& w, const Analysis& a) {
               double idle = 0;
               for (const std::uint32_t d : a.run.active_devices) {
                 idle += static_cast<double>(a.times[d].idle.Total());
               }
-              return idle / std::max(1.0, Devices(a)) / Steps(w);
+              return idle / std::max(1.0, Devices(a)) / StepCount(w);
             });
   auto& work = catalog->Of(&Analysis::work);
   work.Add("work.kernels", "rows",
@@ -129,7 +129,7 @@ void DeclareWork(Catalog* catalog) {
              kNoWorkSteps, "steps")
       .Add("work.upload_bytes", "bytes", "Bytes uploaded to one device, per step.",
            [](const Work& w, const Analysis& a) {
-             return w.uploaded_bytes / Steps(w) / Devices(a);
+             return w.uploaded_bytes / StepCount(w) / Devices(a);
            });
 }
 
@@ -212,7 +212,7 @@ void DeclareCollectives(Catalog* catalog) {
              [row_of](const Work& w, const Analysis& a) -> Value {
                if (w.steps.empty() || a.run.active_devices.empty())
                  return Absent{kNoWorkSteps, "steps"};
-               return static_cast<double>(row_of(w).count) / Steps(w) / Devices(a);
+               return static_cast<double>(row_of(w).count) / StepCount(w) / Devices(a);
              });
     work.Add(group + ".time", "ns", "Summed time of " + kernels + " on a device.",
              [row_of](const Work& w, const Analysis& a) {

@@ -15,7 +15,7 @@ namespace advise {
 namespace {
 
 // Whether a launcher started this process as one of several.
-bool Launched() {
+bool OneOfSeveral() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* size = std::getenv(name);
     if (size != nullptr && std::atoi(size) > 1) return true;
@@ -60,7 +60,7 @@ Processes& Processes::All() {
 }
 
 Processes::Processes() {
-  if (!Launched()) return;
+  if (!OneOfSeveral()) return;
   if (AllInOneFile()) {
     problem_ =
         "started by an MPI launcher, but this program holds its C library and cannot load MPI";

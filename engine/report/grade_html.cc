@@ -22,7 +22,7 @@ constexpr const char* kStyle =
     "details{margin:.4em 0}summary{cursor:pointer;font-weight:600}\n"
     "@media print{details{break-inside:avoid}}\n";
 
-std::string Cell(const std::string& text, const char* css) {
+std::string TableCell(const std::string& text, const char* css) {
   return fmt::format("<td class=\"{}\">{}</td>", css, HtmlText(text));
 }
 
@@ -54,19 +54,19 @@ std::string ClassTable(const GradedClass& graded) {
     const GradedSubmission& one = graded.submissions[s];
     const bool is_graded = one.problem.empty();
     const auto points = [&](double value) {
-      return Cell(is_graded ? Points(value) : "", "n keep");
+      return TableCell(is_graded ? Points(value) : "", "n keep");
     };
     body += fmt::format("<tr><th scope=\"row\"><a href=\"#submission-{}\">{}</a></th>", s + 1,
                         HtmlText(one.name));
-    body += Cell(VerdictOf(one), "keep") + points(one.grade.points) + points(one.grade.possible) +
-            points(one.grade.open) + Cell(LookAt(one), "");
+    body += TableCell(VerdictOf(one), "keep") + points(one.grade.points) +
+            points(one.grade.possible) + points(one.grade.open) + TableCell(LookAt(one), "");
     for (std::size_t i = 0; i < graded.exercise->criteria.size(); ++i) {
       if (i >= one.grade.marks.size()) {
         body += "<td></td>";
         continue;
       }
       const Mark& mark = one.grade.marks[i];
-      body += Cell(MarkText(mark), fmt::format("n {}", MarkStateName(mark.state)).c_str());
+      body += TableCell(MarkText(mark), fmt::format("n {}", MarkStateName(mark.state)).c_str());
     }
     body += "</tr>\n";
   }
@@ -84,9 +84,9 @@ std::string QuestionTable(const GradedClass& graded) {
     const QuestionStatistics s = StatisticsOf(graded, i);
     body += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td>",
                         HtmlText(exercise.criteria[i].id), HtmlText(exercise.criteria[i].ask));
-    body += Cell(FormatQuantity(s.mean_share, "share"), "n keep");
+    body += TableCell(FormatQuantity(s.mean_share, "share"), "n keep");
     for (const std::size_t count : {s.full, s.partial, s.none, s.missing, s.person}) {
-      body += Cell(std::to_string(count), "n");
+      body += TableCell(std::to_string(count), "n");
     }
     body += "</tr>\n";
   }
@@ -112,9 +112,10 @@ std::string SubmissionSection(const Exercise& exercise, const GradedSubmission& 
   for (std::size_t i = 0; i < one.grade.marks.size() && i < exercise.criteria.size(); ++i) {
     const Mark& mark = one.grade.marks[i];
     body += fmt::format("<tr><th scope=\"row\">{}</th>", HtmlText(mark.id));
-    body += Cell(MarkText(mark) + " of " + Points(mark.possible),
-                 fmt::format("n keep {}", MarkStateName(mark.state)).c_str());
-    body += Cell(mark.text, "") + Cell(mark.given, "") + Cell(mark.wanted, "") + "</tr>\n";
+    body += TableCell(MarkText(mark) + " of " + Points(mark.possible),
+                      fmt::format("n keep {}", MarkStateName(mark.state)).c_str());
+    body += TableCell(mark.text, "") + TableCell(mark.given, "") + TableCell(mark.wanted, "") +
+            "</tr>\n";
   }
   return html +
          ScrollTable(

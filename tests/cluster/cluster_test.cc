@@ -9,10 +9,6 @@
 namespace advise {
 namespace {
 
-std::vector<Nanos> Each(int steps, Nanos value) {
-  return std::vector<Nanos>(static_cast<std::size_t>(steps), value);
-}
-
 TEST_CASE("equal ranks: all of the collective is transfer, nobody is late") {
   JobStory story;
   const Cluster cluster(story.Tell(), ShippedKnowledge());

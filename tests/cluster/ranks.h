@@ -9,6 +9,11 @@
 
 namespace advise {
 
+// The same value in every step.
+inline std::vector<Nanos> Each(int steps, Nanos value) {
+  return std::vector<Nanos>(static_cast<std::size_t>(steps), value);
+}
+
 // A job of ranks that compute, then meet in one all-reduce a step. Each rank's report has a clock
 // of its own: `clock_offset` is what its times are behind those of rank 0.
 struct JobStory {

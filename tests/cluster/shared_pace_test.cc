@@ -7,10 +7,6 @@
 namespace advise {
 namespace {
 
-std::vector<Nanos> Each(int steps, Nanos value) {
-  return std::vector<Nanos>(static_cast<std::size_t>(steps), value);
-}
-
 // Rank 1 copies for 3 ms of each step before the others can go on.
 std::vector<RankSummary> Copying() {
   JobStory story;

@@ -6,9 +6,6 @@ using namespace advise::testing;
 
 namespace {
 
-constexpr double kMiB = 1048576;
-using Numbers = std::vector<double>;
-
 TEST_CASE("nvidia-smi csv: units, two GPUs, the clock of the first sample") {
   const Trace trace = ImportedText(
       "timestamp, index, name, utilization.gpu [%], memory.used [MiB], power.draw [W], "

@@ -45,7 +45,7 @@ std::vector<std::string> NamesOf(const Trace& trace) {
   return names;
 }
 
-using Numbers = std::vector<std::int64_t>;
+using Counts = std::vector<std::int64_t>;
 using Kinds = std::vector<MpiKind>;
 
 }  // namespace
@@ -92,8 +92,8 @@ TEST_CASE("calls of MPI have sizes, peers and kinds") {
                                                    "MPI_Recv"});
   CHECK(trace.mpi.kind == Kinds{MpiKind::kOther, MpiKind::kSend, MpiKind::kReceive,
                                 MpiKind::kCollective, MpiKind::kFileWrite, MpiKind::kReceive});
-  CHECK(trace.mpi.sent == Numbers{-1, 4096, -1, 8, 512, -1});
-  CHECK(trace.mpi.received == Numbers{-1, -1, 1024, 8, 0, -1});
+  CHECK(trace.mpi.sent == Counts{-1, 4096, -1, 8, 512, -1});
+  CHECK(trace.mpi.received == Counts{-1, -1, 1024, 8, 0, -1});
   CHECK(trace.mpi.peer == std::vector<std::int32_t>{-1, 3, 2, -1, -1, -1});
   CHECK(trace.mpi.tag == std::vector<std::int32_t>{-1, 7, 7, -1, -1, -1});
   CHECK(trace.threads.size() == 2);
@@ -128,7 +128,7 @@ TEST_CASE("rows of MPI that cannot be used are counted, and missing columns do n
   REQUIRE(trace.mpi.size() == 4);
   CHECK(trace.mpi.start == std::vector<Nanos>{10, 80, 95, 60});  // the last is of no thread
   CHECK(trace.mpi.thread.back() == kNone);
-  CHECK(trace.mpi.received == Numbers{-1, -1, -1, -1});
+  CHECK(trace.mpi.received == Counts{-1, -1, -1, -1});
   CHECK(trace.mpi.kind ==
         Kinds{MpiKind::kReceive, MpiKind::kOther, MpiKind::kOther, MpiKind::kReceive});
   CHECK(CountOf(trace, "without a time", "MPI_P2P_EVENTS") == 1);
@@ -154,7 +154,7 @@ TEST_CASE("ranges of the domain MPI are calls, and no ranges any more") {
   CHECK(NamesOf(trace) == std::vector<std::string>{"MPI_Recv", "MPI_Barrier"});
   CHECK(trace.mpi.kind == Kinds{MpiKind::kReceive, MpiKind::kCollective});
   CHECK(trace.mpi.end == std::vector<Nanos>{40, 990});
-  CHECK(trace.mpi.received == Numbers{-1, -1});
+  CHECK(trace.mpi.received == Counts{-1, -1});
   REQUIRE(trace.ranges.size() == 2);
   CHECK(trace.strings[trace.ranges.name[0]] == "exchange");
   CHECK(trace.strings[trace.ranges.name[1]] == "MPI_Send");  // what the program calls its own range

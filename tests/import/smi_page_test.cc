@@ -6,9 +6,6 @@ using namespace advise::testing;
 
 namespace {
 
-constexpr double kMiB = 1048576;
-using Numbers = std::vector<double>;
-
 // Driver 418, a board of the Volta generation.
 constexpr const char* kVolta =
     "\n==============NVSMI LOG==============\n\n"

@@ -5,11 +5,15 @@
 #include <cmath>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "engine/import/importer.h"
 #include "tests/import/nsys_builder.h"
 
 namespace advise::testing {
+
+constexpr double kMiB = 1048576;
+using Numbers = std::vector<double>;
 
 // The trace of a file with this content. `name` must not matter.
 inline Trace ImportedText(const std::string& content, const std::string& name = "input.txt") {

@@ -53,7 +53,7 @@ TraceBuilder RandomRun(Dice* dice, const Size& size) {
 TEST_CASE("with several threads, streams and devices the replay without a fix gives the window") {
   Dice dice(101);
   for (const Size& size : kSizes) {
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < Rounds(60); ++round) {
       const Analyzed run(RandomRun(&dice, size));
       REQUIRE(run->replay().BaselineNs() == run.Window());
     }
@@ -63,7 +63,7 @@ TEST_CASE("with several threads, streams and devices the replay without a fix gi
 TEST_CASE("with several threads, streams and devices nothing that is removed lengthens the run") {
   Dice dice(102);
   for (const Size& size : kSizes) {
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < Rounds(60); ++round) {
       const Analyzed run(RandomRun(&dice, size));
       Remedy waits;
       waits.unblocked_calls = run.Calls("cudaStreamSynchronize");
@@ -79,7 +79,7 @@ TEST_CASE("with several threads, streams and devices nothing that is removed len
 TEST_CASE("a run with all times doubled wins twice as much, but for the fixed cost of calls") {
   Dice dice(103);
   for (const Size& size : kSizes) {
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < Rounds(60); ++round) {
       TraceBuilder story = RandomRun(&dice, size);
       const Analyzed run(story);
       const Analyzed slower(story.Stretch(2));

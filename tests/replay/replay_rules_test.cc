@@ -59,7 +59,7 @@ Remedy RandomRemedy(const Analyzed& run, Dice* dice) {
 
 TEST_CASE("without a fix the replay of any run gives its window") {
   Dice dice(1);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < Rounds(200); ++round) {
     const Analyzed run(RandomRun(&dice));
     REQUIRE(run->replay().BaselineNs() == run.Window());
   }
@@ -67,7 +67,7 @@ TEST_CASE("without a fix the replay of any run gives its window") {
 
 TEST_CASE("no fix loses time, and none wins more than the window") {
   Dice dice(2);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < Rounds(200); ++round) {
     const Analyzed run(RandomRun(&dice));
     const Remedy remedy = RandomRemedy(run, &dice);
     const Nanos gain = run->replay().Gain(remedy);
@@ -80,7 +80,7 @@ TEST_CASE("no fix loses time, and none wins more than the window") {
 // one of 30 ms. Without the host's code it may queue 1024 of the small ones behind the long one;
 // the rest is launched once that has ended: 30 ms + 976 * 10 us per step.
 TEST_CASE("a host that is freed runs no further ahead than the queue is deep") {
-  constexpr int kSteps = 40;
+  constexpr int kSteps = 20;
   TraceBuilder story;
   Nanos host = 0;
   Remedy remedy;
@@ -119,7 +119,7 @@ TEST_CASE("a queue that was seen to be deeper does not lengthen the replay") {
 
 TEST_CASE("a call that is gone never lengthens the run") {
   Dice dice(3);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < Rounds(200); ++round) {
     const Analyzed run(RandomRun(&dice));
     Remedy remedy;
     remedy.vanished_calls = {
@@ -130,7 +130,7 @@ TEST_CASE("a call that is gone never lengthens the run") {
 
 TEST_CASE("a wait that is gone never lengthens the run") {
   Dice dice(4);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < Rounds(200); ++round) {
     const Analyzed run(RandomRun(&dice));
     Remedy remedy;
     remedy.unblocked_calls = run.Calls("cudaStreamSynchronize");
@@ -140,7 +140,7 @@ TEST_CASE("a wait that is gone never lengthens the run") {
 
 TEST_CASE("no fix takes the run below the work that is left on the GPU") {
   Dice dice(5);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < Rounds(200); ++round) {
     const Analyzed run(RandomRun(&dice));
     Remedy remedy;
     for (std::uint32_t call = 0; call < run.trace().calls.size(); ++call) {
@@ -153,7 +153,7 @@ TEST_CASE("no fix takes the run below the work that is left on the GPU") {
 
 TEST_CASE("a kernel that is faster by half wins at most half its time") {
   Dice dice(6);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < Rounds(200); ++round) {
     const Analyzed run(RandomRun(&dice));
     const auto op =
         static_cast<std::uint32_t>(dice.Roll(static_cast<Nanos>(run.trace().ops.size())));
@@ -166,7 +166,7 @@ TEST_CASE("a kernel that is faster by half wins at most half its time") {
 
 TEST_CASE("a run that is moved in time wins the same") {
   Dice dice(7);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < Rounds(100); ++round) {
     TraceBuilder story = RandomRun(&dice);
     const Analyzed here(story);
     const Analyzed later(story.Shift(3'000_ms));

@@ -34,7 +34,7 @@ TraceBuilder TwoStepsAhead(Nanos behind) {
   return story;
 }
 
-std::size_t Waits(const Analyzed& run) {
+std::size_t SilentWaits(const Analyzed& run) {
   const std::vector<std::uint32_t> awaited = AwaitedInPauses(run->run, run->hand_overs);
   return static_cast<std::size_t>(
       std::count_if(awaited.begin(), awaited.end(), [](auto op) { return op != kNone; }));
@@ -52,7 +52,7 @@ Remedy FasterProducts(const Analyzed& run) {
 
 TEST_CASE("a host that goes on behind the end of each step waits for it") {
   const Analyzed run(TwoStepsAhead(60_us));
-  CHECK(Waits(run) >= kRounds - 4);
+  CHECK(SilentWaits(run) >= kRounds - 4);
   CHECK(run->replay().BaselineNs() == run.Window());
   // The GPU's time falls by almost three quarters, and nothing else is the limit.
   const Remedy remedy = FasterProducts(run);
@@ -61,7 +61,7 @@ TEST_CASE("a host that goes on behind the end of each step waits for it") {
 
 TEST_CASE("a host that takes its own time waits for nothing") {
   const Analyzed run(TwoStepsAhead(0));
-  CHECK(Waits(run) == 0);
+  CHECK(SilentWaits(run) == 0);
   const Remedy remedy = FasterProducts(run);
   CHECK(run->replay().Gain(remedy) < run.Window() * 10 / 100);
 }
@@ -81,7 +81,7 @@ TEST_CASE("pauses of several lengths are no wait for the kernel that ends in mos
     story.Launch(kMatrixFp32, {host, host + 5_us}, {start, gpu});
     host += 5_us + pause + 4 * kVaries[(5 * i + 2) % 6];
   }
-  CHECK(Waits(Analyzed(story)) == 0);
+  CHECK(SilentWaits(Analyzed(story)) == 0);
 }
 
 // The executing thread goes on 60 us behind the end of each step, and is asked by the main thread,

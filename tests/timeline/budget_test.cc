@@ -143,7 +143,7 @@ TEST_CASE("a window that was given is narrowed to the whole steps in it") {
 // Random ops against a model that asks for each nanosecond which ops run.
 TEST_CASE("the budget of random ops agrees with the model of single nanoseconds") {
   Dice dice(5);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < Rounds(60); ++round) {
     constexpr Nanos kSpan = 300;
     TraceBuilder story;
     std::array<std::array<std::array<bool, 4>, kSpan>, 2> runs{};  // device, time, kind of op

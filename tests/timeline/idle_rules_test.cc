@@ -98,7 +98,7 @@ TraceBuilder RandomStory(Dice* dice) {
 
 TEST_CASE("in any run the causes add up to the idle time of each device exactly") {
   Dice dice(31);
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < Rounds(150); ++round) {
     const Analyzed run(RandomStory(&dice));
     for (std::uint32_t d = 0; d < run->times.size(); ++d) {
       Nanos sum = 0;
@@ -113,7 +113,7 @@ TEST_CASE("in any run the causes add up to the idle time of each device exactly"
 
 TEST_CASE("in any run the pieces of the gaps are the idle time, each nanosecond once") {
   Dice dice(32);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < Rounds(100); ++round) {
     const Analyzed run(RandomStory(&dice));
     std::vector<std::vector<Interval>> pieces(run->times.size());
     Nanos sum = 0;
@@ -134,7 +134,7 @@ TEST_CASE("in any run the pieces of the gaps are the idle time, each nanosecond 
 
 TEST_CASE("removing all ranges leaves the idle time and all causes but data loading's in place") {
   Dice dice(33);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < Rounds(60); ++round) {
     TraceBuilder story = RandomStory(&dice);
     const Analyzed with(story);
     const Analyzed without(story.WithoutRanges());

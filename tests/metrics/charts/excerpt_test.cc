@@ -12,14 +12,14 @@ Excerpt Cut(const Analyzed& run, Nanos start, Nanos end, const ExcerptOptions& o
   return CutExcerpt(run->run, run->idle, start, end, options);
 }
 
-const ExcerptRow* Row(const Excerpt& excerpt, const std::string& name) {
+const ExcerptRow* RowNamed(const Excerpt& excerpt, const std::string& name) {
   for (const ExcerptRow& row : excerpt.rows) {
     if (row.name == name) return &row;
   }
   return nullptr;
 }
 
-TraceBuilder Story() {
+TraceBuilder ExcerptStory() {
   return TraceBuilder()
       .Range("step", {0, 100_us})
       .Range("forward", {10_us, 60_us})
@@ -30,15 +30,15 @@ TraceBuilder Story() {
 }
 
 TEST_CASE("an excerpt holds what overlaps it, whole, by lane") {
-  const Analyzed run(Story());
+  const Analyzed run(ExcerptStory());
   const Excerpt excerpt = Cut(run, 15_us, 70_us);
-  const ExcerptRow* gaps = Row(excerpt, "GPU 0, idle because of");
+  const ExcerptRow* gaps = RowNamed(excerpt, "GPU 0, idle because of");
   REQUIRE(gaps != nullptr);
   CHECK(gaps->kind == ExcerptRow::Kind::kGaps);
   Nanos idle = 0;
   for (const ExcerptEvent& event : gaps->events) idle += event.end - event.start;
   CHECK(idle == 38_us);  // 20 to 58 us: nothing ran
-  const ExcerptRow* stream = Row(excerpt, "GPU 0, stream 7");
+  const ExcerptRow* stream = RowNamed(excerpt, "GPU 0, stream 7");
   REQUIRE(stream != nullptr);
   REQUIRE(stream->events.size() == 2);
   CHECK(stream->events[0].name == "a");
@@ -47,7 +47,7 @@ TEST_CASE("an excerpt holds what overlaps it, whole, by lane") {
   CHECK(stream->events[1].end == 80_us);
   CHECK(stream->events[1].depth == 0);  // behind the other, not beside it
   CHECK(stream->depth == 1);
-  const ExcerptRow* ranges = Row(excerpt, "main: ranges");
+  const ExcerptRow* ranges = RowNamed(excerpt, "main: ranges");
   REQUIRE(ranges != nullptr);
   REQUIRE(ranges->events.size() == 2);
   CHECK(ranges->events[0].name == "step");
@@ -55,7 +55,7 @@ TEST_CASE("an excerpt holds what overlaps it, whole, by lane") {
   CHECK(ranges->events[1].name == "forward");
   CHECK(ranges->events[1].depth == 1);
   CHECK(ranges->depth == 2);
-  const ExcerptRow* calls = Row(excerpt, "main: calls");
+  const ExcerptRow* calls = RowNamed(excerpt, "main: calls");
   REQUIRE(calls != nullptr);
   REQUIRE(calls->events.size() == 3);  // read, the launch of b, the copy; the launch of a is over
   CHECK(calls->events[0].kind == ExcerptKind::kOs);
@@ -64,11 +64,11 @@ TEST_CASE("an excerpt holds what overlaps it, whole, by lane") {
 }
 
 TEST_CASE("launching calls from before the excerpt can be asked for") {
-  const Analyzed run(Story());
+  const Analyzed run(ExcerptStory());
   ExcerptOptions options;
   options.launching_calls = true;
   const Excerpt excerpt = Cut(run, 15_us, 70_us, options);
-  const ExcerptRow* calls = Row(excerpt, "main: calls");
+  const ExcerptRow* calls = RowNamed(excerpt, "main: calls");
   REQUIRE(calls != nullptr);
   REQUIRE(calls->events.size() == 4);
   CHECK(calls->events[0].start == 0);
@@ -83,7 +83,7 @@ TEST_CASE("short neighbors become one event that says how many it stands for") {
   ExcerptOptions options;
   options.merge_below = 7_us;
   const Excerpt excerpt = Cut(run, 0, 500_us, options);
-  const ExcerptRow* stream = Row(excerpt, "GPU 0, stream 7");
+  const ExcerptRow* stream = RowNamed(excerpt, "GPU 0, stream 7");
   REQUIRE(stream != nullptr);
   REQUIRE(stream->events.size() == 1);
   CHECK(stream->events[0].count == 50);
@@ -100,12 +100,12 @@ TEST_CASE("what stands for several copies has their bytes, and is none of them")
   }
   const Analyzed run(story);
   const Excerpt whole = Cut(run, 0, 100_us);
-  REQUIRE(Row(whole, "GPU 0, stream 7") != nullptr);
-  CHECK(Row(whole, "GPU 0, stream 7")->events[0].detail == "pinned to device memory");
+  REQUIRE(RowNamed(whole, "GPU 0, stream 7") != nullptr);
+  CHECK(RowNamed(whole, "GPU 0, stream 7")->events[0].detail == "pinned to device memory");
   ExcerptOptions options;
   options.merge_below = 7_us;
   const Excerpt excerpt = Cut(run, 0, 100_us, options);
-  const ExcerptEvent& all = Row(excerpt, "GPU 0, stream 7")->events.at(0);
+  const ExcerptEvent& all = RowNamed(excerpt, "GPU 0, stream 7")->events.at(0);
   CHECK(all.count == 3);
   CHECK(all.bytes == 303);
   CHECK(all.detail.empty());
@@ -114,7 +114,7 @@ TEST_CASE("what stands for several copies has their bytes, and is none of them")
 }
 
 TEST_CASE("above the limit the shortest events go, and are counted") {
-  const Analyzed run(Story());
+  const Analyzed run(ExcerptStory());
   const std::size_t all = [&] {
     std::size_t count = 0;
     for (const ExcerptRow& row : Cut(run, 0, 100_us).rows) count += row.events.size();
@@ -150,7 +150,7 @@ TEST_CASE("of events of one length the first stay, as many as there is room for"
 }
 
 TEST_CASE("where there is no room for all, threads that launch are shown first") {
-  TraceBuilder story = Story();
+  TraceBuilder story = ExcerptStory();
   for (const char* name : {"pt_data_worker", "other"}) {
     story.Thread(name).OsCall("sem_wait", {0, 100_us});
   }
@@ -158,9 +158,9 @@ TEST_CASE("where there is no room for all, threads that launch are shown first")
   ExcerptOptions options;
   options.thread_rows = 2;
   const Excerpt excerpt = Cut(run, 15_us, 70_us, options);
-  CHECK(Row(excerpt, "main: ranges") != nullptr);
-  CHECK(Row(excerpt, "main: calls") != nullptr);
-  CHECK(Row(excerpt, "other: calls") == nullptr);
+  CHECK(RowNamed(excerpt, "main: ranges") != nullptr);
+  CHECK(RowNamed(excerpt, "main: calls") != nullptr);
+  CHECK(RowNamed(excerpt, "other: calls") == nullptr);
   CHECK(excerpt.left_out == 2);
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("GPU work says what it is: kernels, copies, memsets, graphs, communica
                          .Launch(kAllReduce, {28_us, 29_us}, {40_us, 45_us})
                          .MigrateToGpu(4_KiB, {50_us, 52_us}));
   const Excerpt excerpt = Cut(run, 0, 100_us);
-  const ExcerptRow* stream = Row(excerpt, "GPU 0, stream 7");
+  const ExcerptRow* stream = RowNamed(excerpt, "GPU 0, stream 7");
   REQUIRE(stream != nullptr);
   CHECK(stream->number == 7);
   CHECK(stream->device == 0);
@@ -210,16 +210,16 @@ TEST_CASE("GPU work says what it is: kernels, copies, memsets, graphs, communica
   CHECK(events[3].name == "graph 4");
   CHECK(events[4].kind == ExcerptKind::kCommunication);
   for (std::size_t i = 0; i < events.size(); ++i) CHECK(events[i].op == i);
-  const ExcerptRow* migration = Row(excerpt, "GPU 0, memory migration");
+  const ExcerptRow* migration = RowNamed(excerpt, "GPU 0, memory migration");
   REQUIRE(migration != nullptr);
   CHECK(migration->number == -1);
   CHECK(migration->events[0].bytes == 4096);
 }
 
 TEST_CASE("idle time is one event for each cause, however many pieces it has") {
-  const Analyzed run(Story());
+  const Analyzed run(ExcerptStory());
   const Excerpt excerpt = Cut(run, 15_us, 70_us);
-  const ExcerptRow* gaps = Row(excerpt, "GPU 0, idle because of");
+  const ExcerptRow* gaps = RowNamed(excerpt, "GPU 0, idle because of");
   REQUIRE(gaps != nullptr);
   for (std::size_t i = 1; i < gaps->events.size(); ++i) {
     const bool touch = gaps->events[i - 1].end == gaps->events[i].start;
@@ -230,11 +230,11 @@ TEST_CASE("idle time is one event for each cause, however many pieces it has") {
 }
 
 TEST_CASE("ranges and calls of MPI share rows, in order of time") {
-  TraceBuilder story = Story();
+  TraceBuilder story = ExcerptStory();
   story.Mpi("MPI_Send", {5_us, 8_us}).Mpi("MPI_Recv", {20_us, 30_us});
   const Analyzed run(story);
   const Excerpt excerpt = Cut(run, 0, 100_us);
-  const ExcerptRow* ranges = Row(excerpt, "main: ranges");
+  const ExcerptRow* ranges = RowNamed(excerpt, "main: ranges");
   REQUIRE(ranges != nullptr);
   REQUIRE(ranges->events.size() == 4);
   CHECK(ranges->events[0].name == "step");
@@ -248,8 +248,8 @@ TEST_CASE("ranges and calls of MPI share rows, in order of time") {
   only.Launch("a", {0, 5_us}, {8_us, 20_us}).Mpi("MPI_Send", {10_us, 15_us});
   const Analyzed mpi(only);
   const Excerpt other = Cut(mpi, 0, 100_us);
-  REQUIRE(Row(other, "main: ranges") != nullptr);
-  CHECK(Row(other, "main: ranges")->events.size() == 1);
+  REQUIRE(RowNamed(other, "main: ranges") != nullptr);
+  CHECK(RowNamed(other, "main: ranges")->events.size() == 1);
 }
 
 TEST_CASE("neighbors become one event only when both are short, near and alike") {
@@ -261,7 +261,7 @@ TEST_CASE("neighbors become one event only when both are short, near and alike")
     ExcerptOptions options;
     options.merge_below = 6_us;
     const Excerpt excerpt = Cut(run, 0, 200_us, options);
-    return Row(excerpt, "GPU 0, stream 7")->events.size();
+    return RowNamed(excerpt, "GPU 0, stream 7")->events.size();
   };
   CHECK(events(5_us, 1_us, "a") == 1);
   CHECK(events(6_us, 1_us, "a") == 2);
@@ -270,7 +270,7 @@ TEST_CASE("neighbors become one event only when both are short, near and alike")
 }
 
 TEST_CASE("operators have rows of their own; Python functions when asked for") {
-  Trace trace = Story().Build();
+  Trace trace = ExcerptStory().Build();
   for (auto* table : {&trace.operators, &trace.python_frames}) {
     table->start.push_back(20_us);
     table->end.push_back(30_us);
@@ -284,11 +284,11 @@ TEST_CASE("operators have rows of their own; Python functions when asked for") {
   for (const bool python : {false, true}) {
     options.python = python;
     const Excerpt excerpt = CutExcerpt(analysis.run, analysis.idle, 0, 100_us, options);
-    const ExcerptRow* operators = Row(excerpt, "main: operators");
+    const ExcerptRow* operators = RowNamed(excerpt, "main: operators");
     REQUIRE(operators != nullptr);
     REQUIRE(operators->events.size() == 1);
     CHECK(operators->events[0].kind == ExcerptKind::kOperator);
-    CHECK((Row(excerpt, "main: Python") != nullptr) == python);
+    CHECK((RowNamed(excerpt, "main: Python") != nullptr) == python);
   }
 }
 

@@ -19,7 +19,7 @@ Series Sampled(const std::string& name, std::vector<double> values, Nanos period
 }
 
 // A kernel in [0, 100), a collective in [100, 200), nothing until 280, a kernel until 300.
-TraceBuilder Story() {
+TraceBuilder SampledStory() {
   return TraceBuilder()
       .Kernel("gemm", {0, 100})
       .Kernel(kAllReduce, {100, 200})
@@ -27,7 +27,7 @@ TraceBuilder Story() {
 }
 
 Samples Of(std::vector<Series> gpu, std::vector<Series> nic = {}) {
-  Trace trace = Story().Build();
+  Trace trace = SampledStory().Build();
   trace.gpu_series = std::move(gpu);
   trace.nic_series = std::move(nic);
   AnalysisOptions options;

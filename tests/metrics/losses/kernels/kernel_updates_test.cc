@@ -10,7 +10,7 @@ namespace {
 // Steps of eight products, each with `light` elementwise kernels behind it, and an update of `row`
 // small elementwise kernels, launched slower than they run. Then, with an empty queue, launches
 // that run as fast as they come.
-TraceBuilder Training(int row, int light) {
+TraceBuilder UpdatedRows(int row, int light) {
   TraceBuilder story;
   Nanos host = 0;
   Nanos gpu = 0;
@@ -31,7 +31,7 @@ TraceBuilder Training(int row, int light) {
 }
 
 TEST_CASE("a long row of small elementwise kernels is an update, also where nothing names it") {
-  const Analyzed run(Training(200, 3));
+  const Analyzed run(UpdatedRows(200, 3));
   CHECK(run->kernels.optimizer.count == 12 * 203);
   CHECK(run->kernels.optimizer.lost->Total() >= 12 * 199 * 10_us);
 }
@@ -54,7 +54,7 @@ TEST_CASE("kernels of an update have as many grids as the model has sizes") {
 }
 
 TEST_CASE("elementwise kernels of layers are no update") {
-  CHECK(Analyzed(Training(40, 8))->kernels.optimizer.count == 0);
+  CHECK(Analyzed(UpdatedRows(40, 8))->kernels.optimizer.count == 0);
 }
 
 // Twelve steps of a product of 1 ms and a row of kernels of 5 us each.
@@ -164,7 +164,7 @@ TEST_CASE("kernels of an update are small by the data that they move") {
 // An update of 200 kernels takes the host 2 ms and the GPU a fifth of that; the layers behind it
 // run faster than they are launched, so that the GPU waits for each.
 TEST_CASE("what the GPU waits for launches after an update is counted until the host is ahead") {
-  const Analyzed run(Training(200, 3));
+  const Analyzed run(UpdatedRows(200, 3));
   const Loss& loss = run->kernels.optimizer;
   const Nanos in_layers = run->times[0].idle.Total() - 12 * 199 * 8_us;
   REQUIRE(in_layers > 0);
