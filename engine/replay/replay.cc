@@ -294,7 +294,8 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
     begin = graph_.from_;
   } else if (op.previous != kNone) {
     // What held it, when nothing visible did, holds it still.
-    begin = chain_end_[op.previous] + std::max<Nanos>(0, since_end_of(op.previous));
+    const Nanos held = since_end_of(op.previous) - (changes_.freed[i] != 0 ? op.function : 0);
+    begin = chain_end_[op.previous] + std::max<Nanos>(0, held);
   } else if (op.within != kNone) {
     begin = std::min(op_start_[op.within] + op.start - graph_.ops_[op.within].start,
                      op_end_[op.within]);

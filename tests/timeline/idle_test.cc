@@ -100,6 +100,22 @@ TEST_CASE("a stream whose work is queued behind a function on the host waits for
   CHECK(Analyzed(WithFunction(false)).Idle(IdleCause::kUnknown) == 790_us);
 }
 
+TEST_CASE("functions between work that was queued before the window hold it back as well") {
+  TraceBuilder story;
+  story.OnStream(7).Launch("filter", {0, 5_us}, {10_us, 1'000_us});
+  for (Nanos i = 0; i < 40; ++i) {
+    const Nanos call = (i + 1) * 10_us;
+    const Nanos at = (i + 1) * 2'000_us;
+    story.Call("cudaLaunchHostFunc", {call, call + 2_us});
+    story.Launch("filter", {call + 3_us, call + 6_us}, {at, at + 1'000_us});
+  }
+  const Trace trace = story.Build();
+  AnalysisOptions options;
+  options.window = {WindowRequest::Mode::kGiven, 20e-3, 60e-3};
+  const Analysis run(trace, ShippedKnowledge(), options);
+  CHECK(run.replay().Gain(*run.syncs.host_function.remedy) > 15'000_us);
+}
+
 TEST_CASE(
     "a wait that outlasts the GPU's work by far is for the function queued behind that work") {
   const auto story = [](bool queued, Nanos until) {
