@@ -129,6 +129,9 @@ void DeclareIdle(Catalog* catalog) {
         IdleCause::kHostCompute);
   cause("idle.peer_wait", "Idle while launched work waited for another device.",
         IdleCause::kPeerWait);
+  cause("idle.host_function",
+        "Idle while a stream waited for a function that it runs on the host (cudaLaunchHostFunc).",
+        IdleCause::kHostFunction);
   cause("idle.profiler_overhead", "Idle while the profiler itself worked.",
         IdleCause::kProfilerOverhead);
   cause("idle.no_work_queued", "Idle with no thread about to launch anything.",

@@ -3,6 +3,29 @@
 
 namespace advise::facts {
 
+namespace {
+
+// Streams that wait, rather than the host.
+void DeclareStreamWaits(Catalog* catalog) {
+  auto& syncs = catalog->Of(&Analysis::syncs);
+  syncs.AddLoss("sync.host_function", kOfGaps,
+                {"functions that a stream runs on the host while its GPU is idle",
+                 "Idle time in which a stream waits for a function that it runs on the host.",
+                 "Streams run no functions on the host."},
+                &Syncs::host_function);
+  syncs.AddLoss(
+      "sync.event_chain", kOfGaps,
+      {"waits of one stream for another after which the streams never overlap",
+       "Work of the shorter streams of an event chain that could overlap with the longest "
+       "one.",
+       "Streams that take turns overlap."},
+      &Syncs::event_chain);
+  syncs.Add("sync.event_chain.streams", "count", "Streams that take turns by events.",
+            &Syncs::chain_streams);
+}
+
+}  // namespace
+
 void DeclareSyncFacts(Catalog* catalog) {
   auto& syncs = catalog->Of(&Analysis::syncs);
   syncs.Add("sync.count", "count",
@@ -87,19 +110,11 @@ void DeclareSyncFacts(Catalog* catalog) {
                  "Idle and exposed time that memset calls cause by blocking the host.",
                  "Memset calls do not block the host."},
                 &Syncs::memset);
-  syncs.AddLoss(
-      "sync.event_chain", kOfGaps,
-      {"waits of one stream for another after which the streams never overlap",
-       "Work of the shorter streams of an event chain that could overlap with the longest "
-       "one.",
-       "Streams that take turns overlap."},
-      &Syncs::event_chain);
-  syncs.Add("sync.event_chain.streams", "count", "Streams that take turns by events.",
-            &Syncs::chain_streams);
   syncs.Add("sync.busy_wait.time", "ns",
             "Time that launching threads spend in synchronizing calls while their device does not "
             "compute.",
             &Syncs::busy_wait_ns);
+  DeclareStreamWaits(catalog);
 }
 
 }  // namespace advise::facts

@@ -107,6 +107,8 @@ OperatorFormula ReadMemory(TomlReader& reader, const TomlNode& entry) {
                                      {"lookup", Flow::kLookup},
                                      {"gather", Flow::kGather},
                                      {"scatter", Flow::kScatter},
+                                     {"put", Flow::kPut},
+                                     {"bag", Flow::kBag},
                                      {"table_grad", Flow::kTableGrad},
                                      {"pool", Flow::kPool},
                                      {"pool_grad", Flow::kPoolGrad},

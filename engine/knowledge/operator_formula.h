@@ -63,6 +63,8 @@ struct MemoryFormula {
     kLookup,     // rows of the table at 0, for each index at `at`
     kGather,     // as many as there are indices at `at`
     kScatter,    // rows at `at` are read, and added to what is there
+    kPut,        // writes the values at `at` to places of the first
+    kBag,        // sums rows of a table, by the indices at `at`; bags begin at the offsets behind
     kTableGrad,  // gradient of a table: reads rows, writes all of the table; its rows at `at`
     kPool,
     kPoolGrad,

@@ -283,6 +283,11 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
         std::string(loop ? "single steps could not be told apart" : "no steps were found") +
             ": the whole capture was analyzed, including start-up");
   }
+  if (analysis.run.steps.recordings > 1)
+    add(Care::kOther,
+        fmt::format("the profiler recorded {} stretches of the run and paused between "
+                    "them: only the longest was analyzed",
+                    analysis.run.steps.recordings));
   for (const Trace::ProfilerMessage& message : trace.profiler_messages) {
     if (message.level == Level::kError)
       add(Care::kProfilerMessage, "the profiler said: " + SafeText(message.text));

@@ -28,7 +28,7 @@ struct Remedy {
   // Of these, the ones that do so only once their call returns at once: copies that the driver
   // stages.
   std::vector<std::uint32_t> detached_if_unblocked;
-  // Ops that no longer wait for other streams, only for their own.
+  // Ops that no longer wait for other streams, nor for what their own runs on the host before them.
   std::vector<std::uint32_t> freed_ops;
   // Work that a host thread no longer does (it is done elsewhere, or not at all).
   struct HostCut {

@@ -159,6 +159,10 @@ void Replay::Pass::StartCall(std::uint32_t i) {
   if (call.arrival != kNone && changes_.vanished[i] == 0)
     begin = AfterBatch(call, since, ready, begin);
   if (call.locks > 0 && changes_.vanished[i] == 0) begin = AfterLocks(call, since, ready);
+  // The tick comes when it comes, unless the fix is that nobody waits for it.
+  const Interval& sleep = call.until_tick;
+  if (sleep.Length() > 0 && changes_.CutWithin(call.thread, sleep.start, sleep.end) == 0)
+    begin = std::max(begin, sleep.end + std::max<Nanos>(0, code - (sleep.end - since)));
   if (released && call.previous != kNone) begin = std::max(begin, call_end_[call.previous]);
   call_start_[i] = begin;
 }
@@ -250,7 +254,9 @@ void Replay::Pass::EndCall(std::uint32_t i) {
   Nanos done = call_start_[i] + std::max<Nanos>(own, 0);
   if (call.awaited_op != kNone && changes_.unblocked[i] == 0 && changes_.vanished[i] == 0) {
     const GpuOp& awaited = graph_.ops_[call.awaited_op];
-    const Nanos tail = std::clamp<Nanos>(call.end - awaited.end, 0, call.own);
+    const Nanos tail =
+        std::max<Nanos>(0, std::clamp<Nanos>(call.end - awaited.end, 0, call.own) -
+                               changes_.CutWithin(call.thread, awaited.end, call.end));
     const std::uint32_t op = Awaited(call);
     if (op != kNone) done = std::max(done, DoneAt(op) + tail);
   }
@@ -288,7 +294,8 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
     begin = graph_.from_;
   } else if (op.previous != kNone) {
     // What held it, when nothing visible did, holds it still.
-    begin = chain_end_[op.previous] + std::max<Nanos>(0, since_end_of(op.previous));
+    const Nanos held = since_end_of(op.previous) - (changes_.freed[i] != 0 ? op.function : 0);
+    begin = chain_end_[op.previous] + std::max<Nanos>(0, held);
   } else if (op.within != kNone) {
     begin = std::min(op_start_[op.within] + op.start - graph_.ops_[op.within].start,
                      op_end_[op.within]);
@@ -296,7 +303,8 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
   // What becomes a part of the kernel before it has no start of its own.
   const bool joined =
       op.call != kNone && changes_.vanished[op.call] != 0 && changes_.factor[i] < 1.0F;
-  const Nanos spacing = joined ? std::min<Nanos>(op.spacing, 0) : op.spacing;
+  const Nanos spacing = (joined ? std::min<Nanos>(op.spacing, 0) : op.spacing) +
+                        (changes_.freed[i] != 0 ? 0 : op.function);
   if (op.previous != kNone) begin = std::max(begin, chain_end_[op.previous] + spacing);
   // Beside a kernel that fills the GPU it would win nothing.
   if (changes_.freed[i] != 0) {

@@ -52,6 +52,9 @@ class Replay {
     return static_cast<Nanos>(static_cast<double>(baseline_ns_) * scale_);
   }
 
+  // A timer begins each iteration: work that is done sooner makes none shorter.
+  bool IsPaced() const { return by_timer_; }
+
   // By how much the window gets shorter. Never negative. Of a long run the first steps are replayed
   // and stand for all.
   Nanos Gain(const Remedy& remedy, std::string* next_bound = nullptr) const;
@@ -81,6 +84,7 @@ class Replay {
     bool only_waits;         // it launches nothing: who need not wait need not call it
     bool long_pause;         // the code before it is more than what launching it takes
     bool blocked;            // before it, the thread was blocked in the OS most of the time
+    Interval until_tick;     // before it, the thread slept until a timer's tick; empty: it did not
     Nanos code_before_wait;  // what it did before it waited in the OS for that batch
   };
   // When a thread gave a lock back, while it was at work without a rest.
@@ -113,7 +117,8 @@ class Replay {
     bool behind_lost;             // behind work of its stream that the profiler lost
     bool to_device, from_device;  // the ways of the link on which it goes beside kernels
     Nanos latency;                // from the start of the call
-    Nanos spacing;  // from the end of the previous op of its stream, when it was queued behind it
+    Nanos spacing;   // from the end of the previous op of its stream, when it was queued behind it
+    Nanos function;  // and what its stream ran on the host meanwhile
   };
   enum class Event : std::uint8_t { kGroupEnd, kCallEnd, kCallStart, kOpStart };
   struct Node {
@@ -144,7 +149,7 @@ class Replay {
   void FindRests(const Run& run);
   void AwaitLocks(const Run& run);
   Nanos UsualLatency() const;
-  void LinkOps();
+  void LinkOps(const Run& run);
   void GroupCollectives(const Run& run);
   void Order();
   void PaceArrivals(const Run& run);
@@ -180,7 +185,8 @@ class Replay {
   Nanos baseline_ns_ = 0;
   std::vector<std::size_t> queue_depth_;  // per stream: launches that may be outstanding
   double busy_share_, input_share_;       // what names the next bound
-  double scale_ = 1;                      // the window over the part of it that is replayed
+  bool by_timer_ = false;
+  double scale_ = 1;  // the window over the part of it that is replayed
 };
 
 }  // namespace advise

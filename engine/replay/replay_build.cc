@@ -9,6 +9,7 @@
 #include "engine/replay/replay.h"
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/collective_match.h"
+#include "engine/timeline/host_functions.h"
 #include "engine/timeline/room.h"
 
 namespace advise {
@@ -35,7 +36,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   PaceArrivals(run);
   FindRests(run);
   AwaitLocks(run);
-  LinkOps();
+  LinkOps(run);
   GroupCollectives(run);
   Order();
   CountLaunches();
@@ -158,8 +159,9 @@ Nanos Replay::UsualLatency() const {
   return latencies.empty() ? latency_ns_ : Median(std::move(latencies));
 }
 
-void Replay::LinkOps() {
+void Replay::LinkOps(const Run& run) {
   usual_latency_ns_ = UsualLatency();
+  const HostFunctions functions(run);
   // By end, for each device and (last) for all.
   std::vector<std::vector<std::uint32_t>> by_end(device_count_ + 1);
   for (std::uint32_t i = 0; i < ops_.size(); ++i) {
@@ -198,9 +200,12 @@ void Replay::LinkOps() {
         !queued || behind < 0
             ? std::min<Nanos>(0, behind)
             : std::min({behind, std::max<Nanos>(0, since_launch - usual_latency_ns_), latency_ns_});
+    // What its stream ran on the host before it, no op shows.
+    const bool by_function = queued && behind > latency_ns_ && functions.Precedes(op.row);
+    if (by_function) op.function = behind - op.spacing;
     // What the profiler lost may have run until this op began.
     if (op.behind_lost) op.spacing = std::max<Nanos>(0, behind);
-    const bool stream_explains = queued && behind <= latency_ns_;
+    const bool stream_explains = queued && (behind <= latency_ns_ || by_function);
     // A launch that waits for its own kernel returns late: that tells nothing of when it was made.
     const bool waits = op.call != kNone && calls_[op.call].awaited_op == i;
     if (op.call != kNone && last_node[op.call] != kNone) {

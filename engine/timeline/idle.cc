@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/timeline/host_functions.h"
+
 namespace advise {
 
 namespace {
@@ -15,6 +17,7 @@ class Explainer {
         times_(times),
         blocks_(blocks),
         hosts_(run, hand_overs),
+        functions_(run),
         latency_ns_(run.knowledge.Time("idle.launch_latency")),
         longest_latency_ns_(run.knowledge.Time("idle.longest_latency")) {
     idle_.by_device.resize(times.size());
@@ -94,6 +97,7 @@ class Explainer {
       gap.end = interval.end;
       gap.device = static_cast<std::uint16_t>(d);
       gap.op = next < device_ops.size() ? device_ops[next] : kNone;
+      previous_ = previous;
       const std::uint32_t call = CallOf(run_.trace, gap);
       const std::uint32_t from = call != kNone       ? call
                                  : previous == kNone ? kNone
@@ -196,8 +200,14 @@ class Explainer {
     const Nanos seen = std::clamp(hosts_.ActivityOf(gap.thread).FirstEvent(), start, end);
     Add(gap, seen, IdleCause::kNoWorkQueued);
     if (seen == end) return;
-    for (const HostCauses::Piece& piece : hosts_.Explain(gap.thread, seen, end))
-      Add(gap, piece.end, piece.cause, piece.activity, piece.phase, piece.thread);
+    for (const HostCauses::Piece& piece : hosts_.Explain(gap.thread, seen, end)) {
+      // Who waits for a GPU that has nothing to do waits for what its stream runs on the host.
+      const bool for_function = piece.activity == Activity::kSync &&
+                                piece.end - told_ > longest_latency_ns_ && previous_ != kNone &&
+                                functions_.Follows(previous_, told_);
+      Add(gap, piece.end, for_function ? IdleCause::kHostFunction : piece.cause, piece.activity,
+          piece.phase, piece.thread);
+    }
   }
 
   // From the start of the launching call to the start of its op: the call itself and the latency,
@@ -206,7 +216,8 @@ class Explainer {
   void Launch(const Gap& gap, Nanos start, Nanos end) {
     if (end <= start) return;
     const Nanos returned = run_.trace.calls.end[CallOf(run_.trace, gap)];
-    const bool waits = end - returned > longest_latency_ns_;
+    const bool waits =
+        end - returned > (functions_.Precedes(gap.op) ? latency_ns_ : longest_latency_ns_);
     if (waits) end = std::max(start, returned + latency_ns_);
     // Older captures do not record lazy loading: it hides in the first launch of a kernel.
     const Nanos loaded = hosts_.loading().InLaunchOf(gap.op)
@@ -221,7 +232,7 @@ class Explainer {
       Add(gap, piece.end, inside_call ? cause : IdleCause::kLaunch,
           inside_call ? piece.activity : Activity::kLaunch, piece.phase);
     }
-    if (waits) Add(gap, gap.end, PeerReleased(gap) ? IdleCause::kPeerWait : IdleCause::kUnknown);
+    if (waits) Add(gap, gap.end, WhatHeld(gap));
   }
 
   // The host was in time: the op itself waited for something.
@@ -233,7 +244,13 @@ class Explainer {
     const Nanos latency_end = std::min(gap.end, std::max(launched, gap.start) + latency_ns_);
     Add(gap, latency_end, IdleCause::kLaunch, Activity::kLaunch);
     if (latency_end >= gap.end) return;
-    Add(gap, gap.end, PeerReleased(gap) ? IdleCause::kPeerWait : IdleCause::kUnknown);
+    Add(gap, gap.end, WhatHeld(gap));
+  }
+
+  // What an op waits for that was launched in time.
+  IdleCause WhatHeld(const Gap& gap) {
+    if (PeerReleased(gap)) return IdleCause::kPeerWait;
+    return functions_.Precedes(gap.op) ? IdleCause::kHostFunction : IdleCause::kUnknown;
   }
 
   // Did an op on another device end just before this one began?
@@ -263,11 +280,13 @@ class Explainer {
   const std::vector<DeviceTime>& times_;
   const std::vector<std::uint32_t>& blocks_;
   HostCauses hosts_;
+  HostFunctions functions_;
   Nanos latency_ns_;
   Nanos longest_latency_ns_;
   std::map<std::uint32_t, std::vector<Nanos>> ends_;
   Idle idle_;
-  Nanos told_ = 0;  // up to where the gap at hand is explained
+  std::uint32_t previous_ = kNone;  // the last op to begin before the gap at hand
+  Nanos told_ = 0;                  // up to where the gap at hand is explained
 };
 
 }  // namespace

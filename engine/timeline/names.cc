@@ -35,6 +35,7 @@ CallClass CallClassOf(const std::string& name) {
       {"graph_build", CallClass::kOther},
       {"event_record", CallClass::kEventRecord},
       {"stream_wait_event", CallClass::kStreamWaitEvent},
+      {"host_function", CallClass::kHostFunction},
       {"context", CallClass::kContext},
   };
   const auto found = kClasses.find(name);

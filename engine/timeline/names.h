@@ -33,6 +33,7 @@ enum class CallClass : std::uint8_t {
   kJit,
   kEventRecord,
   kStreamWaitEvent,
+  kHostFunction,  // its stream waits for a function that runs on the host
   kContext,
 };
 

@@ -47,6 +47,15 @@ bool AreAlike(const std::vector<std::size_t>& counts) {
              counts.size();
 }
 
+// "ProfilerStep#12" counts on while the profiler pauses; -1 for a name without a number at its end.
+std::int64_t CountOfStep(const std::string& name) {
+  const std::size_t before = name.find_last_not_of("0123456789");
+  const std::size_t first = before == std::string::npos ? 0 : before + 1;
+  constexpr std::size_t kMostDigits = 18;
+  if (first == name.size() || name.size() - first > kMostDigits) return -1;
+  return std::stoll(name.substr(first));
+}
+
 // Ranges of one family on one thread.
 struct RangeFamily {
   std::uint32_t thread = kNone;
@@ -193,6 +202,35 @@ std::vector<Step> InTurn(const RangeTable& ranges, const std::vector<std::uint32
   return host;
 }
 
+// A schedule that repeats records a few steps again and again. Between two such recordings the
+// count of the annotations leaves numbers out, and no call launches anything: the program went on,
+// unseen. The rows of the longest recording, of the first of several.
+std::vector<std::uint32_t> LongestRecording(const Run& run, const Computing& computing,
+                                            const RangeFamily& family, std::size_t* recordings) {
+  const RangeTable& ranges = run.trace.ranges;
+  std::vector<std::uint32_t> longest;
+  std::vector<std::uint32_t> rows;
+  *recordings = 0;
+  const auto close = [&] {
+    ++*recordings;
+    if (rows.size() > longest.size()) longest = rows;
+    rows.clear();
+  };
+  for (const std::uint32_t row : family.rows) {
+    if (!rows.empty()) {
+      const std::uint32_t last = rows.back();
+      const std::int64_t count = CountOfStep(run.trace.strings[ranges.name[row]]);
+      const std::int64_t before = CountOfStep(run.trace.strings[ranges.name[last]]);
+      if (before >= 0 && count > before + 1 &&
+          computing.Of(family.thread, ranges.end[last], ranges.start[row]).calls == 0)
+        close();
+    }
+    rows.push_back(row);
+  }
+  close();
+  return longest;
+}
+
 }  // namespace
 
 Steps StepsFromRanges(const Run& run) {
@@ -205,7 +243,11 @@ Steps StepsFromRanges(const Run& run) {
   double best_score = 0;
   OnDevice best_made;
   for (const auto& [key, candidate] : families) {
-    std::vector<Step> host = InTurn(run.trace.ranges, candidate.rows);
+    std::size_t recordings = 1;
+    std::vector<Step> host =
+        InTurn(run.trace.ranges, candidate.annotated
+                                     ? LongestRecording(run, computing, candidate, &recordings)
+                                     : candidate.rows);
     const std::size_t named = host.size();
     OnDevice made = AsRun(computing, candidate.thread, std::move(host), min_count);
     // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
@@ -218,6 +260,7 @@ Steps StepsFromRanges(const Run& run) {
     best.thread = candidate.thread;
     best.handed_over = made.by_others && !AreAlike(made.calls);
     best.named = named;
+    best.recordings = recordings;
     best_made = std::move(made);
   }
   return Finish(run, std::move(best_made), std::move(best));

@@ -17,11 +17,12 @@ enum class IdleCause : std::uint8_t {
   kLaunch,
   kHostCompute,
   kPeerWait,
+  kHostFunction,
   kProfilerOverhead,
   kNoWorkQueued,
   kUnknown,
 };
-inline constexpr std::size_t kIdleCauseCount = 12;
+inline constexpr std::size_t kIdleCauseCount = 13;
 
 struct IdleCauseWords {
   const char* name;   // in facts: "data_loading"

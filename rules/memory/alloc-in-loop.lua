@@ -14,7 +14,8 @@ return {
 
   loss           = "memory.alloc",
   evidence       = { "count", "per_step", "time", "late_share", call = "name" },
-  optional       = { "environment.allocator", "window.supports_verdict", "memory.alloc.recycled" },
+  optional       = { "environment.allocator", "window.supports_verdict", "memory.alloc.recycled",
+                     "steps.count" },
   thresholds     = { "min_share", "min_per_step", "min_late_share", "min_count_of_pass" },
 
   symptom = "The program allocates or frees memory {often:text}, mostly in {call:text}. Around these calls, the GPU computes nothing for {share:pct} of the time.",
@@ -62,7 +63,11 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
     local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
     e.reason = reason
     -- Iterations that were inferred may be parts of the program's own.
-    e.often = e.per_step < 1 and in_words(e.count, "count") .. " times in the loop" or in_words(e.per_step, "num") .. " times " .. (e.per or "per step")
+    if not f.steps.count then
+      e.often = in_words(e.count, "count") .. " times in the window"
+    else
+      e.often = e.per_step < 1 and in_words(e.count, "count") .. " times in the loop" or in_words(e.per_step, "num") .. " times per step"
+    end
     return e
   end,
 
@@ -78,9 +83,17 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
       saving = { claims = 1e8, confidence = 0.85 } },
     { name = "once in two of the iterations that were inferred",
       edges = { ["memory.alloc.per_step"] = 0.1 },
-      facts = { window = { device_time = 1e9 },
+      facts = { window = { device_time = 1e9 }, steps = { count = 240 },
                 memory = { alloc = { count = 120, per_step = 0.5, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },
       expect = { share = 0.1, often = "120 times in the loop" } },
+    { name = "of steps that are known, it is told how often each allocates",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 },
+                memory = { alloc = { count = 320, per_step = 16, time = 1.2e8, late_share = 0.5, name = "cudaFree", lost = 1e8, remedy = true } } },
+      expect = { share = 0.1, often = "16 times per step" } },
+    { name = "200 processes that allocate once each are no loop of 200 allocations",
+      facts = { window = { device_time = 1e9 },
+                memory = { alloc = { count = 200, per_step = 200, time = 1.2e8, late_share = 0.5, name = "cudaMalloc", lost = 1e8, remedy = true } } },
+      expect = { share = 0.1, often = "200 times in the window" } },
     { name = "a script without a loop frees and allocates between its kernels",
       edges = { ["memory.alloc.count"] = 50 },
       facts = { window = { device_time = 1e9, supports_verdict = false },

@@ -20,7 +20,7 @@ return {
   not_applicable = "the host waits for no tiny copies",
   evidence       = { "count", "per_step", "operator", "source", bytes = "median_bytes" },
   needs          = { "sync.item.direction" },
-  optional       = { "sync.item.most_bytes", "sync.item.code", "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "window.supports_verdict", "run.kind",
+  optional       = { "sync.item.most_bytes", "sync.item.code", "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "run.unit", "window.supports_verdict", "run.kind",
                      "startup.time" },
   thresholds     = { "min_share", "min_per_step", "per_token", "min_count_of_pass", "max_start_up", "much_code" },
 
@@ -86,11 +86,12 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     local direction = f.sync.item.direction
     e.way = "from or to the GPU"
     if direction == "device to host" then e.way = "from the GPU" end
+    -- The one result of a request is what was asked for.
     -- The next token starts from the last one, and the host must know it to stop. An engine reads it for all its requests.
     local most = f.sync.item.most_bytes or e.bytes
     e.size = (most == e.bytes and "" or "up to ") .. in_words(most, "bytes")
     local once = direction == "device to host" and at_most(e.per_step, t.per_token)
-    if once and engines[f.run.framework or ""] then return nil end
+    if once and (engines[f.run.framework or ""] or f.run.unit == "request") then return nil end
     local token = once and f.run.decode
     if direction == "host to device" then e.way = "to the GPU" end
     e.ways = {}
@@ -127,6 +128,11 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
       edges = { ["sync.item.per_step"] = 1.5 },
       facts = { window = { device_time = 1e9 }, run = { decode = true, framework = "vLLM" },
                 sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 1.2e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the result of each request",
+      edges = { ["sync.item.per_step"] = 1.5 },
+      facts = { window = { device_time = 1e9 }, run = { unit = "request" },
+                sync = { item = { count = 200, per_step = 1, median_bytes = 4000, direction = "device to host", lost = 2e7, remedy = true } } },
       expect = "silent" },
     { name = "near miss: an engine whose kernels do not say that they decode",
       facts = { window = { device_time = 1e9 }, run = { framework = "vLLM" },

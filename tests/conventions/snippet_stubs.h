@@ -86,6 +86,8 @@ cudaError_t cudaMemPrefetchAsync(const void* data, std::size_t count, int device
 cudaError_t cudaMemAdvise(const void* data, std::size_t count, cudaMemoryAdvise advice, int device);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+using cudaHostFn_t = void (*)(void*);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
@@ -200,8 +202,11 @@ struct Callable {
 extern const Callable kernel, interior, boundary, independent, dependent, pack, pack_all, unpack,
     copy_pieces, process, train_step, advance;
 
-extern cudaStream_t stream, copy_stream, comm_stream, compute_stream, producer, consumer, up, down;
+extern cudaStream_t stream, second, copy_stream, comm_stream, compute_stream, producer, consumer,
+    up, down;
 extern cudaEvent_t event, ready, reduced, copied, produced;
+void consume(void* frame);
+extern void* frame;
 extern cudaGraph_t graph;
 extern cudaGraphExec_t executable;
 extern cudaGraphExecUpdateResultInfo result;

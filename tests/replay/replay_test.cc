@@ -37,6 +37,30 @@ TraceBuilder Drained() {
   return story;
 }
 
+TEST_CASE("a timer begins the next iteration when it is time, however soon the GPU is done") {
+  const auto gain = [](bool timer) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 40; ++i) {
+      const Nanos work = 3_ms + (i * 7 % 11) * 100'000;
+      story.Launch("render", {at, at + 5_us}, {at + 10_us, at + work});
+      story.Sync({at + 6_us, at + work + 10_us});
+      const Nanos next = timer ? (i + 1) * 10_ms : at + work + 5_ms;
+      story.OsCall("nanosleep", {at + work + 20_us, next});
+      at = next + 10_us;
+      if (timer) at = next + (i % 3) * 3'000;
+    }
+    const Analyzed run(story);
+    CHECK(run->replay().IsPaced() == timer);
+    Remedy faster;
+    for (std::uint32_t op = 0; op < run->run.trace.ops.size(); ++op)
+      faster.scaled_ops.emplace_back(op, 0.5F);
+    return run->replay().Gain(faster);
+  };
+  CHECK(gain(true) < 3_ms);  // of the last frame
+  CHECK(gain(false) > 60_ms);
+}
+
 TEST_CASE("without a fix the replay gives the recorded window") {
   for (const TraceBuilder& story : {GpuBound(), HostBound(), Drained(), GapStory()}) {
     const Analyzed run(story);

@@ -82,6 +82,58 @@ TEST_CASE("waiting in a synchronize after the GPU has finished is host sync") {
   CHECK(run.Causes() == Told({{"host_sync", 50_us}, {"launch", 10_us}, {"host_compute", 50_us}}));
 }
 
+// Two kernels that were launched together, and a function on the host between them.
+TraceBuilder WithFunction(bool queued, const char* between = "cudaLaunchHostFunc") {
+  TraceBuilder story;
+  story.OnStream(7).Launch("filter", {0, 5_us}, {10_us, 100_us});
+  if (queued) story.Call(between, {10_us, 15_us});
+  story.Launch("compose", {20_us, 25_us}, {900_us, 950_us});
+  return story;
+}
+
+TEST_CASE("a stream whose work is queued behind a function on the host waits for that function") {
+  const Analyzed run(WithFunction(true));
+  CHECK(run.Causes() == Told({{"launch", 10_us}, {"host_function", 790_us}}));
+  // Without the function, the kernel follows the one before it.
+  CHECK(run->replay().Gain(*run->syncs.host_function.remedy) > 750_us);
+  CHECK(Analyzed(WithFunction(true, "cudaEventRecord")).Idle(IdleCause::kHostFunction) == 0);
+  CHECK(Analyzed(WithFunction(false)).Idle(IdleCause::kUnknown) == 790_us);
+}
+
+TEST_CASE("functions between work that was queued before the window hold it back as well") {
+  TraceBuilder story;
+  story.OnStream(7).Launch("filter", {0, 5_us}, {10_us, 1'000_us});
+  for (Nanos i = 0; i < 40; ++i) {
+    const Nanos call = (i + 1) * 10_us;
+    const Nanos at = (i + 1) * 2'000_us;
+    story.Call("cudaLaunchHostFunc", {call, call + 2_us});
+    story.Launch("filter", {call + 3_us, call + 6_us}, {at, at + 1'000_us});
+  }
+  const Trace trace = story.Build();
+  AnalysisOptions options;
+  options.window = {WindowRequest::Mode::kGiven, 20e-3, 60e-3};
+  const Analysis run(trace, ShippedKnowledge(), options);
+  CHECK(run.replay().Gain(*run.syncs.host_function.remedy) > 15'000_us);
+}
+
+TEST_CASE(
+    "a wait that outlasts the GPU's work by far is for the function queued behind that work") {
+  const auto story = [](bool queued, Nanos until) {
+    TraceBuilder made;
+    made.OnStream(7).Launch("filter", {0, 5_us}, {10_us, 100_us});
+    if (queued) made.Call("cudaLaunchHostFunc", {10_us, 15_us});
+    made.Sync({20_us, until})
+        .Launch("filter", {until + 5_us, until + 9_us}, {until + 12_us, until + 100_us});
+    return made;
+  };
+  const Analyzed run(story(true, 3'000_us));
+  CHECK(run.Idle(IdleCause::kHostFunction) == 2'900_us);
+  CHECK(run.Idle(IdleCause::kHostSync) == 0);
+  CHECK(run->replay().Gain(*run->syncs.host_function.remedy) > 2'800_us);
+  CHECK(Analyzed(story(false, 3'000_us)).Idle(IdleCause::kHostFunction) == 0);
+  CHECK(Analyzed(story(true, 130_us)).Idle(IdleCause::kHostFunction) == 0);  // it has returned
+}
+
 TEST_CASE("a synchronize that ends with its kernel leaves no time to host sync") {
   const Analyzed run(GapStory().Sync({20_us, 100_us}));
   CHECK(run.Idle(IdleCause::kHostSync) == 0);

@@ -103,6 +103,27 @@ TEST_CASE("annotations of the framework are taken before other ranges") {
   CheckMillisecondSteps(run->run.steps, 8);
 }
 
+TEST_CASE("a profiler that pauses leaves no slow step: the longest recording is judged") {
+  const auto story = [](int left_out) {
+    TraceBuilder made;
+    for (int i = 0; i < 12; ++i) {
+      const int paused = i >= 9 ? 2 : i >= 5 ? 1 : 0;
+      const Nanos at = i * 1_ms + paused * 9'000_us;
+      made.Range(Numbered("ProfilerStep#", i + paused * left_out), {at, at + 1_ms});
+      AddLayeredStep(&made, at, 50_us);
+    }
+    return made;
+  };
+  const Analyzed run(story(9), kAuto);
+  CHECK(run->run.steps.recordings == 3);
+  CheckMillisecondSteps(run->run.steps, 5);
+  CHECK(run->run.window.Length() == 5_ms);
+  // Steps that count on are one recording, whatever kept the program.
+  const Analyzed kept(story(0), kAuto);
+  CHECK(kept->run.steps.recordings == 1);
+  CHECK(kept->run.steps.all.size() == 12);
+}
+
 TEST_CASE("of nested ranges the outer ones are the steps") {
   TraceBuilder story = RangedLoop(8, [](int i) { return Numbered("step ", i); });
   Repeat(16, 500_us, [&](int i, Nanos at) {

@@ -32,6 +32,8 @@ WorkKind KindOf(Flow flow) {
     case Flow::kLookup:
     case Flow::kGather:
     case Flow::kScatter:
+    case Flow::kPut:
+    case Flow::kBag:
     case Flow::kTableGrad:
       return WorkKind::kIndex;
     case Flow::kPoolAll:
@@ -158,6 +160,31 @@ std::optional<ShapeWork> Lookup(const Call& call, const MemoryFormula& formula) 
   constexpr double kIndexBytes = 8;
   auto work = Made(call, WorkKind::kIndex, 0, elements,
                    elements * 2 * ElementBytes(call.Type(0)) + looked_up * kIndexBytes);
+  if (work) work->shape = fmt::format("{:.0f} rows of {}", looked_up, work->shape);
+  return work;
+}
+
+// Values that are repeated for more places than there are of them, and those that are added up,
+// which takes a sort of the places, tell no bytes.
+std::optional<ShapeWork> Put(const Call& call, const MemoryFormula& formula) {
+  const Sizes& values = call.Tensor(formula.at).sizes;
+  const std::string_view adds = call.Value(formula.at + 1);
+  const bool repeats = std::find(values.begin(), values.end(), 1) != values.end();
+  if (values.empty() || repeats || adds != "False") return {};
+  return Made(call, WorkKind::kIndex, formula.at, Product(values), 2 * call.Bytes(formula.at));
+}
+
+// Each row is read, and one written for each bag.
+std::optional<ShapeWork> Bag(const Call& call, const MemoryFormula& formula) {
+  const Sizes& table = call.Tensor(0).sizes;
+  const Sizes& indices = call.Tensor(formula.at).sizes;
+  const Sizes& offsets = call.Tensor(formula.at + 1).sizes;
+  if (table.size() != 2 || indices.empty() || offsets.empty()) return {};
+  const double looked_up = Product(indices);
+  const double rows = looked_up + Product(offsets);
+  const double bytes = rows * static_cast<double>(table[1]) * ElementBytes(call.Type(0)) +
+                       call.Bytes(formula.at) + call.Bytes(formula.at + 1);
+  auto work = Made(call, WorkKind::kIndex, 0, looked_up * static_cast<double>(table[1]), bytes);
   if (work) work->shape = fmt::format("{:.0f} rows of {}", looked_up, work->shape);
   return work;
 }
@@ -297,6 +324,10 @@ std::optional<ShapeWork> MemoryWork(const Call& call, const MemoryFormula& formu
       return Made(call, KindOf(formula.flow), formula.at, rows,
                   3 * call.Bytes(formula.at) + call.Bytes(formula.at - 1));
     }
+    case Flow::kPut:
+      return Put(call, formula);
+    case Flow::kBag:
+      return Bag(call, formula);
     case Flow::kTableGrad: {
       const auto table = call.Number(formula.at);
       if (!table || call.Tensor(0).sizes.empty()) return {};

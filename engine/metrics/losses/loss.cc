@@ -128,9 +128,9 @@ void LossBuilder::AddBlamed(const std::vector<std::uint8_t>& calls) {
       if (by == kNone || calls[by] == 0) continue;
       if (piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kFileIo ||
           piece.cause == IdleCause::kJitOrModuleLoad || piece.cause == IdleCause::kAllocation ||
-          piece.cause == IdleCause::kProfilerOverhead || piece.activity == Activity::kMpi ||
-          piece.activity == Activity::kNetwork || piece.activity == Activity::kSleep ||
-          piece.activity == Activity::kOsWait) {
+          piece.cause == IdleCause::kProfilerOverhead || piece.cause == IdleCause::kHostFunction ||
+          piece.activity == Activity::kMpi || piece.activity == Activity::kNetwork ||
+          piece.activity == Activity::kSleep || piece.activity == Activity::kOsWait) {
         continue;
       }
       const std::uint32_t step = steps.outliers.empty() ? kNone : steps.At(piece.start);

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <unordered_set>
 
 #include "engine/base/is_in.h"
 #include "engine/base/text.h"
+#include "engine/metrics/losses/loss.h"
 #include "engine/timeline/step.h"
 
 namespace advise {
@@ -255,6 +257,37 @@ class KindFinder : Finder {
                        [this](StringId name) { return run_.names.IsStepRange(name); });
   }
 
+  // Whether most steps read prompts, be it beside others that generate: such a step is for many
+  // tokens.
+  bool ReadsPrompts() const {
+    if (!result_.prefill || !run_.steps.known()) return false;
+    const auto says = [&](const char* in, StringId name) {
+      const std::vector<std::size_t> signs = run_.knowledge.RunSignsOf(in, trace_.strings[name]);
+      return std::any_of(signs.begin(), signs.end(), [&](std::size_t sign) {
+        const RunSign& found = run_.knowledge.run_signs()[sign];
+        return found.about == RunSign::About::kKind && found.rule.value == "prefill";
+      });
+    };
+    std::vector<std::uint8_t> reads(trace_.shapes.size(), 0);
+    for (std::size_t shape = 0; shape < reads.size(); ++shape)
+      reads[shape] = says("kernel", trace_.shapes[shape].name) ? 1 : 0;
+    std::set<std::uint32_t> steps;
+    for (const std::uint32_t op : run_.OpsInWindow()) {
+      if (trace_.ops.kind[op] == OpKind::kKernel && reads[trace_.ops.detail[op]] != 0)
+        steps.insert(StepOf(run_, op));
+    }
+    std::map<StringId, bool> of_name;
+    for (std::size_t range = 0; range < trace_.ranges.size(); ++range) {
+      const StringId name = trace_.ranges.name[range];
+      const auto [at, is_new] = of_name.try_emplace(name, false);
+      if (is_new) at->second = says("range", name);
+      if (at->second) steps.insert(run_.steps.At(trace_.ranges.start[range]));
+    }
+    steps.erase(kNone);
+    return static_cast<double>(steps.size()) >=
+           Number("kind.reading_steps") * static_cast<double>(run_.steps.steady_count());
+  }
+
   void Units() {
     // Steps that are marked outside of a part that was asked for are none of its own.
     const bool whole = run_.window.mode != "given";
@@ -267,7 +300,7 @@ class KindFinder : Finder {
         result_.units = std::max<std::size_t>(1, steps);
         break;
       case KindOfRun::kInference:
-        result_.unit = result_.decode                      ? "token"
+        result_.unit = result_.decode && !ReadsPrompts()   ? "token"
                        : !signs_.Says("diffusion").empty() ? "iteration"
                        // Nobody asks for a step; what names its steps counts them.
                        : result_.serves && !NamesSteps() ? "request"

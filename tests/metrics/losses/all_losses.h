@@ -38,6 +38,7 @@ inline std::vector<std::pair<std::string, const Loss*>> AllLosses(const Analysis
       {"syncs.memset", &run.syncs.memset},
       {"syncs.default_stream", &run.syncs.default_stream},
       {"syncs.event_chain", &run.syncs.event_chain},
+      {"syncs.host_function", &run.syncs.host_function},
       {"syncs.optimizer", &run.syncs.optimizer},
       {"syncs.backward", &run.syncs.backward},
       {"launches.bound", &run.launches.bound},

@@ -120,6 +120,23 @@ TEST_CASE("attention of single tokens is inference, made of tokens") {
   CHECK(run->kind.decode);
 }
 
+TEST_CASE("steps that read prompts are for many tokens each") {
+  const auto unit = [](int each) {
+    TraceBuilder story;
+    Repeat(40, 1_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 900_us});
+      story.Launch(kPaged, {at + 10_us, at + 15_us}, {at + 20_us, at + 300_us});
+      if (i % each == 0)
+        story.Launch("void flashinfer::BatchPrefillWithPagedKVCacheKernel<1>(int)",
+                     {at + 310_us, at + 315_us}, {at + 320_us, at + 700_us});
+      story.Launch(kMatrixBf16, {at + 710_us, at + 715_us}, {at + 720_us, at + 900_us});
+    });
+    return Analyzed(story, kAuto)->kind.unit;
+  };
+  CHECK(unit(1) == "step");
+  CHECK(unit(5) == "token");
+}
+
 TEST_CASE("a program of convolutions decodes pictures, not tokens") {
   const auto decodes = [](const char* kernel) {
     TraceBuilder story;

@@ -6,6 +6,7 @@
 
 #include "engine/metrics/losses/directives.h"
 #include "engine/metrics/losses/ranks/mpi_waits.h"
+#include "engine/metrics/losses/waits/function_waits.h"
 #include "engine/metrics/losses/waits/sized_reads.h"
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/blocking_calls.h"
@@ -18,6 +19,7 @@ class SyncFinder : Finder {
   SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases, bool hides_requests)
       : Finder(basis), copies_(copies), phases_(phases) {
     if (hides_requests) FindPausesThatStandOut();
+    FindRequestWaits();
     for (const LateCopy& late : basis.idle.late_copies)
       late_copies_[{late.blocked_by, late.op}] = &late;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op)
@@ -29,6 +31,7 @@ class SyncFinder : Finder {
     Items();
     Memsets();
     static_cast<StreamTies&>(result_) = FindStreamTies(basis_);
+    result_.host_function = FindFunctionWaits(basis_);
     BusyWait();
     result_.optimizer = WaitsIn(Phase::kOptimizer);
     result_.backward = WaitsIn(Phase::kBackward);
@@ -81,12 +84,25 @@ class SyncFinder : Finder {
     }
   }
 
-  // A server's event loop sends the result and waits for the next request before it launches again:
-  // the host must have the result for that.
+  // Threads that wait in the OS for requests which other threads hand them, time after time.
+  void FindRequestWaits() {
+    std::map<std::uint32_t, std::size_t> waits;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause == IdleCause::kNoWorkQueued && piece.activity == Activity::kOsWait)
+        ++waits[basis_.idle.ThreadOf(piece)];
+    }
+    for (const auto& [thread, count] : waits)
+      if (thread != kNone && count >= CountOf("replay.hand_over.least"))
+        waits_for_requests_.insert(thread);
+  }
+
+  // A server sends the result and waits for the next request before it launches again, in an event
+  // loop or for another thread: the host must have the result for that.
   bool IsForAnswer(std::uint32_t call) const {
     if (stand_out_.contains(call)) return true;
     if (!basis_.idle.serves) return false;
     const std::uint32_t thread = trace_.calls.thread[call];
+    const bool is_handed = waits_for_requests_.contains(thread);
     const Nanos until = NextStart(call);
     const RowRange rows = run_.os_of_thread[thread];
     const auto end = trace_.os_calls.start.begin() + rows.last;
@@ -94,7 +110,8 @@ class SyncFinder : Finder {
                                     trace_.calls.end[call]);
          at != end && *at < until; ++at) {
       const auto row = static_cast<std::size_t>(at - trace_.os_calls.start.begin());
-      if (run_.names.Os(trace_.os_calls.name[row]) == OsClass::kNetwork) return true;
+      const OsClass what = run_.names.Os(trace_.os_calls.name[row]);
+      if (what == OsClass::kNetwork || (is_handed && what == OsClass::kWait)) return true;
     }
     return false;
   }
@@ -312,7 +329,8 @@ class SyncFinder : Finder {
   // Calls behind which the thread may wait for the next request, where nothing that was recorded
   // tells that from code.
   std::set<std::uint32_t> stand_out_;
-  std::vector<Nanos> pages_back_;  // when the host faults on memory that the GPU has
+  std::set<std::uint32_t> waits_for_requests_;  // threads
+  std::vector<Nanos> pages_back_;               // when the host faults on memory that the GPU has
   std::vector<std::uint8_t> forward_calls_;
   Syncs result_;
 };

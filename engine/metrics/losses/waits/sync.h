@@ -20,6 +20,7 @@ struct Syncs : StreamTies {
   Loss item;                  // tiny copies that the host waits for
   Loss forward;               // the part of both inside forward ranges
   Loss memset;
+  Loss host_function;        // what streams run on the host
   Loss optimizer, backward;  // all waits of the host inside these phases of the loop
   std::string loop_name;
   std::string loop_directive;  // that holds most of these calls, where the report has directives

@@ -98,6 +98,25 @@ TEST_CASE("a pause that may be a wait for a request does not overlap with GPU wo
   CHECK(gain(false) < 4_ms);
 }
 
+TEST_CASE("the result that a worker reads before it waits for its next request is no read-back") {
+  const auto reads = [](bool requests) {
+    TraceBuilder story;
+    Repeat(40, 3_ms, [&](int, Nanos at) {
+      if (requests)
+        story.Thread("api_server")
+            .OsCall("epoll_wait", {at + 100_us, at + 1'900_us})
+            .OsCall("recv", {at + 1'901_us, at + 1'905_us});
+      story.Thread("worker").OsCall("pthread_cond_wait", {at, at + 1'950_us});
+      story.Launch("model", {at + 1'960_us, at + 1'965_us}, {at + 1'970_us, at + 2'800_us});
+      story.CopyFromGpu(4000, MemoryKind::kPageable, {at + 1'966_us, at + 2'810_us},
+                        {at + 2'802_us, at + 2'804_us});
+    });
+    return Analyzed(story)->syncs.item.count;
+  };
+  CHECK(reads(false) >= 38);
+  CHECK(reads(true) <= 1);  // the window ends with the last one
+}
+
 TEST_CASE("a pause that comes in each step is code of the step, and no wait for a request") {
   TraceBuilder story;
   Repeat(40, 3_ms, [&](int, Nanos at) {

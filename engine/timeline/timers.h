@@ -1,0 +1,16 @@
+// Timers that pace a loop: a thread sleeps for what is left of a period, as renderers and
+// simulations in real time do. Whatever its work takes, the next iteration begins with the tick.
+#pragma once
+
+#include <vector>
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+// The sleeps of each launching thread that last until a tick, in order: their ends keep the same
+// distance, while they themselves are as long as the work before them leaves room for. Empty for a
+// thread that no timer paces. By thread; O(OS calls log of them).
+std::vector<std::vector<Interval>> SleepsUntilTicks(const Run& run);
+
+}  // namespace advise
