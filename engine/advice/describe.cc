@@ -28,8 +28,19 @@ Severity SeverityOfShare(double share, const Knowledge& knowledge) {
   return Severity::kLow;
 }
 
+// Most of what it wins is the profiler's own cost, and the rest is no more than what the estimate
+// of that cost may be wrong by.
+bool IsOfProfiler(const Finding& finding, const Knowledge& knowledge) {
+  const double rest = *finding.unprofiled_share;
+  return rest < knowledge.Number("ranking.profiler_error") &&
+         rest < knowledge.Number("ranking.needless") * finding.saving_share;
+}
+
 Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge) {
-  if (finding.unprofiled_share) return SeverityOfShare(*finding.unprofiled_share, knowledge);
+  if (finding.unprofiled_share) {
+    return IsOfProfiler(finding, knowledge) ? Severity::kInfo
+                                            : SeverityOfShare(*finding.unprofiled_share, knowledge);
+  }
   const Severity in_plan = SeverityOfShare(finding.saving_share, knowledge);
   if (in_plan != Severity::kInfo) return in_plan;
   const double alone = finding.unprofiled_alone_share.value_or(finding.alone_share);

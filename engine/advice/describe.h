@@ -12,8 +12,9 @@ namespace advise {
 
 Severity SeverityOfShare(double share, const Knowledge& knowledge);
 
-// By what its fix adds to those before it, without the profiler where that is known; a fix that
-// only these make needless is still worth a line.
+// By what its fix adds to those before it, without the profiler where that is known: what mostly
+// wins back the profiler's cost is a note. A fix that only those before it make needless is still
+// worth a line.
 Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge);
 
 // What may break is never a remark, whatever time it costs.

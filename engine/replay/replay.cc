@@ -215,10 +215,10 @@ void Replay::Pass::Arrive(const HostCall& call, Nanos since, Nanos ready) {
   // Where it had rested since then, it goes on as much sooner as the thread does, and what it loads
   // takes it as long as before.
   const std::uint32_t resumed = graph_.resumed_at_[k];
-  if (resumed == kNone || (!is_first && graph_.calls_[resumed].start <= recorded[last])) return;
+  if (resumed == kNone || (!is_first && graph_.calls_[resumed].end <= recorded[last])) return;
   Nanos sooner = graph_.rested_[k];
   if (!is_first) sooner += recorded[last] - arrival_[last] - graph_.rested_[last];
-  sooner = std::min(sooner, graph_.calls_[resumed].start - call_start_[resumed]);
+  sooner = std::min(sooner, graph_.calls_[resumed].end - call_end_[resumed]);
   arrival_[k] = std::min(arrival_[k], recorded[k] - sooner);
 }
 

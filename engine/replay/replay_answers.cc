@@ -150,7 +150,7 @@ void Replay::FindRests(const Run& run) {
     if (next == rests.begin() || (*std::prev(next)).end <= from_) continue;
     const Nanos went_on = (*std::prev(next)).end;
     std::uint32_t before = call.previous;
-    while (before != kNone && calls_[before].start > went_on) before = calls_[before].previous;
+    while (before != kNone && calls_[before].end > went_on) before = calls_[before].previous;
     resumed_at_[call.arrival] = before;
     rested_[call.arrival] = at->second.OverlapWith(from_, went_on);
   }

@@ -167,6 +167,7 @@ void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_o
               [&](auto a, auto b) { return calls_[a].end < calls_[b].end; });
   }
   const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run, hand_overs);
+  const std::vector<std::uint32_t> let_go = LetGoInPauses(run, devices);
   for (HostCall& call : calls_) {
     const Nanos since = EndBefore(call);
     const std::uint32_t asked_for = polls.awaited[call.row];
@@ -191,6 +192,9 @@ void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_o
       call.waited_for = calls_[*at].thread;
       break;
     }
+    // Nothing shows a wait, but it goes on in step with the other thread.
+    const bool alone = in_os == 0 && call.released_by == kNone && call.paused_for == kNone;
+    if (alone) call.released_by = At(call_index_, let_go[call.row]);
     // What happened last let it go.
     if (call.paused_for != kNone && asked_for == kNone && call.released_by != kNone &&
         calls_[call.released_by].end > ops_[call.paused_for].end)

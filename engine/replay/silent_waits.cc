@@ -32,42 +32,113 @@ struct Pause {
 
 Nanos Spread(const std::vector<Nanos>& values) { return MedianDeviation(values, Median(values)); }
 
+// Something that happened, by its end: a row of ops or of calls.
+struct Event {
+  Nanos end = 0;
+  std::uint32_t row = 0;
+};
+
+// What a place of the loop is: the calls before and behind it.
+using Place = std::pair<StringId, StringId>;
+
+std::map<Place, std::vector<Pause>> PausesOf(const Run& run, std::uint32_t thread) {
+  const auto shortest = run.knowledge.Time("replay.hand_over.pause");
+  const CallTable& calls = run.trace.calls;
+  std::map<Place, std::vector<Pause>> places;
+  Nanos ended = 0;
+  std::uint32_t before = kNone;
+  for (const std::uint32_t c : run.calls_of_thread[thread]) {
+    if (before != kNone && calls.start[c] - ended >= shortest)
+      places[{calls.name[before], calls.name[c]}].push_back({ended, calls.start[c], c});
+    if (calls.end[c] <= ended) continue;  // nested
+    ended = calls.end[c];
+    before = c;
+  }
+  return places;
+}
+
+class Pattern {
+ public:
+  explicit Pattern(const Run& run)
+      : least_(run.knowledge.CountOf("replay.silent_wait.least")),
+        usual_(run.knowledge.Number("replay.silent_wait.usual")),
+        steadier_(run.knowledge.Number("replay.silent_wait.steadier")) {}
+
+  // Of the events that come once a pause, those behind whose end the thread goes on most steadily,
+  // by the call behind the pause; `kinds` are events that look the same, by their end. Held against
+  // how much all pauses vary, and those that hold such an end: without the others, which are short,
+  // what is left may look steady.
+  void Find(const std::vector<Pause>& pauses, const std::vector<std::vector<Event>>& kinds,
+            std::vector<std::uint32_t>* awaited) const {
+    if (pauses.size() < least_) return;
+    const auto count = static_cast<double>(pauses.size());
+    std::vector<Nanos> all;
+    for (const Pause& pause : pauses) all.push_back(pause.end - pause.start);
+    auto least = static_cast<Nanos>(static_cast<double>(Spread(all)) / steadier_);
+    std::vector<std::uint32_t> found;
+    for (const std::vector<Event>& events : kinds) {
+      const auto once = static_cast<double>(events.size());
+      if (once < usual_ * count || usual_ * once > count) continue;
+      std::vector<std::uint32_t> ended(pauses.size(), kNone);
+      std::vector<Nanos> lags;
+      std::vector<Nanos> lengths;  // of the same pauses
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < pauses.size(); ++i) {
+        while (at < events.size() && events[at].end <= pauses[i].end) ++at;
+        if (at == 0 || events[at - 1].end <= pauses[i].start) continue;
+        ended[i] = events[at - 1].row;
+        lags.push_back(pauses[i].end - events[at - 1].end);
+        lengths.push_back(pauses[i].end - pauses[i].start);
+      }
+      if (static_cast<double>(lags.size()) < usual_ * count) continue;
+      const Nanos spread = Spread(lags);
+      if (spread >= least ||
+          steadier_ * static_cast<double>(spread) >= static_cast<double>(Spread(lengths)))
+        continue;
+      least = spread;
+      found = std::move(ended);
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (found[i] != kNone) (*awaited)[pauses[i].call] = found[i];
+    }
+  }
+
+ private:
+  std::size_t least_;
+  double usual_;
+  double steadier_;
+};
+
+std::vector<std::vector<Event>> ByEnd(auto by_kind) {
+  std::vector<std::vector<Event>> kinds;
+  for (auto& [kind, events] : by_kind) {
+    std::sort(events.begin(), events.end(),
+              [](const Event& a, const Event& b) { return a.end < b.end; });
+    kinds.push_back(std::move(events));
+  }
+  return kinds;
+}
+
 // The ops that the launching threads of one process launched.
 class ProcessWaits {
  public:
   ProcessWaits(const Run& run, const std::vector<std::uint32_t>& ops)
-      : run_(run),
-        trace_(run.trace),
-        least_(run.knowledge.CountOf("replay.silent_wait.least")),
-        usual_(run.knowledge.Number("replay.silent_wait.usual")),
-        steadier_(run.knowledge.Number("replay.silent_wait.steadier")) {
-    for (const std::uint32_t op : ops) by_look_[LookOf(trace_, op)].push_back(op);
-    for (auto& [look, list] : by_look_) {
-      std::sort(list.begin(), list.end(),
-                [&](auto a, auto b) { return trace_.ops.end[a] < trace_.ops.end[b]; });
-    }
+      : run_(run), trace_(run.trace), pattern_(run) {
+    std::map<Look, std::vector<Event>> by_look;
+    for (const std::uint32_t op : ops)
+      by_look[LookOf(trace_, op)].push_back({trace_.ops.end[op], op});
+    kinds_ = ByEnd(std::move(by_look));
   }
 
   void Find(std::uint32_t thread, const HandOvers& hand_overs,
             std::vector<std::uint32_t>* awaited) const {
-    const auto shortest = run_.knowledge.Time("replay.hand_over.pause");
-    std::map<std::pair<StringId, StringId>, std::vector<Pause>> places;
-    const CallTable& calls = trace_.calls;
-    const RowRange rows = run_.calls_of_thread[thread];
-    Nanos ended = 0;
-    std::uint32_t before = kNone;
-    for (const std::uint32_t c : rows) {
-      if (before != kNone && calls.start[c] - ended >= shortest) {
-        const Nanos since =
-            HandedOver(hand_overs.AwaitedAt(thread, calls.start[c] - 1), {ended, calls.start[c]});
-        places[{calls.name[before], calls.name[c]}].push_back({since, calls.start[c], c});
+    for (auto& [place, pauses] : PausesOf(run_, thread)) {
+      std::vector<Pause> waits = pauses;
+      for (Pause& pause : waits) {
+        const std::uint32_t from = hand_overs.AwaitedAt(thread, pause.end - 1);
+        pause.start = HandedOver(from, {pause.start, pause.end});
       }
-      if (calls.end[c] <= ended) continue;  // nested
-      ended = calls.end[c];
-      before = c;
-    }
-    for (const auto& [place, pauses] : places) {
-      if (pauses.size() >= least_) FindPattern(pauses, awaited);
+      pattern_.Find(waits, kinds_, awaited);
     }
   }
 
@@ -86,48 +157,10 @@ class ProcessWaits {
     return pause.start;
   }
 
-  // Of the ops that come once a pause, those behind whose end the thread goes on most steadily.
-  // Held against how much all pauses vary, and those that hold such an end: without the others,
-  // which are short, what is left may look steady.
-  void FindPattern(const std::vector<Pause>& pauses, std::vector<std::uint32_t>* awaited) const {
-    const auto count = static_cast<double>(pauses.size());
-    std::vector<Nanos> all;
-    for (const Pause& pause : pauses) all.push_back(pause.end - pause.start);
-    auto least = static_cast<Nanos>(static_cast<double>(Spread(all)) / steadier_);
-    std::vector<std::uint32_t> found;
-    for (const auto& [look, ops] : by_look_) {
-      const auto once = static_cast<double>(ops.size());
-      if (once < usual_ * count || usual_ * once > count) continue;
-      std::vector<std::uint32_t> ended(pauses.size(), kNone);
-      std::vector<Nanos> lags;
-      std::vector<Nanos> lengths;  // of the same pauses
-      std::size_t at = 0;
-      for (std::size_t i = 0; i < pauses.size(); ++i) {
-        while (at < ops.size() && trace_.ops.end[ops[at]] <= pauses[i].end) ++at;
-        if (at == 0 || trace_.ops.end[ops[at - 1]] <= pauses[i].start) continue;
-        ended[i] = ops[at - 1];
-        lags.push_back(pauses[i].end - trace_.ops.end[ops[at - 1]]);
-        lengths.push_back(pauses[i].end - pauses[i].start);
-      }
-      if (static_cast<double>(lags.size()) < usual_ * count) continue;
-      const Nanos spread = Spread(lags);
-      if (spread >= least ||
-          steadier_ * static_cast<double>(spread) >= static_cast<double>(Spread(lengths)))
-        continue;
-      least = spread;
-      found = std::move(ended);
-    }
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (found[i] != kNone) (*awaited)[pauses[i].call] = found[i];
-    }
-  }
-
   const Run& run_;
   const Trace& trace_;
-  std::size_t least_;
-  double usual_;
-  double steadier_;
-  std::map<Look, std::vector<std::uint32_t>> by_look_;  // by end
+  Pattern pattern_;
+  std::vector<std::vector<Event>> kinds_;
 };
 
 }  // namespace
@@ -148,6 +181,27 @@ std::vector<std::uint32_t> AwaitedInPauses(const Run& run, const HandOvers& hand
     if (at != processes.end()) at->second.Find(thread, hand_overs, &awaited);
   }
   return awaited;
+}
+
+std::vector<std::uint32_t> LetGoInPauses(const Run& run, const ThreadDevices& devices) {
+  const CallTable& calls = run.trace.calls;
+  std::vector<std::uint32_t> let_go(calls.size(), kNone);
+  const Pattern pattern(run);
+  for (const std::uint32_t thread : run.launching_threads) {
+    std::map<std::tuple<std::uint32_t, StringId>, std::vector<Event>> by_name;
+    for (const std::uint32_t other : run.launching_threads) {
+      const bool peer = other != thread &&
+                        run.trace.threads[other].process == run.trace.threads[thread].process &&
+                        devices.Share(other, thread);
+      if (!peer) continue;
+      for (const std::uint32_t c : run.calls_of_thread[other])
+        by_name[{other, calls.name[c]}].push_back({calls.end[c], c});
+    }
+    if (by_name.empty()) continue;
+    const auto kinds = ByEnd(std::move(by_name));
+    for (const auto& [place, pauses] : PausesOf(run, thread)) pattern.Find(pauses, kinds, &let_go);
+  }
+  return let_go;
 }
 
 }  // namespace advise

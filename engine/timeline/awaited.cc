@@ -94,6 +94,7 @@ void Awaited::FindLoading() {
   std::vector<std::vector<Interval>> loading(trace.processes.size());
   std::vector<std::vector<Interval>> decoding(trace.processes.size());
   std::vector<Interval> at_work;
+  std::vector<Interval> worker_calls;
   for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
     const Role role = run_.names.ThreadRole(t);
     const bool worker = role == Role::kLoaderWorker;
@@ -126,6 +127,9 @@ void Awaited::FindLoading() {
     }
     if (worker && rests.Recorded()) {
       workers_recorded_ = true;
+      workers_wait_ |= !rests.waits.empty();
+      for (const std::uint32_t i : run_.os_of_thread[t])
+        worker_calls.push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
       // Behind its last call it computes, as far as anybody knows.
       const IntervalSet works = rests.AtWork(std::max(rests.last, run_.window.end));
       at_work.insert(at_work.end(), works.intervals().begin(), works.intervals().end());
@@ -137,6 +141,7 @@ void Awaited::FindLoading() {
     }
   }
   workers_at_work_ = IntervalSet::Of(std::move(at_work));
+  worker_calls_ = IntervalSet::Of(std::move(worker_calls));
   const double never_rests = run_.knowledge.Number("input.never_rests");
   for (std::size_t p = 0; p < loading.size(); ++p) {
     std::vector<Interval> works = std::move(decoding[p]);
@@ -263,7 +268,12 @@ bool Awaited::IsLoader(std::uint32_t thread, Nanos start, Nanos end) const {
 std::vector<Interval> Awaited::RestsOfLoaders(std::uint32_t thread) const {
   const std::uint32_t process = run_.trace.threads[thread].process;
   if (process == kNone) return {};
-  const IntervalList& all = (workers_recorded_ ? workers_at_work_ : loading_[process]).intervals();
+  // Where no wait of a worker was recorded, all of them pause, and go on when the thread asks.
+  const bool silent = workers_recorded_ && !workers_wait_;
+  const IntervalList& all = (silent              ? worker_calls_
+                             : workers_recorded_ ? workers_at_work_
+                                                 : loading_[process])
+                                .intervals();
   std::vector<Nanos> pauses;
   for (std::size_t i = 1; i < all.size(); ++i) pauses.push_back(all[i].start - all[i - 1].end);
   if (pauses.empty()) return {};
@@ -273,7 +283,25 @@ std::vector<Interval> Awaited::RestsOfLoaders(std::uint32_t thread) const {
   for (std::size_t i = 0; i < pauses.size(); ++i) {
     if (static_cast<double>(pauses[i]) > rest) rests.push_back({all[i].end, all[i + 1].start});
   }
+  if (!silent) return rests;
+  const auto asked = std::count_if(rests.begin(), rests.end(), [&](const Interval& pause) {
+    return BeginsToWait(thread, pause.end);
+  });
+  const double usual = run_.knowledge.Number("replay.hand_over.usual");
+  if (static_cast<double>(asked) < usual * static_cast<double>(rests.size())) rests.clear();
   return rests;
+}
+
+bool Awaited::BeginsToWait(std::uint32_t thread, Nanos time) const {
+  const OsCallTable& os = run_.trace.os_calls;
+  const RowRange rows = run_.os_of_thread[thread];
+  const auto first = os.start.begin() + rows.first;
+  const auto next = std::upper_bound(first, os.start.begin() + rows.last, time);
+  if (next == first) return false;
+  const auto row = static_cast<std::size_t>(std::prev(next) - os.start.begin());
+  const auto length = static_cast<double>(os.end[row] - os.start[row]);
+  return IsWait(run_.names.Os(os.name[row])) &&
+         static_cast<double>(time - os.start[row]) <= behind_share_ * length;
 }
 
 bool Awaited::IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const {

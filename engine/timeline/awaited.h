@@ -53,7 +53,8 @@ class Awaited {
   bool IsForInput(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // When those who load for `thread` paused for far longer than they usually do, in order: they had
-  // loaded all that they may ahead, and rested until it took some of that. O(pauses).
+  // loaded all that they may ahead, and rested until it took some of that. Workers of which no wait
+  // was recorded did if most of such pauses end when the thread begins to wait. O(pauses log n).
   std::vector<Interval> RestsOfLoaders(std::uint32_t thread) const;
 
   // A launching thread receives or answers requests itself, time after time, in a program that does
@@ -81,6 +82,8 @@ class Awaited {
   bool AsksAndGets(std::uint32_t process, Nanos start, Nanos end) const;
   bool OtherCallerActive(std::uint32_t thread, std::uint32_t process, Nanos start, Nanos end) const;
   bool ShowsWaits(std::uint32_t thread) const;
+  // Most of a wait of the thread lies behind `time`.
+  bool BeginsToWait(std::uint32_t thread, Nanos time) const;
   bool MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const;
 
   const Run& run_;
@@ -92,7 +95,9 @@ class Awaited {
   bool has_workers_ = false;
   bool compiler_seen_ = false;
   bool workers_recorded_ = false;          // what the workers did, not their names alone
+  bool workers_wait_ = false;              // and waits of one of them
   IntervalSet workers_at_work_;            // any of them
+  IntervalSet worker_calls_;               // any of them
   std::vector<IntervalSet> loading_;       // per process: threads that launch nothing read or load
   std::vector<std::uint8_t> never_rests_;  // per process
   std::vector<std::vector<Interval>> handed_;  // per thread: see HandedMemory

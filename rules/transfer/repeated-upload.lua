@@ -18,7 +18,7 @@ return {
   not_applicable = "no uploads repeat beyond what a batch explains",
   evidence       = { "per_step", "memory", bytes = "bytes_per_step", rate = "bandwidth", peak = "memory.peak",
                      capacity = "memory.capacity" },
-  optional       = { "memory.peak", "memory.capacity", "copy.repeated.remedy" },
+  optional       = { "memory.peak", "memory.capacity", "copy.repeated.remedy", "hw.host_link_bytes_per_s" },
   thresholds     = { "min_share", "many_per_step" },
 
   symptom = "Uploads of the same sizes repeat, {per_step:count} {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
@@ -52,6 +52,9 @@ for (int step = 0; step < steps; ++step)
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },
 
   detect = function(f, t, e)
+    -- At the rate of the link they would hardly count, as those of a batch do: then the link is at fault.
+    local reached = e.memory == "pinned" and f.hw.host_link_bytes_per_s and share(e.rate, f.hw.host_link_bytes_per_s) or 1
+    if reached < 1 and not at_least(e.share * reached, t.min_share) then return nil end
     e.same = at_least(e.per_step, t.many_per_step) and "The host probably keeps weights or other constant data, and sends it each time the GPU needs it."
              or "If the data does not change, it is sent again for nothing."
     return e
@@ -70,6 +73,19 @@ for (int step = 0; step < steps; ++step)
                                       lost = 1.8e9, remedy = true } } },
       expect = { share = 0.9, per_step = 223, bytes = 2.55e10, rate = 2.77e10, memory = "pinned" },
       saving = { claims = 1.8e9, confidence = 0.75 } },
+    { name = "a slow link, and uploads that would cost much at its full rate as well",
+      edges = { ["copy.repeated.bandwidth"] = 8.4e8 },
+      facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
+                copy = { repeated = { per_step = 6, bytes_per_step = 4.8e7, bandwidth = 1e9, memory = "pinned", lost = 1.2e9, remedy = true } } },
+      expect = { share = 0.6 } },
+    { name = "near miss: at the rate of the link they would cost nothing",
+      facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
+                copy = { repeated = { per_step = 6, bytes_per_step = 4.8e7, bandwidth = 5.9e8, memory = "pinned", lost = 1.2e9, remedy = true } } },
+      expect = "silent" },
+    { name = "pageable memory is slow by itself, whatever the link",
+      facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
+                copy = { repeated = { per_step = 6, bytes_per_step = 4.8e7, bandwidth = 5.9e8, memory = "pageable", lost = 1.2e9, remedy = true } } },
+      expect = { share = 0.6 } },
     { name = "one array in each iteration of a solver",
       edges = { ["copy.repeated.per_step"] = 4 },
       facts = { window = { device_time = 2e9 },

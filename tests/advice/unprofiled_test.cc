@@ -101,6 +101,25 @@ TEST_CASE("what would win by itself only while somebody profiles is a note") {
   }
 }
 
+TEST_CASE("what little is left of a saving that is mostly the profiler's cost is a note") {
+  const auto severity = [](Nanos kernel, double* left) {
+    const Analyzed run(Launches(kernel).RecordedBy("PyTorch profiler"));
+    auto gone = std::make_shared<Remedy>();
+    gone->vanished_calls = run.Calls("cudaLaunchKernel");
+    Verdicts verdicts;
+    verdicts.Add({.id = "a/graph", .claims = {Percent(run, 0, 90)}, .remedy = gone});
+    const Finding finding = verdicts.Rank(run).at(0);
+    CHECK(finding.saving_share > 0.45);
+    *left = *finding.unprofiled_share;
+    return finding.severity;
+  };
+  double left = 0;
+  CHECK(severity(1970, &left) == Severity::kInfo);
+  CHECK(left == Approx(0.015).margin(0.0015));
+  CHECK(severity(1950, &left) == Severity::kLow);
+  CHECK(left == Approx(0.025).margin(0.0015));
+}
+
 TEST_CASE("the profiler may matter only once a fix has let the host run ahead") {
   // Kernels of 8 us hide launches of 4; those of 2.4 us would not, but for the 2 us of recording.
   const Analyzed run(Launches(8_us).RecordedBy("PyTorch profiler"));

@@ -63,6 +63,43 @@ TEST_CASE("a worker that waited once would have shown its rests") {
   CHECK(Analyzed(story, kAuto)->input.needs_ns > 30_ms);
 }
 
+// Twenty steps of 2 ms: the GPU works for 1 ms, then the host waits for 1 ms for the next batch.
+// Two workers take turns. Each reads and decodes eight pieces, from `begins` on, and no wait is
+// seen.
+TraceBuilder LoadsOnDemand(Nanos begins) {
+  TraceBuilder story;
+  Repeat(20, 2_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1000_us});
+    story.Launch("adamw_kernel", {at + 6_us, at + 9_us}, {at + 1000_us, at + 1010_us});
+    story.Sync({at + 12_us, at + 1020_us}, "cudaDeviceSynchronize");
+    story.OsCall("pthread_cond_wait", {at + 1030_us, at + 1980_us});
+  });
+  for (int worker = 0; worker < 2; ++worker) {
+    story.Process("worker " + std::to_string(worker)).Thread("pt_data_worker");
+    Repeat(10, 4_ms, [&](int, Nanos at) {
+      for (int i = 0; i < 8; ++i) {
+        const Nanos piece = at + worker * 2_ms + begins + i * 110_us;
+        story.OsCall("read", {piece, piece + 30_us});
+      }
+    });
+  }
+  return story;
+}
+
+TEST_CASE("workers whose waits are not recorded load on demand where they go on when asked") {
+  const Analyzed run(LoadsOnDemand(1040_us), kAuto);
+  // The batches come as much sooner as the GPU is done.
+  const Nanos gain = run->replay().Gain(AllOps(run, 0.1F));
+  CHECK(gain > run.Window() * 4 / 10);
+  CHECK(gain < run.Window() / 2);
+}
+
+TEST_CASE("workers whose waits are not recorded, and that go on at other times, set the pace") {
+  const Analyzed run(LoadsOnDemand(700_us), kAuto);
+  CHECK(run->replay().Gain(AllOps(run, 0.1F)) < run.Window() / 10);
+}
+
 TEST_CASE("a thread that decodes what it receives is a loader, one that only receives is none") {
   const auto needs = [](Nanos receiving) {
     TraceBuilder story = BusySteps(20);

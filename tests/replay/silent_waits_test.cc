@@ -110,5 +110,48 @@ TEST_CASE("who waits for another thread behind the end of a step gets it sooner 
   CHECK(std::abs(run->replay().Gain(remedy) - 40_ms) < 1_ms);
 }
 
+// The executing thread launches 40 kernels a step, with code before each, and begins each step with
+// a call of its own. The main thread uploads the next batch 230 us behind that call, or in its own
+// time. Its waits are not recorded, those of others are.
+TraceBuilder Hands(bool waits) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    story.Thread("execute").OnStream(7).Call("cudaStreamWaitEvent", {at, at + 1_us});
+    Nanos upload = at + 231_us;
+    if (!waits) upload = i * 3'300_us + 150_us + kVaries[(5 * i + 2) % 6];
+    story.Thread("main").OnStream(13).CopyToGpu(1_MiB, MemoryKind::kPinned, {upload, upload + 5_us},
+                                                {upload + 8_us, upload + 60_us});
+    const Nanos apart = 80_us + kVaries[i % 6] / 20;
+    for (int k = 1; k <= 40; ++k) {
+      const Nanos call = at + k * apart;
+      story.Thread("execute").OnStream(7).Launch("work", {call, call + 5_us},
+                                                 {call + 8_us, call + 20_us});
+    }
+    at += 41 * apart;
+  }
+  story.Thread("reader").OsCall("poll", {0, at});
+  return story;
+}
+
+std::size_t LetGo(const Analyzed& run) {
+  const auto calls = LetGoInPauses(run->run, ThreadDevices(run->run));
+  return static_cast<std::size_t>(
+      std::count_if(calls.begin(), calls.end(), [](auto call) { return call != kNone; }));
+}
+
+TEST_CASE("who goes on in step with a call of another thread waits for it") {
+  const Analyzed run(Hands(true));
+  CHECK(LetGo(run) >= kRounds - 2);
+  Remedy graph;
+  graph.vanished_calls = run.Calls("cudaLaunchKernel");
+  CHECK(run->replay().Gain(graph) > run.Window() * 7 / 10);
+}
+
+TEST_CASE("who takes as long for each step, at its own pace, waits for no other thread") {
+  const Analyzed run(Hands(false));
+  CHECK(LetGo(run) == 0);
+}
+
 }  // namespace
 }  // namespace advise

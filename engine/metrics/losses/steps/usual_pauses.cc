@@ -56,9 +56,12 @@ UsualPauses::UsualPauses(const Run& run)
 void UsualPauses::KeepLongest(const PauseOfStep& one, std::vector<PauseOfStep>* all) {
   if (all->empty() || all->back().step != one.step) {
     all->push_back(one);
-  } else {
-    all->back().length = std::max(all->back().length, one.length);
+    return;
   }
+  PauseOfStep& last = all->back();
+  const Nanos shorter = std::min(last.length, one.length);
+  last.length = std::max(last.length, one.length);
+  last.second = std::max({last.second, one.second, shorter});
 }
 
 UsualPauses::Lengths UsualPauses::Sorted(std::map<Kind, std::vector<PauseOfStep>> pauses_of) {
@@ -72,7 +75,14 @@ UsualPauses::Lengths UsualPauses::Sorted(std::map<Kind, std::vector<PauseOfStep>
     for (const PauseOfStep& one : pauses) KeepLongest(one, &longest);
     std::vector<Nanos>& lengths = lengths_of[kind];
     lengths.reserve(longest.size());
-    for (const PauseOfStep& one : longest) lengths.push_back(one.length);
+    Nanos early = 0;  // launched for a later step
+    std::uint32_t next = longest.empty() ? 0 : longest.front().step;
+    for (const PauseOfStep& one : longest) {
+      if (one.step > next && early > 0) lengths.push_back(std::exchange(early, 0));
+      lengths.push_back(one.length);
+      early = std::max(early, one.second);
+      next = one.step + 1;
+    }
     std::sort(lengths.begin(), lengths.end());
     pauses = {};
   }

@@ -40,9 +40,11 @@ class UsualPauses {
   struct PauseOfStep {
     std::uint32_t step = 0;
     Nanos length = 0;
+    Nanos second = 0;  // the next longest of the step; 0 for none
   };
   static void KeepLongest(const PauseOfStep& one, std::vector<PauseOfStep>* all);
-  // The longest of each step.
+  // The longest of each step. What a host that is ahead launches for the next step may begin before
+  // that step does: the second one of a step is that of a later step without any.
   static Lengths Sorted(std::map<Kind, std::vector<PauseOfStep>> pauses_of);
   bool IsRareSync(std::uint32_t call) const;
   // The code of the thread before a call, without a rare wait in it.

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "engine/metrics/losses/steps/step_copies.h"
+#include "engine/metrics/losses/steps/usual_pauses.h"
 #include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 
@@ -584,6 +585,32 @@ TEST_CASE("the code between two launches is no long pause") {
   const Analyzed run(story, kAuto);
   CHECK(run->host_code->time.lost->Total() == 0);
   CHECK(run->launches.bound.lost->Total() > run.Window() / 2);
+}
+
+// Steps of 10 ms. Before each upload the host computes for 4 ms. In even steps it uploads early,
+// and `twice` once more at the end, for the step that follows.
+bool EachStepHasThePause(bool twice) {
+  TraceBuilder story;
+  Nanos before = 0;
+  for (int n = 0; n < 20; ++n) {
+    const Nanos at = n * 10_ms;
+    story.Range("step", {at, at + 10_ms});
+    for (const Nanos upload : {at + 4_ms, at + 9_ms}) {
+      if (n % 2 != 0 || (!twice && upload > at + 4_ms)) continue;
+      story.Call("cudaEventRecord", {upload - 4_ms, upload - 4_ms + 2_us});
+      story.CopyToGpu(1_MiB, MemoryKind::kPinned, {upload, upload + 5_us},
+                      {upload + 8_us, upload + 60_us});
+      before = upload;
+    }
+    story.Launch("work", {at + 9'100_us, at + 9'105_us}, {at + 9'110_us, at + 9'900_us});
+  }
+  const Analyzed run(story, kAuto);
+  return UsualPauses(run->run).Holds(run.trace().calls.thread[0], before - 1_ms, 1_ms);
+}
+
+TEST_CASE("a host that is ahead pauses for a step before that step begins") {
+  CHECK(EachStepHasThePause(true));
+  CHECK_FALSE(EachStepHasThePause(false));
 }
 
 }  // namespace
