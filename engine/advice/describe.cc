@@ -28,11 +28,12 @@ Severity SeverityOfShare(double share, const Knowledge& knowledge) {
   return Severity::kLow;
 }
 
-// Most of what it wins is the profiler's own cost, and the rest is no more than what the estimate
-// of that cost may be wrong by.
+// Nothing but lost time tells of it, most of that is the profiler's own cost, and the rest is no
+// more than what the estimate of that cost may be wrong by.
 bool IsOfProfiler(const Finding& finding, const Knowledge& knowledge) {
   const double rest = *finding.unprofiled_share;
-  return rest < knowledge.Number("ranking.profiler_error") &&
+  return finding.rule->kind == RuleKind::kSymptom &&
+         rest < knowledge.Number("ranking.profiler_error") &&
          rest < knowledge.Number("ranking.needless") * finding.saving_share;
 }
 

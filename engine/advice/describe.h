@@ -12,8 +12,8 @@ namespace advise {
 
 Severity SeverityOfShare(double share, const Knowledge& knowledge);
 
-// By what its fix adds to those before it, without the profiler where that is known: what mostly
-// wins back the profiler's cost is a note. A fix that only those before it make needless is still
+// By what its fix adds to those before it, without the profiler where that is known: a symptom that
+// is mostly the profiler's cost is a note. A fix that only those before it make needless is still
 // worth a line.
 Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge);
 

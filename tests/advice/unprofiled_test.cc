@@ -101,23 +101,25 @@ TEST_CASE("what would win by itself only while somebody profiles is a note") {
   }
 }
 
-TEST_CASE("what little is left of a saving that is mostly the profiler's cost is a note") {
-  const auto severity = [](Nanos kernel, double* left) {
+TEST_CASE("a symptom that is mostly the profiler's cost is a note") {
+  const auto severity = [](Nanos kernel, RuleKind kind, double* left) {
     const Analyzed run(Launches(kernel).RecordedBy("PyTorch profiler"));
     auto gone = std::make_shared<Remedy>();
     gone->vanished_calls = run.Calls("cudaLaunchKernel");
     Verdicts verdicts;
-    verdicts.Add({.id = "a/graph", .claims = {Percent(run, 0, 90)}, .remedy = gone});
+    verdicts.Add({.id = "a/code", .claims = {Percent(run, 0, 90)}, .remedy = gone, .kind = kind});
     const Finding finding = verdicts.Rank(run).at(0);
     CHECK(finding.saving_share > 0.45);
     *left = *finding.unprofiled_share;
     return finding.severity;
   };
   double left = 0;
-  CHECK(severity(1970, &left) == Severity::kInfo);
+  CHECK(severity(1970, RuleKind::kSymptom, &left) == Severity::kInfo);
   CHECK(left == Approx(0.015).margin(0.0015));
-  CHECK(severity(1950, &left) == Severity::kLow);
+  CHECK(severity(1950, RuleKind::kSymptom, &left) == Severity::kLow);
   CHECK(left == Approx(0.025).margin(0.0015));
+  // What shows by itself is there whatever the profiler costs.
+  CHECK(severity(1970, RuleKind::kRoot, &left) == Severity::kLow);
 }
 
 TEST_CASE("the profiler may matter only once a fix has let the host run ahead") {
