@@ -2,6 +2,7 @@
 # Installs the packages that building and testing need (Debian, Ubuntu). Does nothing when they are
 # all there. Run as root, or as a user who may use sudo.
 #   --demo       only what building the program needs
+#   --sanitizers clang and the library of its sanitizers, too
 #   --tidy       clang-tidy, too
 #   --static     what scripts/static-libraries.sh needs, too
 #   --benchmarks Google Benchmark, too, for scripts/bench-pieces.sh
@@ -22,6 +23,7 @@ development=(
   ccache catch2 libvalijson-dev sqlite3 time codespell shellcheck cppcheck lmod
   python3-setuptools python3-wheel python3-venv python3-yaml python3-pyflakes
 )
+sanitizers=no
 browser=no
 torch=no
 mcp=no
@@ -30,6 +32,7 @@ mcp_clients=(@modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0
 for option in "$@"; do
   case "$option" in
     --demo) development=() ;;
+    --sanitizers) sanitizers=yes && packages+=(clang) ;;
     --tidy) packages+=(clang clang-tidy) ;;
     --browser) browser=yes ;;
     --torch) torch=yes ;;
@@ -38,7 +41,7 @@ for option in "$@"; do
     --static) packages+=(dpkg-dev nasm make) ;; # only for scripts/static-libraries.sh
     --site) packages+=(python3-sphinx python3-myst-parser) ;; # only for scripts/make-site.sh
     *)
-      echo "usage: scripts/setup.sh [--demo] [--tidy] [--browser] [--mcp] [--torch] [--static] [--site] [--benchmarks]" >&2
+      echo "usage: scripts/setup.sh [--demo] [--sanitizers] [--tidy] [--browser] [--mcp] [--torch] [--static] [--site] [--benchmarks]" >&2
       exit 2
       ;;
   esac
@@ -88,6 +91,14 @@ for package in "${packages[@]}" "${development[@]}"; do
   case "$status" in ii*) ;; *) missing+=("$package") ;; esac
 done
 if [ ${#missing[@]} -gt 0 ]; then install "${missing[@]}"; fi
+
+# The library has the compiler's version in its name.
+if [ $sanitizers = yes ]; then
+  runtime=libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev
+  if apt-cache show "$runtime" >/dev/null 2>&1; then
+    dpkg-query --show --showformat='${db:Status-Abbrev}' "$runtime" 2>/dev/null | grep -q '^ii' || install "$runtime"
+  fi
+fi
 
 # A large package for a few tests: no reason to fail.
 if [ $browser = yes ] && ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then

@@ -30,7 +30,10 @@ for option in "$@"; do
   esac
 done
 
-if [ $tidy = yes ]; then scripts/setup.sh --browser --mcp --torch --tidy; else scripts/setup.sh --browser --mcp --torch; fi
+packages=(--browser --mcp --torch)
+if [ $quick = no ]; then packages+=(--sanitizers); fi
+if [ $tidy = yes ]; then packages+=(--tidy); fi
+scripts/setup.sh "${packages[@]}"
 # Without them the program is no single file, and its test is left out. They are made beside the first build.
 scripts/static-libraries.sh || echo "test.sh: no archives of all libraries: the test of the one file is left out" >&2 &
 archives=$!
