@@ -40,7 +40,7 @@ return {
     return e
   end,
 
-  saving = { confidence = 0.7, basis = "these kernels are gone, and so is what adds to zeros" },
+  saving = { confidence = 0.7, basis = "these kernels are gone, and so are any that only add to their zeros" },
 
   tests = {
     { name = "gradients of 150 tensors",

@@ -5,7 +5,7 @@ return {
   id        = "sync/host-function",
   title     = "Keep functions that run on the host out of the stream that computes",
   status    = "experimental",
-  since     = "0.1",
+  since     = "0.2",
   kind      = "root",
   effort    = "code",
   priority  = 62,
