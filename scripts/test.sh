@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change is merged: build without warnings, all tests, and the
-# unit tests again under AddressSanitizer and UndefinedBehaviorSanitizer.
+# Everything that must hold before a change is merged: build without warnings, all tests (an index out of bounds or an
+# overflow ends them), and the tests of what reads files under AddressSanitizer and UndefinedBehaviorSanitizer.
 #   --quick    without the sanitizers
-#   --all      the sanitizers on the tests of every room, not only those that read reports and measure
+#   --all      the sanitizers on the unit tests of every room
 #   --threads  the unit tests under ThreadSanitizer, too
 #   --tidy     clang-tidy, too
 #   --fuzz     a minute of fuzzing, too, where clang has libFuzzer
@@ -38,9 +38,9 @@ scripts/setup.sh "${packages[@]}"
 scripts/static-libraries.sh || echo "test.sh: no archives of all libraries: the test of the one file is left out" >&2 &
 archives=$!
 
-# What reads reports and measures is tested under the sanitizers, and not a second time without them. The tests of `import`
-# make the seeds for fuzzing: the other build takes theirs.
-sanitized=(base trace knowledge import timeline replay metrics)
+# What reads files is tested under the sanitizers, and not a second time without them. The tests of `import` make the seeds
+# for fuzzing: the other build takes theirs.
+sanitized=(base trace knowledge import)
 elsewhere=
 seeds=
 if [ $quick = no ] && [ $all = no ]; then
