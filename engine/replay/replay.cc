@@ -163,7 +163,13 @@ void Replay::Pass::StartCall(std::uint32_t i) {
   const Interval& sleep = call.until_tick;
   if (sleep.Length() > 0 && changes_.CutWithin(call.thread, sleep.start, sleep.end) == 0)
     begin = std::max(begin, sleep.end + std::max<Nanos>(0, code - (sleep.end - since)));
-  if (released && call.previous != kNone) begin = std::max(begin, call_end_[call.previous]);
+  // What it does before it waits takes it as long as before.
+  if (released && call.previous != kNone) {
+    const Nanos done = graph_.calls_[call.previous].end;
+    const Nanos before =
+        call.before_wait - changes_.CutWithin(call.thread, done, done + call.before_wait);
+    begin = std::max(begin, call_end_[call.previous] + (changes_.vanished[i] != 0 ? 0 : before));
+  }
   call_start_[i] = begin;
 }
 
@@ -288,8 +294,12 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
     // What staging a pageable copy took before it reached the copy engine goes with the wait for
     // it; what an op waited for other streams, when it no longer does.
     const bool at_once = changes_.unblocked[op.call] != 0 || changes_.freed[i] != 0;
-    begin = call_start_[op.call] +
-            (at_once ? std::min(op.latency, graph_.usual_latency_ns_) : op.latency);
+    // A call that takes less time hands the op over sooner.
+    const HostCall& call = graph_.calls_[op.call];
+    const Nanos cut = changes_.CutWithin(call.thread, call.start, std::min(call.end, op.start));
+    const Nanos latency = std::max<Nanos>(0, op.latency - cut);
+    begin =
+        call_start_[op.call] + (at_once ? std::min(latency, graph_.usual_latency_ns_) : latency);
   } else if (op.early && op.awaited != kNone) {
     begin = graph_.from_;
   } else if (op.previous != kNone) {

@@ -86,6 +86,7 @@ class Replay {
     bool blocked;            // before it, the thread was blocked in the OS most of the time
     Interval until_tick;     // before it, the thread slept until a timer's tick; empty: it did not
     Nanos code_before_wait;  // what it did before it waited in the OS for that batch
+    Nanos before_wait;       // and before it waited there for `released_by`
   };
   // When a thread gave a lock back, while it was at work without a rest.
   struct Turns {

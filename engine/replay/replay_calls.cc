@@ -32,20 +32,22 @@ std::vector<IntervalSet> BackPressure(const Run& run) {
   return held;
 }
 
-// Per thread: when it was blocked in the OS.
-std::vector<IntervalSet> WaitsOfThreads(const Run& run) {
-  std::vector<IntervalSet> waits(run.trace.threads.size());
+bool IsBlocked(OsClass os) {
+  return os == OsClass::kWait || os == OsClass::kLock || os == OsClass::kNetwork;
+}
+
+// Per thread: when it was in such calls of the OS.
+std::vector<IntervalSet> OsTimes(const Run& run, auto&& counts) {
+  std::vector<IntervalSet> times(run.trace.threads.size());
   for (const std::uint32_t t : run.launching_threads) {
     std::vector<Interval> intervals;
     for (const std::uint32_t i : run.os_of_thread[t]) {
-      const OsClass os = run.names.Os(run.trace.os_calls.name[i]);
-      if (os == OsClass::kWait || os == OsClass::kLock || os == OsClass::kNetwork) {
+      if (counts(run.names.Os(run.trace.os_calls.name[i])))
         intervals.push_back({run.trace.os_calls.start[i], run.trace.os_calls.end[i]});
-      }
     }
-    waits[t] = IntervalSet::Of(std::move(intervals));
+    times[t] = IntervalSet::Of(std::move(intervals));
   }
-  return waits;
+  return times;
 }
 
 // When the thread was blocked in the OS for that wait, which may have begun before a GPU was idle;
@@ -58,6 +60,14 @@ std::optional<Nanos> BlockedSince(const IntervalSet& blocked, const Interval& wa
                        [](Nanos time, const Interval& one) { return time < one.start; });
   const bool inside = after != all.begin() && (*std::prev(after)).end > wait.start;
   return inside ? (*std::prev(after)).start : wait.start;
+}
+
+// Where the first of these stretches begins that ends behind `since`, but not before that.
+Nanos FirstIn(const IntervalSet& times, Nanos since) {
+  const IntervalList& all = times.intervals();
+  const auto at = std::upper_bound(all.begin(), all.end(), since,
+                                   [](Nanos time, const Interval& one) { return time < one.end; });
+  return at == all.end() ? since : std::max(since, at->start);
 }
 
 // Calls that hand work to the GPU, which a full queue holds back.
@@ -148,7 +158,7 @@ void Replay::FindLastCalls(const Run& run) {
 
 void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_overs,
                        const Polls& polls) {
-  const std::vector<IntervalSet> waits_of = WaitsOfThreads(run);
+  const std::vector<IntervalSet> waits_of = OsTimes(run, IsBlocked);
   FollowPeers(run, waits_of, hand_overs, polls);
   AwaitBatches(run, idle, waits_of);
 }
@@ -157,6 +167,8 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
 void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_of,
                          const HandOvers& hand_overs, const Polls& polls) {
   const bool os_known = !run.trace.os_calls.start.empty();
+  const std::vector<IntervalSet> sleeps =
+      OsTimes(run, [](OsClass os) { return os == OsClass::kSleep; });
   const ThreadDevices devices(run);
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_process;  // by their end
   for (std::uint32_t i = 0; i < calls_.size(); ++i) {
@@ -174,7 +186,9 @@ void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_o
     call.paused_for = At(op_index_, asked_for != kNone ? asked_for : paused_for[call.row]);
     const std::uint32_t awaited = hand_overs.AwaitedAt(call.thread, call.start - 1);
     const Nanos in_os = waits_of[call.thread].OverlapWith(since, call.start);
-    call.blocked = in_os > 0 && 2 * in_os >= call.start - since;
+    // Who sleeps neither works nor waits for anybody: the rest of the pause tells.
+    const Nanos slept = sleeps[call.thread].OverlapWith(since, call.start);
+    call.blocked = in_os > 0 && 2 * in_os >= call.start - since - slept;
     call.waited_for = awaited;
     // Without a recorded wait, only what works for the same GPU may have let it go.
     const auto may_let_go = [&](std::uint32_t thread) {
@@ -190,6 +204,7 @@ void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_o
       if (!may_let_go(calls_[*at].thread)) continue;
       call.released_by = *at;
       call.waited_for = calls_[*at].thread;
+      if (call.blocked) call.before_wait = FirstIn(waits_of[call.thread], since) - since;
       break;
     }
     // Nothing shows a wait, but it goes on in step with the other thread.

@@ -211,11 +211,16 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
 
 // A loop that launches the same few kernels several times (stages, colors, parts of a grid) before
 // it meets the host: what lies between two meetings is its iteration. One that is met now and then
-// (a check of a solver) keeps its own. The period itself where that cannot be told.
+// (a check of a solver) keeps its own, and so does a graph, which is captured to be an iteration.
+// The period itself where that cannot be told.
 Period JoinedByHost(const Run& run, const std::vector<std::uint32_t>& sequence,
                     const Tokens& tokens, Period period) {
   const std::vector<std::size_t>& starts = period.starts;
   if (static_cast<double>(KindsComputed(tokens, period)) > run.knowledge.Number("step.stage_kinds"))
+    return period;
+  const OpTable& ops = run.trace.ops;
+  const std::uint32_t op = sequence[starts.front()];
+  if (period.length == 1 && (ops.kind[op] == OpKind::kGraph || ops.in_graph[op] != 0))
     return period;
   std::vector<Nanos> opened;
   std::uint32_t thread = kNone;  // threads that drive other GPUs meet those

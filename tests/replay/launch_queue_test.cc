@@ -172,5 +172,29 @@ TEST_CASE("a queue that was full before the capture began is told, too") {
   CHECK(gain > (kKernels - 3 * kRoom) * 780_us);
 }
 
+// Launches take 150 us each, and the kernel begins when its launch returns; the host waits for
+// every fourth one, so that the GPU waits for all of them.
+TEST_CASE("a launch that takes less time hands its kernel over sooner") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 120; ++i, at += 152_us) {
+    story.Launch("work", {at, at + 150_us}, {at + 151_us, at + 171_us});
+    if (i % 4 != 3) continue;
+    story.Sync({at + 152_us, at + 174_us}, "cudaStreamSynchronize");
+    at += 25_us;
+  }
+  const Analyzed run(story);
+  const CallTable& calls = run.trace().calls;
+  IntervalSet slow;
+  for (const std::uint32_t c : run.Calls("cudaLaunchKernel"))
+    slow.Append(calls.start[c] + 5_us, calls.end[c]);
+  Remedy remedy;
+  remedy.host_cuts.push_back({0, std::move(slow)});
+  // Of four launches, three then overlap with the kernels: 4 x 20 us, and what the wait takes.
+  const Nanos rounds = 30 * 110_us;
+  CHECK(static_cast<double>(run.Window() - run->replay().Gain(remedy)) ==
+        Approx(static_cast<double>(rounds)).epsilon(0.15));
+}
+
 }  // namespace
 }  // namespace advise

@@ -153,5 +153,35 @@ TEST_CASE("who takes as long for each step, at its own pace, waits for no other 
   CHECK(LetGo(run) == 0);
 }
 
+// The main thread uploads a batch, sleeps, and then waits for the executing thread, whose launches
+// take 50 us each. Its sleeps vary, as those do that no timer ends.
+TEST_CASE("who sleeps before it waits for another thread goes on as soon as both are done") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    story.Thread("main").OnStream(13).CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 5_us},
+                                                {at + 8_us, at + 60_us});
+    const Nanos awake = at + 3_ms + kVaries[i % 6];
+    story.OsCall("clock_nanosleep", {at + 10_us, awake});
+    Nanos launch = awake + 10_us;
+    for (int k = 0; k < 40; ++k, launch += 52_us) {
+      story.Thread("execute").OnStream(7).Launch("work", {launch, launch + 50_us},
+                                                 {launch + 52_us, launch + 60_us});
+    }
+    story.Thread("main").OsCall("futex", {awake + 5_us, launch});
+    at = launch + 5_us;
+  }
+  const Analyzed run(story);
+  const std::vector<std::uint32_t> launches = run.Calls("cudaLaunchKernel");
+  const CallTable& calls = run.trace().calls;
+  IntervalSet slow;
+  for (const std::uint32_t c : launches) slow.Append(calls.start[c] + 5_us, calls.end[c]);
+  Remedy remedy;
+  remedy.host_cuts.push_back({calls.thread[launches.front()], std::move(slow)});
+  const double wins = static_cast<double>(kRounds) * 40 * 45'000;
+  CHECK(static_cast<double>(run->replay().Gain(remedy)) > 0.9 * wins);
+  CHECK(static_cast<double>(run->replay().Gain(remedy)) < 1.05 * wins);
+}
+
 }  // namespace
 }  // namespace advise

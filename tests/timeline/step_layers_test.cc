@@ -1,5 +1,4 @@
 // Layers of a model are no steps.
-#include <functional>
 #include <string>
 
 #include "tests/support/analyzed.h"
@@ -88,6 +87,21 @@ TEST_CASE("the iteration is what the host feeds, and not the layers in it") {
   const Analyzed run(story, kAuto);
   REQUIRE(run->run.steps.known());
   CHECK(run->run.steps.Median() == 1_ms);
+}
+
+// After each fifth launch the host waits, and computes for 3 ms.
+TEST_CASE("a graph is a step, also where the host takes part in each fifth one only") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < 60; ++i, at += 1_ms) {
+    story.Graph(1, {at, at + 10_us}, {at + 30_us, at + 990_us});
+    if (i % 5 != 4) continue;
+    story.Sync({at + 500_us, at + 1_ms}, "cudaDeviceSynchronize");
+    at += 3_ms;
+  }
+  const Analyzed run(story, kAuto);
+  CHECK(run->run.steps.Median() == 1_ms);
+  CHECK(run->step_stats.stall_every == 5);
 }
 
 TEST_CASE("layers inside a graph are no steps: its launch is one") {
