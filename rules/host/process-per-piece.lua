@@ -20,7 +20,7 @@ return {
     { action = "Give one process all pieces: loop over them inside the program, and keep its memory from piece to piece",
       snippet = "model = load().cuda()                # once\nfor path in sys.argv[1:]:\n    process(model, path)", language = "python", ["for"] = { "python" } },
     { action = "Give one process all pieces: loop over them inside the program, and keep its memory from piece to piece",
-      snippet = "float* buffer = nullptr;\ncudaMalloc(&buffer, bytes);              // once\nfor (int i = 1; i < argc; ++i) process(argv[i], buffer);",
+      snippet = "cudaMalloc(&buffer, bytes);              // once\nfor (int i = 0; i < count; ++i) process(i, buffer);",
       language = "cpp", ["for"] = { "c++" } },
     { action = "Read the next piece in another thread while the GPU works on this one" },
     { action = "If the program cannot be changed, run several processes at the same time, and share the GPU by MPS",
