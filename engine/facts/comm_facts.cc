@@ -103,6 +103,10 @@ void DeclareExposed(Catalog* catalog) {
             for (const DeviceTime& t : a.times) exposed.push_back(t.comm_exposed);
             return exposed;
           });
+  all.Add("comm.opening", "spans",
+          "Of comm.exposed: gathers of weights that follow their update with no other compute in "
+          "between, so that nothing can run beside them.",
+          [](const Analysis& a) { return a.comm.opening; });
   all.Add("comm.beside.remedy", "remedy",
           "All communication overlaps with compute, as far as there is compute.", AllBeside);
   all.Add("comm.twice.remedy", "remedy", "All communication runs at twice the rate.",

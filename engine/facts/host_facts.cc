@@ -51,6 +51,10 @@ void DeclareCode(Catalog* catalog) {
            "Of the time lost to this code, the part for code right before the thread copies data "
            "to the GPU.",
            &HostCode::before_uploads_ns);
+  code.Add("host.compute.between_turns", "ns",
+           "Of host.compute.before_uploads, the part behind a download of what the GPU computed "
+           "from the last upload without an update of weights: the code may need that result.",
+           &HostCode::between_turns_ns);
   code.Add("host.compute.late_uploads", "ns",
            "Of the time lost to this code, the part in which the GPU does nothing but uploads that "
            "the code delayed.",
@@ -138,6 +142,14 @@ void DeclareHostFacts(Catalog* catalog) {
                           "cpu-sampling"));
   host.Add("host.gpu_processes", "count", "Most processes with work on one device.",
            &Host::gpu_processes);
+  host.Add("host.restarts.processes", "count",
+           "Processes that use one device one after the other and begin with the same kernel, on "
+           "the device with most of them; 0 where no such process follows another.",
+           [](const Host& h) { return static_cast<double>(h.starts.processes); });
+  host.Add("host.restarts.lost", "spans",
+           "Idle time between the last work of one such process and the first of the next, device "
+           "by device.",
+           [](const Host& h) { return h.starts.lost; });
   host.AddLoss("host.gpu_switch", kChange,
                {"",
                 "Time in which a kernel waits until another process had its turn on the device, "

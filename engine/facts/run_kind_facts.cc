@@ -125,6 +125,10 @@ void DeclareRunKindFacts(Catalog* catalog) {
            "The program infers, and no OS calls were recorded: a wait for the next request looks "
            "like code.",
            &RunKind::hides_requests);
+  kind.Add("run.hides_senders", "flag",
+           "The program infers, and a launching thread waits in the OS while no other recorded "
+           "thread works: for a request, or for a thread or process that was not recorded.",
+           &RunKind::hides_senders);
   kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
   kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
            UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));

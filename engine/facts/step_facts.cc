@@ -122,9 +122,11 @@ void DeclareSlowSteps(Catalog* catalog) {
   stall.Add("steps.stall.bytes", "bytes",
             "Bytes that each periodic slow step copies to the host and other steps do not.",
             &StepStats::stall_bytes);
-  stall.Add("steps.stall.may_wait", "flag",
-            "The slow steps may wait for requests: nothing that was recorded tells that from code.",
-            &StepStats::stall_may_wait);
+  stall.Add(
+      "steps.stall.may_wait", "flag",
+      "The slow steps may wait for requests: nothing that was recorded tells that from what the "
+      "program does or waits for itself.",
+      &StepStats::stall_may_wait);
   stall.AddLoss("steps.stall", kChange,
                 {"", "Idle time of the periodic slow steps beyond that of the median step.",
                  "Host work that makes slow steps periodic is gone."},

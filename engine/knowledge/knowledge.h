@@ -127,7 +127,15 @@ struct RunSign {
   std::string record;                  // how to record a program whose loop is the framework's
   bool by_nsys = false;         // Nsight Systems records its programs, not PyTorch's profiler
   std::vector<std::string> in;  // where the name must stand: kernel, range, operator …
-  NameRule rule;                // its value: the kind, framework or language
+  // Of kernels whose grid is one block wide, or wider. FlashAttention's kernels for paged caches
+  // read prompts and generate tokens: a grid has a column per tile of queries, and a token that is
+  // generated has one query. A grid that was not recorded is one block wide.
+  enum class Grid : std::uint8_t { kAny, kOneWide, kWider } grid = Grid::kAny;
+  NameRule rule;  // its value: the kind, framework or language
+
+  bool Fits(std::uint32_t blocks_wide) const {
+    return grid == Grid::kAny || (grid == Grid::kWider) == (blocks_wide > 1);
+  }
 };
 
 // An error number of NVIDIA's driver (kb/xids.toml).

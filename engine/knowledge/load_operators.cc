@@ -48,10 +48,11 @@ OperatorFormula ReadProduct(TomlReader& reader, const TomlNode& entry) {
   using Form = ProductFormula::Form;
   static const Words<Form> kForms = {{"matrices", Form::kMatrices}, {"summed", Form::kSummed},
                                      {"vector", Form::kVector},     {"any", Form::kAny},
-                                     {"linear", Form::kLinear},     {"grouped", Form::kGrouped}};
-  reader.OnlyFields(entry, {"any", "none", "examples", "form", "first", "result_type"});
+                                     {"linear", Form::kLinear},     {"grouped", Form::kGrouped},
+                                     {"packed", Form::kPacked}};
+  reader.OnlyFields(entry, {"any", "none", "examples", "form", "first", "result_type", "bits"});
   return ProductFormula{Choice(reader, entry, "form", kForms), Argument(reader, entry, "first", 0),
-                        Argument(reader, entry, "result_type")};
+                        Argument(reader, entry, "result_type"), Argument(reader, entry, "bits", 0)};
 }
 
 OperatorFormula ReadConvolution(TomlReader& reader, const TomlNode& entry) {

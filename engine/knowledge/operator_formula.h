@@ -17,10 +17,19 @@ inline constexpr int kNoArgument = -1;
 
 // Products of matrices: two operands, the second next to the first.
 struct ProductFormula {
-  enum class Form : std::uint8_t { kMatrices, kSummed, kVector, kAny, kLinear, kGrouped };
+  enum class Form : std::uint8_t {
+    kMatrices,
+    kSummed,
+    kVector,
+    kAny,
+    kLinear,
+    kGrouped,
+    kPacked,  // weights of a few bits each, several to an integer
+  };
   Form form = Form::kMatrices;
   int first = 0;
   int result_type = kNoArgument;  // of operands whose products are wider: which type that is
+  int bits = 0;  // of a packed weight; 0 where scales tell how many results there are
 };
 
 struct ConvolutionFormula {

@@ -69,8 +69,10 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
 }
 
 bool StallsMayWait(const StepStats& steps, const RunKind& kind) {
-  return kind.hides_requests && steps.stall_every > 0 &&
-         steps.stall_what == WordsOf(IdleCause::kHostCompute).host && steps.stall_bytes == 0;
+  const auto is = [&](IdleCause cause) { return steps.stall_what == WordsOf(cause).host; };
+  return steps.stall_every > 0 && steps.stall_bytes == 0 &&
+         ((kind.hides_requests && is(IdleCause::kHostCompute)) ||
+          (kind.hides_senders && is(IdleCause::kHostWait)));
 }
 
 // Whether uploads that come again in each step are its input, which is new each time. The only

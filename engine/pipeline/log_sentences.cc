@@ -21,6 +21,16 @@ std::string FirstTokenWords(const ServerLoad& server) {
                          : fmt::format(", each further one {}", time(server.token.median_s)));
 }
 
+// One sample says nothing of how long the GPUs were in use.
+std::string OnlySample(std::size_t at_work, std::size_t all, double busy, double power) {
+  const std::string whose = at_work < all  ? fmt::format("{} of {} GPUs", at_work, all)
+                            : at_work == 1 ? "the GPU"
+                                           : fmt::format("{} GPUs", at_work);
+  return fmt::format("The monitor took one sample: at that moment, the utilization of {} was {}{}.",
+                     whose, Percent(busy),
+                     power < 0 ? "" : fmt::format(", at {} of the power limit", Percent(power)));
+}
+
 }  // namespace
 
 std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy) {
@@ -33,9 +43,10 @@ std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, doubl
   const std::string watts = power < 0 ? ""
                                       : fmt::format(", and drew {} of {} power limit then",
                                                     Percent(power), at_work == 1 ? "its" : "their");
-  std::string words =
-      fmt::format("According to the monitor, {} in use for {} of the time{}{}.", who, Percent(busy),
-                  watts, monitor.samples == 1 ? ", at the moment of its only sample" : "");
+  std::string words = monitor.samples == 1
+                          ? OnlySample(at_work, all, busy, power)
+                          : fmt::format("According to the monitor, {} in use for {} of the time{}.",
+                                        who, Percent(busy), watts);
   const double before = analysis.monitor_patterns.before;
   const double sms = monitor.Mean(&MonitoredUse::sm_active);
   if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", Percent(sms));

@@ -26,14 +26,19 @@ bool RunsOnAmdOnly(const Knowledge& knowledge, const KernelClass& kernel) {
   return !knowledge.ValueIn(NameList::kAmdLibrary, kernel.family).empty();
 }
 
+bool WroteAmdTool(const InputInfo& input) {
+  return input.kind == "rocprof" || input.kind == "amd-smi" ||
+         input.producer.starts_with("rocprof");
+}
+
 bool IsAmd(const Report& report) {
   const auto says = [](const std::string& text, std::string_view word) {
     return text.find(word) != std::string::npos;
   };
   return std::any_of(report.inputs.begin(), report.inputs.end(),
                      [&](const InputInfo& input) {
-                       return input.kind == "rocprof" || input.kind == "amd-smi" ||
-                              says(input.producer, "ROCm") || says(input.producer, "rocprof");
+                       return WroteAmdTool(input) || says(input.producer, "ROCm") ||
+                              says(input.producer, "rocprof");
                      }) ||
          std::any_of(report.devices.begin(), report.devices.end(), [&](const DeviceBudget& device) {
            return says(device.name, "AMD") || says(device.name, "Instinct");

@@ -19,6 +19,9 @@ struct MeasureCommand {
 // Whether a kernel is of a library that runs on AMD's GPUs only.
 bool RunsOnAmdOnly(const Knowledge& knowledge, const KernelClass& kernel);
 
+// Whether a tool of AMD's wrote it: rocprof, rocprofv3, amd-smi, rocm-smi.
+bool WroteAmdTool(const InputInfo& input);
+
 // Whether the GPUs are AMD's, by their names or by what captured them.
 bool IsAmd(const Report& report);
 

@@ -34,10 +34,7 @@ std::string TorchCommand(const Knowledge& knowledge, const Report& report, const
 }
 
 bool IsOfAmdTool(const Report& report) {
-  if (report.inputs.empty()) return false;
-  const InputInfo& input = report.inputs.front();
-  return input.kind == "rocprof" || input.kind == "amd-smi" ||
-         input.producer.starts_with("rocprof");
+  return !report.inputs.empty() && WroteAmdTool(report.inputs.front());
 }
 
 std::string TimelineCommand(const Knowledge& knowledge, const Report& report,

@@ -24,7 +24,7 @@ std::string TimelineCommand(const Knowledge& knowledge, const Report& report,
 inline constexpr const char* kRocprofCommand =
     "rocprofv3 --runtime-trace --output-format json -o run -- COMMAND";
 
-// Whether a tool of AMD's wrote what was given first: rocprof, rocprofv3, amd-smi, rocm-smi.
+// Whether a tool of AMD's wrote what was given first.
 bool IsOfAmdTool(const Report& report);
 
 // Nothing to judge: what to record instead.

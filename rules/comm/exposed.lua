@@ -42,8 +42,8 @@ return {
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },
-  optional   = { "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count", "budget.compute", "window.time" },
-  thresholds = { "min_share", "max_token_sum" },
+  optional   = { "comm.opening", "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count", "budget.compute", "window.time" },
+  thresholds = { "min_share", "max_token_sum", "min_opening" },
 
   symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{needs:text}{traffic:text}",
   cause   = "Compute kernels wait for the result, or are not launched until communication has ended. Part of the time in these kernels may be waiting for a late rank.",
@@ -57,6 +57,10 @@ return {
       language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "weights", action = "Gather the weights of the next layer while the current one computes",
       snippet = "for layer, following in zip(layers, layers[1:]):      # FSDP2: each layer was given to fully_shard()\n    layer.set_modules_to_forward_prefetch([following])", language = "python", ["for"] = { "pytorch" } },
+    { reason = "opening", action = "Let the first unit hold little: give each layer to fully_shard() by itself, so that the gather that opens a step is short",
+      snippet = "for layer in model.layers:\n    fully_shard(layer)\nfully_shard(model)          # what is left: embedding, head", language = "python", ["for"] = { "pytorch" } },
+    { reason = "opening", action = "Gather fewer bytes: bf16 weights",
+      snippet = "fully_shard(layer, mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16))", language = "python", ["for"] = { "pytorch" } },
     { reason = "layers", action = "Use fewer GPUs per tensor-parallel group, or overlap its collectives with the products of the layer",
       snippet = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel --tp-comm-overlap   # Megatron-LM", language = "bash", ["for"] = { "pytorch" } },
     { reason = "token", action = "Use fewer GPUs per tensor-parallel group, or serve more requests at a time: each sum then carries more" },
@@ -86,10 +90,12 @@ return {
     if not at_least(exposed, t.min_share) then return nil end
     local rows = top(f.comm.kinds, "exposed", 5)
     local reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains, (f.ranges.all_to_all.count or 0) > 0)
+    local opening = share(f.comm.opening and f.comm.opening.time or 0, f.comm.exposed.time)
+    local opens = reason == "weights" and at_least(opening, t.min_opening)
     local token = reason == "layers" and f.run.decode and at_most(share(rows[1].time, rows[1].count), t.max_token_sum)
     return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count, traffic = traffic(f),
-             reason = token and "token" or reason, rows = rows,
-             needs = token and " The next kernel of the same token needs each of these short sums, so little can hide them." or "" }
+             reason = token and "token" or opens and "opening" or reason, rows = rows, opening = opening,
+             needs = opens and " Most of that is the gather of the first weights right after the optimizer has updated them, when nothing can run beside it." or token and " The next kernel of the same token needs each of these short sums, so little can hide them." or "" }
   end,
 
   -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute. Of exchanges and
@@ -98,6 +104,9 @@ return {
   saving = function(f, _, e)
     if e.reason == "token" then
       return { claims = f.comm.exposed, part = 0, confidence = 0.4, basis = "little can hide the sums of single tokens" }
+    end
+    if e.reason == "opening" then
+      return { claims = f.comm.exposed, part = 1 - e.opening, confidence = 0.4, basis = "communication overlaps with compute, other than the gathers that open the steps" }
     end
     if e.reason == "exchange" then
       return { claims = f.comm.exposed, part = half_hidden(f), confidence = 0.4, basis = "one half of the data is exchanged while the other half is computed" }
@@ -115,6 +124,18 @@ return {
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
       expect = { share = 0.25, overlap = 0.17, count = 200, reason = "sums", rows = { { kind = "allreduce", exposed = 1e9 } } } },
+    { name = "most of it gathers the weights that were just updated: nothing can run beside that",
+      edges = { ["comm.opening"] = 5e8 },
+      facts = { window = { device_time = 4e9 },
+                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, opening = 9e8, time = 3e8, overlap = 0.17,
+                         kinds = { { kind = "allgather", count = 200, time = 1.2e9, exposed = 1e9 } } } },
+      expect = { reason = "opening", needs = " Most of that is the gather of the first weights right after the optimizer has updated them, when nothing can run beside it." },
+      saving = { claims = 1e9, part = 0.1 } },
+    { name = "near miss: most of it gathers the weights of later layers",
+      facts = { window = { device_time = 4e9 },
+                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, opening = 3e8, time = 3e8, overlap = 0.17,
+                         kinds = { { kind = "allgather", count = 200, time = 1.2e9, exposed = 1e9 } } } },
+      expect = { reason = "weights", needs = "" }, saving = { claims = 1e9, confidence = 0.4 } },
     { name = "a pipeline sends no gradients that could be added up first",
       facts = { window = { device_time = 4e9 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,

@@ -1,5 +1,12 @@
 -- The launching thread is blocked in the operating system (poll, condition, semaphore) while the GPU is idle or only copies.
 -- The wait is a symptom: another thread or process is slow. What it waits for would run beside those copies.
+
+-- A server's thread waits once for each request. Where no other recorded thread works meanwhile, a wait for the next request looks
+-- like a wait for a thread or process that was not recorded.
+local function may_await_requests(f, t)
+  return f.run.hides_senders == true and at_most(f.host.os_wait.per_step, t.max_waits_of_request)
+end
+
 return {
   id        = "host/blocked",
   title     = "Find which thread or process the launching thread waits for",
@@ -13,16 +20,17 @@ return {
   needs_loop = true,
   loss       = "host.os_wait",
   evidence   = { count = "per_step" },
-  optional   = { "serving.no_request.lost" },
-  thresholds = { "min_share", "min_count" },
+  needs      = { "host.os_wait.remedy" },
+  optional   = { "serving.no_request.lost", "run.hides_senders" },
+  thresholds = { "min_share", "min_count", "max_waits_of_request" },
 
-  symptom = "For {share:pct} of the time, the launching thread is blocked in the operating system while the GPU is idle or only copies data ({count:num} waits {per:text}).",
+  symptom = "For {share:pct} of the time, the launching thread is blocked in the operating system while the GPU is idle or only copies data ({count:num} waits {per:text}).{alone_text:text}",
   cause   = "It waits for another thread or process, such as a data loader, a queue, a lock or a server.",
   fixes   = {
     { action  = "Record what the other threads do, with named waits and call stacks",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf -o report -- COMMAND",
       language = "bash", ["for"] = { "nvidia" } },
-    { action = "Give that thread more lead time: prefetch, or use a longer queue" },
+    { reason = "!requests", action = "Give that thread more lead time: prefetch, or use a longer queue" },
   },
   false_positives = "Programs that wait for requests.",
   references = { "nsys/user-guide" },
@@ -35,7 +43,19 @@ return {
     return f.host.os_wait.per_step > 0, "the operating system does not block the launching thread in the loop"
   end,
 
-  saving = { confidence = 0.4, basis = "the launching thread does not have to wait" },
+  detect = function(f, t, e)
+    local requests = may_await_requests(f, t)
+    e.reason = requests and "requests" or "thread"
+    e.alone_text = requests and " No other recorded thread works meanwhile, so it may as well wait for requests." or ""
+    return e
+  end,
+
+  -- What nobody asked for is no time to win.
+  saving = function(f, t, e)
+    if e.reason == "requests" then return nil end
+    return { claims = f.host.os_wait.lost, remedy = f.host.os_wait.remedy, confidence = 0.4,
+             basis = "the launching thread does not have to wait" }
+  end,
 
   tests = {
     { name = "a wait for another thread in each step",
@@ -43,6 +63,13 @@ return {
       facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 10 },
       saving = { claims = 9e7, confidence = 0.4 } },
+    { name = "one wait per step, and nobody else is seen at work: for a request, or for a thread that was not recorded",
+      edges = { ["host.os_wait.per_step"] = 1.15 },
+      facts = { window = { device_time = 1e9 }, run = { hides_senders = true }, host = { os_wait = { per_step = 1, lost = 8e8, remedy = true } } },
+      expect = { share = 0.8, reason = "requests", alone_text = " No other recorded thread works meanwhile, so it may as well wait for requests." } },
+    { name = "near miss: several waits in each step are for threads of the program",
+      facts = { window = { device_time = 1e9 }, run = { hides_senders = true }, host = { os_wait = { per_step = 3, lost = 8e8, remedy = true } } },
+      expect = { share = 0.8, reason = "thread", alone_text = "" }, saving = { claims = 8e8, confidence = 0.4 } },
     { name = "a server without requests",
       facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e8, remedy = true } },
                 serving = { no_request = { lost = 8e8 } } },

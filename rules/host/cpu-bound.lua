@@ -44,6 +44,12 @@ local function prepares_data(f, t)
   return at_least(share(f.host.compute.before_uploads or 0, f.host.compute.lost.time), t.min_before_uploads)
 end
 
+-- A program that trains takes a result of the model, computes the next input from it and uploads that: an environment. A data
+-- loader needs no result, so other processes can work ahead; here they cannot.
+local function takes_turns(f, t)
+  return f.run.kind == "training" and at_least(share(f.host.compute.between_turns or 0, f.host.compute.lost.time), t.min_between_turns)
+end
+
 -- The functions in which CPU samples saw most of the time, at most three; nil where more take it.
 local function functions_of(rows)
   local all = sum(rows, "samples")
@@ -70,10 +76,10 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
+  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "run.hides_requests", "run.kind", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_late", "max_pauses_of_request" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "min_late", "max_pauses_of_request" },
 
   symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
@@ -92,6 +98,11 @@ return {
     { reason = "optimizer", action = "Use an implementation that updates all parameters in a few kernels, or compile the update",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "optimizer", action = "Compute what does not change from step to step outside the update, such as lists of blocks and shapes" },
+    { reason = "turns", action = "If this code steps an environment, run several of them in processes, and infer for all of them in one batch",
+      snippet = "envs = gymnasium.vector.AsyncVectorEnv([make_env] * 16)     # one process each; a batch of 16 observations per step",
+      language = "python", ["for"] = { "python" } },
+    { reason = "turns", action = "Let two groups of environments take turns: while the model computes for one, the other steps", ["for"] = { "python" } },
+    { reason = "turns", action = "Simulate on the GPU, so that no step waits for the host", ["for"] = { "python" } },
     { reason = "upload", action = "If this code loads or prepares data, let worker processes do it ahead of time, and copy from pinned memory",
       snippet = "loader = DataLoader(dataset, batch_size=batch_size, num_workers=8, pin_memory=True, persistent_workers=True)",
       language = "python", ["for"] = { "pytorch", "training" } },
@@ -130,7 +141,9 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     if not name and f.capture.has_ranges == false then where = "" end
     local functions = f.host.compute.functions or {}
     local uploads = not name and #functions == 0 and prepares_data(f, t)
+    local turns = uploads and takes_turns(f, t)
     if uploads then where = ", most of it right before it copies data to the GPU, so this code probably prepares that data" end
+    if turns then where = ", most of it between a result that it takes from the GPU and the next input, as an environment does" end
     local unknown = not name and #functions == 0 and not uploads
     local once = unknown and not f.steps.count and 2 * (f.host.compute.longest or 0) > f.host.compute.lost.time
     if once then where = ", most of it in one pause of " .. in_words(f.host.compute.longest, "time") end
@@ -143,7 +156,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       where = ", or that thread waits for requests, which were not recorded"
     end
     if once then table.insert(ways, { reason = "once" }) end
-    if uploads then table.insert(ways, { reason = "upload" }) end
+    if uploads then table.insert(ways, { reason = turns and "turns" or "upload" }) end
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
     local code = math.max(lost, share(f.host.compute.code or 0, f.window.device_time))
@@ -244,6 +257,16 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8 } } },
       expect = { where = ", most of it right before it copies data to the GPU, so this code probably prepares that data",
                  ways = { { reason = "upload" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "the code needs what the model has just computed: no loader can work ahead",
+      edges = { ["host.compute.between_turns"] = 2.5e8 },
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { where = ", most of it between a result that it takes from the GPU and the next input, as an environment does",
+                 ways = { { reason = "turns" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "near miss: a server takes its result before it prepares the next input",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "inference" },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { ways = { { reason = "upload" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "the code delays the upload, and the GPU waits for the copy",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
                 host = { compute = { remedy = true, lost = { time = 1e8, count = 0 }, ranges = {}, before_uploads = 1e8, late_uploads = 6e7 } } },

@@ -38,7 +38,7 @@ return {
     { reason = "few-tiles", action = "Where results have few tiles, split the inner dimension across more blocks (split-K, stream-K), or compute several products in one call" },
     { reason = "short-sums", action = "Where the inner dimension is short, fuse the product with the operators that read its result: fused attention, or torch.compile",
       snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # instead of: softmax(q @ k.T) @ v", language = "python", ["for"] = { "pytorch" } },
-    { reason = "few-uses", action = "Where few rows use the weights, use a larger batch, or store the weights in fewer bytes (FP8, INT4): both do more work per byte read" },
+    { reason = "few-uses", action = "Where few rows use the weights, use a larger batch, or store weights that are not packed yet in fewer bytes (FP8, INT4): both do more work per byte read" },
     { reason = "grouped", action = "Where rows are split among groups, use one grouped product for all of them, and sort rows so that each group fills whole tiles" },
     { action = "Update the library, and let it measure its kernels for these sizes",
       snippet = "model = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch", "nvidia" } },

@@ -83,7 +83,7 @@ elif step % 100 == 10:
 
   applies = function(f)
     if f.steps.stall.may_wait then
-      return false, "the slow steps may wait for requests, which only a capture of OS calls can tell"
+      return false, "the slow steps may wait for requests, which only a capture of OS calls of all threads can tell"
     end
     local none = f.serving.no_request.lost
     if none and f.steps.stall.lost and f.steps.stall.what == "waiting in the OS" and 2 * none.time > f.steps.stall.lost.time then

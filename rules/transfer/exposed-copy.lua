@@ -1,6 +1,12 @@
 -- The device copies and computes nothing meanwhile. Why that is so is for other rules to say (pageable memory, blocking
 -- calls, data that need not move). What none of them explains: pinned asynchronous copies that queue up on the stream
 -- of the kernels, where nothing can run beside them.
+-- What a pass uploads, what a loop downloads, or what it uploads: another buffer helps each.
+local function reason_of(f, rows)
+  if f.window.supports_verdict == false then return "pass" end
+  return rows[1] and rows[1].direction == "device to host" and "results" or "loop"
+end
+
 return {
   id        = "transfer/exposed-copy",
   title     = "Overlap copies with kernels",
@@ -33,6 +39,25 @@ process(x)
 cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
       language = "python", ["for"] = { "cupy" } },
     { reason = "pass", action = "Upload what the first kernels need first, and the rest from pinned memory on a separate stream while they run" },
+    { reason = "results", action = "Copy results to the host on a separate queue, and wait for them where the host reads them, while the next iteration computes",
+      snippet = [[#pragma acc update host(snapshot[0:n]) async(2) wait(1)   // snapshot: a copy that kernels leave alone; Fortran: !$acc
+#pragma acc parallel loop async(1)
+for (int i = 0; i < n; ++i) advance(state, i);
+#pragma acc wait(2)                                      // before the host reads it]],
+      language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
+    { reason = "results", action = "Copy results to the host on a separate stream from a snapshot on the GPU, and wait for them where the host reads them",
+      snippet = [[cudaMemcpyAsync(snapshot, field, bytes, cudaMemcpyDeviceToDevice, stream);
+cudaEventRecord(ready, stream);
+cudaStreamWaitEvent(copy_stream, ready, 0);
+cudaMemcpyAsync(host, snapshot, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned]],
+      language = "cpp", ["for"] = { "c++" } },
+    { reason = "results", action = "Copy results to pinned memory with non_blocking=True on a separate stream, and read them one step later",
+      snippet = [[side.wait_stream(torch.cuda.current_stream())
+with torch.cuda.stream(side):
+    host.copy_(result, non_blocking=True)        # host: pinned
+    result.record_stream(side)]],
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "results", action = "Bring fewer results to the host: reduce them on the GPU, or copy them every few iterations" },
     { reason = "loop", action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
     { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
   },
@@ -50,7 +75,8 @@ cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
     local exposed = share(f.copy.exposed.time, f.window.device_time)
     if not at_least(exposed, t.min_share) then return nil end
     local serial = f.copy.serial.lost and share(f.copy.serial.lost.time, f.window.device_time) or 0
-    return { share = exposed, serial = serial, reason = f.window.supports_verdict == false and "pass" or "loop", rows = top(f.copy.groups, "exposed", 3),
+    local rows = top(f.copy.groups, "exposed", 3)
+    return { share = exposed, serial = serial, reason = reason_of(f, rows), rows = rows,
              serial_text = at_least(serial, t.min_serial) and ". Many of them are on the same stream as the kernels" or "" }
   end,
 
@@ -70,6 +96,12 @@ cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
       expect = { share = 0.4, serial = 0.35, reason = "loop", rows = { { direction = "host to device" }, { direction = "device to host" } },
                  serial_text = ". Many of them are on the same stream as the kernels" },
       saving = { claims = 3.5e8, confidence = 0.5 } },
+    { name = "most of them bring results to the host",
+      facts = { window = { device_time = 1e9 },
+                copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true },
+                         groups = { { direction = "host to device", memory = "pinned", exposed = 1e8 },
+                                    { direction = "device to host", memory = "pinned", exposed = 3e8 } } } },
+      expect = { reason = "results" } },
     { name = "one pass: there is no next batch",
       facts = { window = { device_time = 1e9, supports_verdict = false },
                 copy = { count = 48, exposed = 5e8, serial = { lost = 3e8, remedy = true }, groups = {} } },

@@ -50,7 +50,7 @@ using cudaGraph_t = struct CUgraph_st*;
 using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaMemPool_t = struct CUmemPoolHandle_st*;
 struct cudaGraphExecUpdateResultInfo {};
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
 enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
@@ -71,6 +71,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value);
+template <typename T>
+cudaError_t cudaMalloc(T** pointer, std::size_t size);
 template <typename T>
 cudaError_t cudaMallocHost(T** pointer, std::size_t size, unsigned flags = 0);
 template <typename T>
@@ -223,10 +225,10 @@ extern int n, m, k, i, sms, x, y, x0, y0, tiles_n, tiles, count, total, n_fields
     batches;
 extern std::size_t bytes;
 extern float alpha, beta;
-extern float *in, *out, *data, *a, *b, *c, *field, *fields, *buffer, *copy, *host, *device_data,
-    *halo, *halo_in, *halo_out, *edges_in, *edges_out, *send, *recv, *send_device, *recv_device,
-    *host_in, *host_out, *device_in, *device_out, *packed_host, *packed_device, *host_value, *value,
-    *weights, *state, *src, *dst, *offsets, *parts, *pieces, *workspace;
+extern float *in, *out, *data, *a, *b, *c, *field, *fields, *buffer, *copy, *snapshot, *host,
+    *device_data, *halo, *halo_in, *halo_out, *edges_in, *edges_out, *send, *recv, *send_device,
+    *recv_device, *host_in, *host_out, *device_in, *device_out, *packed_host, *packed_device,
+    *host_value, *value, *weights, *state, *src, *dst, *offsets, *parts, *pieces, *workspace;
 extern double local, global;
 extern int *send_counts, *send_offsets, *recv_counts, *recv_offsets;
 

@@ -77,8 +77,8 @@ inline void CheckSoundFacts(const Facts& facts) {
 // that count kernels or ranks.
 inline bool IsOfOneProcess(const std::string& fact) {
   for (const char* name : {"rank.late.device", "run.kind", "run.kind_why", "run.hides_requests",
-                           "run.unit", "run.units", "window.reason", "strategy.evidence",
-                           "input.batch.slow_part", "kernel.repeated.kernels"})
+                           "run.hides_senders", "run.unit", "run.units", "window.reason",
+                           "strategy.evidence", "input.batch.slow_part", "kernel.repeated.kernels"})
     if (fact == name) return true;
   return fact.starts_with("rank.unseen.");
 }

@@ -149,6 +149,56 @@ std::optional<ShapeWork> Flattened(const Call& call, int a, int b, bool transpos
   return work;
 }
 
+bool IsFloating(ElementType type) {
+  return type == ElementType::kFloat32 || type == ElementType::kFloat16 ||
+         type == ElementType::kBFloat16;
+}
+
+bool IsPacked(ElementType type) {
+  return type == ElementType::kInt8 || type == ElementType::kInt16 || type == ElementType::kInt32;
+}
+
+// How many results a row of [.., k] has: where each weight takes four or eight bits, one length of
+// the scales (or of a bias) fits the packed weights. 0 where none does.
+std::int64_t ResultsOf(const Call& call, int a, double weight_bits, double k) {
+  std::int64_t results = 0;
+  for (int i = 0; i < call.tensors(); ++i) {
+    if (i == a || !IsFloating(call.Type(i))) continue;
+    for (const std::int64_t n : call.Tensor(i).sizes) {
+      const double each = weight_bits / (k * static_cast<double>(n));
+      if (each == 4 || each == 8) results = std::max(results, n);
+    }
+  }
+  return results;
+}
+
+// [.., k] of 16 bits by weights of fewer, which are unpacked on their way into the matrix units.
+// How they are packed differs; the integers with most bytes are the weights.
+std::optional<ShapeWork> PackedWeights(const Call& call, int a, int bits) {
+  const Sizes& left = call.Tensor(a).sizes;
+  if (left.empty() || Product(left) <= 0 || !IsFloating(call.Type(a))) return {};
+  double weights = 0;
+  double scales = 0;
+  for (int i = 0; i < call.tensors(); ++i) {
+    if (IsPacked(call.Type(i))) weights = std::max(weights, call.Bytes(i));
+  }
+  Dimensions d;
+  d.k = static_cast<double>(left.back());
+  d.m = Product(left) / d.k;
+  d.batch = 1;
+  d.n = static_cast<double>(ResultsOf(call, a, 8 * weights, d.k));
+  if (d.n == 0 && bits > 0) d.n = 8 * weights / (bits * d.k);
+  if (d.n < 1 || d.n != std::floor(d.n)) return {};
+  for (int i = 0; i < call.tensors(); ++i) {
+    const bool result = Product(call.Tensor(i).sizes) == d.m * d.n;
+    if (i != a && !result && IsFloating(call.Type(i))) scales += call.Bytes(i);
+  }
+  ShapeWork work = Counted(call, d, call.Type(a), call.Bytes(a) + weights + scales);
+  work.shape = fmt::format("{} x packed {}", Words(left),
+                           Words({left.back(), static_cast<std::int64_t>(d.n)}));
+  return work;
+}
+
 // [tokens, k] by [groups, k, n], or the gradient of the weights, [k, tokens] by [tokens, n].
 std::optional<ShapeWork> Grouped(const Call& call, int a, int b, bool transposed) {
   const Sizes& left = call.Tensor(a).sizes;
@@ -255,6 +305,8 @@ std::optional<ShapeWork> ProductWork(const Call& call, const ProductFormula& for
       return Flattened(call, a, a + 1, true);
     case ProductFormula::Form::kGrouped:
       return Grouped(call, a, a + 1, false);
+    case ProductFormula::Form::kPacked:
+      return PackedWeights(call, a, formula.bits);
     case ProductFormula::Form::kAny:
       if (call.Tensor(a + 1).sizes.size() == 1) return Vector(call, a);
       return Flattened(call, a, a + 1, false);

@@ -11,6 +11,7 @@
 #include "engine/base/is_in.h"
 #include "engine/base/text.h"
 #include "engine/metrics/losses/loss.h"
+#include "engine/timeline/rests.h"
 #include "engine/timeline/step.h"
 
 namespace advise {
@@ -22,10 +23,11 @@ class Signs {
   explicit Signs(const Run& run) : run_(run), trace_(run.trace), knowledge_(run.knowledge) {
     found_.resize(knowledge_.run_signs().size());
     std::unordered_set<StringId> seen;
+    std::set<std::pair<StringId, bool>> seen_kernels;
     for (const KernelShape& shape : trace_.shapes) {
-      if (seen.insert(shape.name).second) AddKernel(trace_.strings[shape.name]);
+      if (seen_kernels.insert({shape.name, shape.grid[0] > 1}).second)
+        AddKernel(trace_.strings[shape.name], shape.grid[0]);
     }
-    seen.clear();
     Column("range", trace_.ranges.name, &seen);
     Column("range", trace_.ranges.domain, &seen);
     Column("range", trace_.mpi.name, &seen);
@@ -112,11 +114,15 @@ class Signs {
   }
   void Add(const char* in, const std::string& name) { Add(in, name, name); }
   // Signatures of kernels take lines.
-  void AddKernel(const std::string& name) { Add("kernel", name, KernelInWords(name)); }
-  void Add(const char* in, const std::string& name, const std::string& words) {
+  void AddKernel(const std::string& name, std::uint32_t blocks_wide) {
+    Add("kernel", name, KernelInWords(name), blocks_wide);
+  }
+  void Add(const char* in, const std::string& name, const std::string& words,
+           std::uint32_t blocks_wide = 0) {
     if (name.empty()) return;
     for (const std::size_t sign : knowledge_.RunSignsOf(in, name)) {
-      if (found_[sign].empty()) found_[sign] = words;
+      if (found_[sign].empty() && knowledge_.run_signs()[sign].Fits(blocks_wide))
+        found_[sign] = words;
     }
   }
 
@@ -145,6 +151,8 @@ class KindFinder : Finder {
     CountKernels();
     Decide();
     result_.hides_requests = result_.kind == KindOfRun::kInference && trace_.os_calls.size() == 0;
+    result_.hides_senders =
+        result_.kind == KindOfRun::kInference && !serves_ && WaitsForNobodySeen();
     Units();
     return std::move(result_);
   }
@@ -198,6 +206,39 @@ class KindFinder : Finder {
       if (trace_.ops.kind[op] == OpKind::kKernel && layers.Has(trace_.ops.detail[op])) return true;
     }
     return graphs_;
+  }
+
+  // When other threads than those that launch worked, of which a rest would have shown.
+  IntervalSet OthersAtWork() const {
+    std::vector<Interval> at_work;
+    for (std::uint32_t t = 0; t < trace_.threads.size(); ++t) {
+      if (std::binary_search(run_.launching_threads.begin(), run_.launching_threads.end(), t))
+        continue;
+      const Rests rests = RestsOf(run_, t);
+      if (!rests.Recorded() || rests.waits.OverlapWith(run_.window.start, run_.window.end) == 0)
+        continue;
+      const IntervalSet works = rests.AtWork(rests.last);
+      at_work.insert(at_work.end(), works.intervals().begin(), works.intervals().end());
+    }
+    return IntervalSet::Of(std::move(at_work));
+  }
+
+  // Whether most of what launching threads wait in the OS is beside no work of others. MPI waits
+  // for ranks, which other reports show.
+  bool WaitsForNobodySeen() const {
+    if (trace_.mpi.size() > 0) return false;
+    const IntervalSet others = OthersAtWork();
+    const double enough = Number("input.awaited_share");
+    Nanos all = 0;
+    Nanos alone = 0;
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kHostWait || piece.activity != Activity::kOsWait) continue;
+      const Nanos length = piece.end - piece.start;
+      const Nanos beside = others.OverlapWith(piece.start, piece.end);
+      all += length;
+      if (static_cast<double>(beside) < enough * static_cast<double>(length)) alone += length;
+    }
+    return 2 * alone > all;
   }
 
   bool Speaks(const char* language) const { return IsIn(language, result_.languages); }
@@ -261,16 +302,18 @@ class KindFinder : Finder {
   // tokens.
   bool ReadsPrompts() const {
     if (!result_.prefill || !run_.steps.known()) return false;
-    const auto says = [&](const char* in, StringId name) {
+    const auto says = [&](const char* in, StringId name, std::uint32_t blocks_wide = 0) {
       const std::vector<std::size_t> signs = run_.knowledge.RunSignsOf(in, trace_.strings[name]);
       return std::any_of(signs.begin(), signs.end(), [&](std::size_t sign) {
         const RunSign& found = run_.knowledge.run_signs()[sign];
-        return found.about == RunSign::About::kKind && found.rule.value == "prefill";
+        return found.about == RunSign::About::kKind && found.rule.value == "prefill" &&
+               found.Fits(blocks_wide);
       });
     };
     std::vector<std::uint8_t> reads(trace_.shapes.size(), 0);
     for (std::size_t shape = 0; shape < reads.size(); ++shape)
-      reads[shape] = says("kernel", trace_.shapes[shape].name) ? 1 : 0;
+      reads[shape] =
+          says("kernel", trace_.shapes[shape].name, trace_.shapes[shape].grid[0]) ? 1 : 0;
     std::set<std::uint32_t> steps;
     for (const std::uint32_t op : run_.OpsInWindow()) {
       if (trace_.ops.kind[op] == OpKind::kKernel && reads[trace_.ops.detail[op]] != 0)

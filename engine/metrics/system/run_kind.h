@@ -38,6 +38,9 @@ struct RunKind {
   bool serves = false;        // anything of a model server: requests, key-value caches
   // It infers, and no calls of the OS were recorded: a wait for the next request looks like code.
   bool hides_requests = false;
+  // It infers, and a thread that launches waits in the OS, mostly while no other recorded thread
+  // works: for a request, or for a thread or process of which nothing was recorded.
+  bool hides_senders = false;
 };
 
 // O(ops + distinct names).

@@ -35,6 +35,58 @@ TEST_CASE("products find their matrices where the schema has them") {
   CHECK(work->tiles == batch);  // 64 x 128 is one tile of 128 x 128
 }
 
+TEST_CASE("packed weights are read at their bits, and multiplied in 16") {
+  // 8 rows by weights of 4096 x 14336, with a scale for 128 of them.
+  const ElementType i32 = ElementType::kInt32;
+  const double flops = 2.0 * 8 * 4096 * 14336;
+  const double inputs = 8.0 * 4096 * 2;
+  const double result = 8.0 * 14336 * 2;
+  const double four = 4096.0 * 14336 / 2;
+  const double scales = 32.0 * 14336 * 2;
+  // Marlin of older and newer versions: tiles of 16 rows, eight values to an integer.
+  const std::pair<Sizes, ElementType> a = {{8, 4096}, kFp16};
+  const std::pair<Sizes, ElementType> tiles = {{256, 28672}, i32};
+  const std::pair<Sizes, ElementType> groups = {{32, 14336}, kFp16};
+  const std::pair<Sizes, ElementType> none = {{}, ElementType::kUnknown};
+  const auto old_one = WorkOf("_C::gptq_marlin_gemm", Typed({a, tiles, groups}));
+  REQUIRE(old_one);
+  CHECK(old_one->flops == flops);
+  CHECK(old_one->bytes == inputs + four + scales + result);
+  CHECK(old_one->type == kFp16);
+  CHECK(old_one->narrow == 8);
+  const auto new_one =
+      WorkOf("_C::gptq_marlin_gemm",
+             Typed({a, none, tiles, none, groups, none, none, none, none, {{16384}, i32}}));
+  REQUIRE(new_one);
+  CHECK(new_one->bytes == old_one->bytes);
+  const auto awq =
+      WorkOf("_C::awq_gemm", Typed({a, {{4096, 1792}, i32}, groups, {{32, 1792}, i32}}));
+  REQUIRE(awq);
+  CHECK(awq->bytes == old_one->bytes);
+  // PyTorch's own: scales and zeros side by side; eight bits with a scale per row.
+  const auto torch4 =
+      WorkOf("aten::_weight_int4pack_mm",
+             Typed({{{8, 4096}, kBf16}, {{1792, 32, 32, 4}, i32}, none, {{32, 14336, 2}, kBf16}}));
+  REQUIRE(torch4);
+  CHECK(torch4->flops == flops);
+  CHECK(torch4->bytes == inputs + four + 2 * scales + result);
+  const auto torch8 =
+      WorkOf("aten::_weight_int8pack_mm",
+             Typed({{{8, 4096}, kBf16}, {{14336, 4096}, ElementType::kInt8}, {{14336}, kBf16}}));
+  REQUIRE(torch8);
+  CHECK(torch8->bytes == inputs + 2 * four + 14336 * 2 + result);
+  // No scale tells the results; the name tells the bits.
+  const auto bits = WorkOf("bitsandbytes::gemv_4bit", Typed({{{1, 1, 4096}, kFp16},
+                                                             {{29360128, 1}, ElementType::kInt8},
+                                                             none,
+                                                             {{917504}, kFp32},
+                                                             {{16}, kFp32}}));
+  REQUIRE(bits);
+  CHECK(bits->flops == 2.0 * 4096 * 14336);
+  // Sizes that do not fit each other are not guessed.
+  CHECK_FALSE(WorkOf("_C::awq_gemm", Typed({a, {{4096, 1792}, i32}, {{32, 9000}, kFp16}})));
+}
+
 TEST_CASE("a sum of products writes one result") {
   const auto work =
       WorkOf("aten::addbmm",

@@ -137,6 +137,28 @@ TEST_CASE("steps that read prompts are for many tokens each") {
   CHECK(unit(5) == "token");
 }
 
+TEST_CASE("a kernel over a paged cache generates tokens where one tile holds all queries") {
+  const auto passes = [](std::uint32_t tiles) {
+    TraceBuilder story;
+    Repeat(40, 1_ms, [&](int, Nanos at) {
+      story.Launch("void vllm::rms_norm_kernel<float>(int)", {at, at + 5_us},
+                   {at + 10_us, at + 20_us});
+      story.Launch("void flash_fwd_splitkv_kernel<1>(int)", {at + 10_us, at + 15_us},
+                   {at + 21_us, at + 300_us}, {.blocks = tiles});
+      story.Launch(kMatrixBf16, {at + 310_us, at + 315_us}, {at + 320_us, at + 900_us});
+    });
+    return Analyzed(story, kAuto)->kind;
+  };
+  const RunKind tokens = passes(1);
+  CHECK(tokens.decode);
+  CHECK(tokens.unit == "token");
+  const RunKind prompts = passes(8);
+  CHECK(prompts.kind == KindOfRun::kInference);
+  CHECK_FALSE(prompts.decode);
+  CHECK(prompts.prefill);
+  CHECK(prompts.unit != "token");
+}
+
 TEST_CASE("a program of convolutions decodes pictures, not tokens") {
   const auto decodes = [](const char* kernel) {
     TraceBuilder story;
@@ -188,6 +210,35 @@ TEST_CASE("who waits for messages more briefly than people take serves other pro
   CHECK_FALSE(Analyzed(Served(30_ms, false, kFlashBackward), kAuto)->kind.serves);
   // What a program calls steps are no requests.
   CHECK(Analyzed(Served(30_ms, true), kAuto)->kind.unit == "step");
+}
+
+TEST_CASE("who waits while nobody is seen at work may wait for a request") {
+  // Passes of a model, each behind a wait of 20 ms; a helper may work for so long of each wait.
+  const auto loop = [](Nanos works, const char* last) {
+    TraceBuilder story;
+    Nanos at = 100_us;
+    for (int i = 0; i < 20; ++i) {
+      for (const char* kernel : {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, last}) {
+        story.Thread("main").Launch(kernel, {at, at + 3_us}, {at + 10_us, at + 200_us});
+        at += 200_us;
+      }
+      story.Sync({at, at + 20_us});
+      story.OsCall("pthread_cond_wait", {at + 30_us, at + 20_ms});
+      if (works > 0) {
+        story.Thread("helper").OsCall("pthread_cond_wait", {at - 900_us, at + 20_ms - works});
+        story.OsCall("pthread_cond_signal", {at + 20_ms - 10_us, at + 20_ms - 8_us});
+      }
+      at += 20_ms + 10_us;
+    }
+    return Analyzed(story, kAuto)->kind;
+  };
+  const RunKind alone = loop(0, "topk");
+  CHECK(alone.kind == KindOfRun::kInference);
+  CHECK(alone.hides_senders);
+  CHECK_FALSE(alone.hides_requests);  // calls of the OS were recorded
+  CHECK(loop(1_ms, "topk").hides_senders);
+  CHECK_FALSE(loop(19_ms, "topk").hides_senders);
+  CHECK_FALSE(loop(0, kFlashBackward).hides_senders);  // training answers nobody
 }
 
 TEST_CASE("what a framework repeats without a layer of a model is a loop, and no inference") {

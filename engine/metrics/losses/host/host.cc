@@ -27,6 +27,7 @@ class HostFinder : Finder {
     SharedGpus shared = FindSharedGpus(basis_);
     result_.gpu_processes = shared.processes;
     result_.gpu_switch = std::move(shared.turns);
+    result_.starts = FindProcessStarts(basis_);
     return std::move(result_);
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/metrics/losses/host/process_starts.h"
 #include "engine/metrics/losses/loss.h"
 
 namespace advise {
@@ -19,6 +20,7 @@ struct Host {
   Loss preempted;
   std::size_t gpu_processes = 0;  // most processes with work on one device
   Loss gpu_switch;
+  ProcessStarts starts;
   Loss free_bursts;             // runs of frees of device memory on one thread
   Loss kept;                    // allocations of device memory that nothing frees again
   double cpu_moves_per_s = -1;  // of launching threads from CPU to CPU; -1: no scheduling events

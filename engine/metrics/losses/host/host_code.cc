@@ -18,6 +18,7 @@ class HostCodeFinder : Finder {
       : Finder(basis),
         doubtful_(doubtful),
         compiling_(CompilingPauses(basis.run)),
+        updates_(run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; })),
         own_frames_(basis.run) {}
 
   // Gaps in the loop, of code that no call and no range of a known purpose explains, and that may
@@ -47,7 +48,10 @@ class HostCodeFinder : Finder {
       loss.CutHost(thread, piece.start, piece.end);
       functions.Add(thread, piece.start, piece.end);
       like.Add(thread, piece.start);
-      if (IsBeforeUpload(thread, piece.start)) result.before_uploads_ns += piece.Length();
+      if (IsBeforeUpload(thread, piece.start)) {
+        result.before_uploads_ns += piece.Length();
+        if (IsBehindAnswer(thread, piece.start)) result.between_turns_ns += piece.Length();
+      }
       names[NameAt(thread, piece.start + piece.Length() / 2)] +=
           static_cast<double>(piece.Length());
     }
@@ -106,7 +110,10 @@ class HostCodeFinder : Finder {
           if (std::exchange(last, {delay.thread, start}) != std::pair{delay.thread, start})
             functions->Add(delay.thread, start, delay.piece.end);
           if (delay.upload) result->late_uploads_ns += length;
-          if (IsBeforeUpload(delay.thread, delay.piece.start)) result->before_uploads_ns += length;
+          if (IsBeforeUpload(delay.thread, start)) {
+            result->before_uploads_ns += length;
+            if (IsBehindAnswer(delay.thread, start)) result->between_turns_ns += length;
+          }
         });
   }
 
@@ -116,6 +123,30 @@ class HostCodeFinder : Finder {
     const std::uint32_t op = call == kNone ? kNone : run_.first_op_of_call[call];
     return op != kNone && trace_.ops.kind[op] == OpKind::kCopy &&
            trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
+  }
+
+  // Whether what the thread did last with the GPU was to take the result of its last upload, for
+  // which no weights were updated: the code may need that result, as an environment needs actions.
+  bool IsBehindAnswer(std::uint32_t thread, Nanos time) const {
+    const RowRange rows = run_.calls_of_thread[thread];
+    const std::uint32_t next = NextCall(run_, thread, time);
+    std::uint32_t call = next == kNone ? rows.last : next;
+    std::uint32_t op = kNone;
+    while (op == kNone && call > rows.first) op = run_.first_op_of_call[--call];
+    const auto copies = [this](std::uint32_t one, CopyDirection direction) {
+      return trace_.ops.kind[one] == OpKind::kCopy && trace_.DirectionOfCopy(one) == direction;
+    };
+    if (op == kNone || !copies(op, CopyDirection::kDeviceToHost)) return false;
+    constexpr int kTries = 1 << 12;  // kernels of one pass
+    const std::vector<std::uint32_t>& ops = run_.ops_of_device[trace_.ops.device[op]];
+    auto at = std::lower_bound(ops.begin(), ops.end(), op);
+    for (int tries = 0; at != ops.begin() && tries < kTries; ++tries) {
+      --at;
+      if (copies(*at, CopyDirection::kHostToDevice)) return true;
+      if (trace_.ops.kind[*at] == OpKind::kKernel && updates_.Has(trace_.ops.detail[*at]))
+        return false;
+    }
+    return false;
   }
 
   bool IsDoubtful(const GapPiece& piece) const {
@@ -187,6 +218,7 @@ class HostCodeFinder : Finder {
 
   const std::vector<IntervalSet>& doubtful_;
   const std::vector<IntervalSet> compiling_;
+  const ShapeSet updates_;
   mutable std::vector<RowRange> frames_of_thread_;
   mutable OwnPythonFrames own_frames_;
 };

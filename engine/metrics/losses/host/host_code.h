@@ -15,11 +15,12 @@ struct NamedTime {
 };
 
 struct HostCode {
-  Loss time;                      // long gaps of the loop
-  Nanos code_ns = 0;              // what launching threads spend in it, the GPU waiting or not
-  Nanos before_uploads_ns = 0;    // of the loss: the thread's next call copies data to the GPU
-  Nanos late_uploads_ns = 0;      // of the loss: the GPU does nothing but uploads that came late
-  Nanos longest_ns = 0;           // of the loss: in one go, on one device
+  Loss time;                    // long gaps of the loop
+  Nanos code_ns = 0;            // what launching threads spend in it, the GPU waiting or not
+  Nanos before_uploads_ns = 0;  // of the loss: the thread's next call copies data to the GPU
+  Nanos between_turns_ns = 0;  // of it: the GPU's last answer came first, for inputs without update
+  Nanos late_uploads_ns = 0;   // of the loss: the GPU does nothing but uploads that came late
+  Nanos longest_ns = 0;        // of the loss: in one go, on one device
   std::vector<NamedTime> ranges;  // the innermost around it, or lines of the program; longest first
   bool sampled = false;           // whether the CPU was
   std::vector<SampledFunction> functions;  // that samples saw in it, most often seen first

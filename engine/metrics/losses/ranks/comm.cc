@@ -23,14 +23,40 @@ class CommFinder : Finder {
     Totals();
     if (result_.count == 0) {
       result_.serial = result_.no_overlap = result_.small = LossBuilder(basis_).Build();
+      result_.opening.resize(trace_.devices.size());
       return std::move(result_);
     }
     Overlap();
     Small();
+    Opening();
     return std::move(result_);
   }
 
  private:
+  // The weights of a step's first layer can be gathered when they were updated, and no earlier.
+  void Opening() {
+    const ShapeSet updates =
+        run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; });
+    const std::vector<std::uint32_t> rows = RowsOfCollectives(trace_);
+    result_.opening.resize(trace_.devices.size());
+    for (const std::uint32_t d : run_.active_devices) {
+      std::vector<Interval> opening;
+      bool updated = false;  // by the last kernel that computed
+      for (const std::uint32_t op : run_.ops_of_device[d]) {
+        if (trace_.ops.kind[op] != OpKind::kKernel) continue;
+        if (!run_.IsComm(op)) {
+          updated = updates.Has(trace_.ops.detail[op]);
+        } else if (updated && basis_.InWindow(trace_.ops.start[op]) &&
+                   KindOfCollective(run_, op, rows.empty() ? kNone : rows[op]) == "allgather") {
+          const IntervalSet exposed =
+              basis_.times[d].comm_exposed.Clip(trace_.ops.start[op], trace_.ops.end[op]);
+          opening.insert(opening.end(), exposed.intervals().begin(), exposed.intervals().end());
+        }
+      }
+      result_.opening[d] = IntervalSet::Of(std::move(opening));
+    }
+  }
+
   Nanos Exposed(std::uint32_t op) const {
     return basis_.times[trace_.ops.device[op]].comm_exposed.OverlapWith(trace_.ops.start[op],
                                                                         trace_.ops.end[op]);

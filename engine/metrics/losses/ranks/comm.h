@@ -29,6 +29,9 @@ struct Comm {
   bool same_stream = false;
   Loss small;
   double small_share = 0;
+  // By device: exposed gathers of weights that follow the update of the weights with no other
+  // compute in between. Nothing is there yet that could run beside them.
+  std::vector<IntervalSet> opening;
 };
 
 // O(ops log ops).

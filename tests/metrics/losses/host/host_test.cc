@@ -314,6 +314,37 @@ HostCode CodeBeforeUpload(std::int64_t stream, Interval call = {605_us, 609_us},
   return Analyzed(story)->host_code;
 }
 
+// Passes of a model, each behind 2 ms of code and the upload of its input; the host takes the
+// result.
+HostCode TakingTurns(bool updates, bool takes) {
+  TraceBuilder story;
+  Repeat(20, 3_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 2'999_us});
+    story.CopyToGpu(64_KiB, MemoryKind::kPinned, {at, at + 5_us}, {at + 8_us, at + 12_us});
+    story.Launch("infer", {at + 10_us, at + 15_us}, {at + 20_us, at + 600_us});
+    if (updates)
+      story.Launch(
+          "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4> >(int)",
+          {at + 16_us, at + 20_us}, {at + 601_us, at + 900_us});
+    if (takes)
+      story.CopyFromGpu(512, MemoryKind::kPinned, {at + 21_us, at + 25_us},
+                        {at + 901_us, at + 903_us});
+    story.Sync({at + 26_us, at + 910_us});
+  });
+  return Analyzed(story)->host_code;
+}
+
+TEST_CASE("code between a result and the next input takes turns with the GPU") {
+  const HostCode turns = TakingTurns(false, true);
+  CHECK(turns.before_uploads_ns > 18 * 2_ms);
+  CHECK(turns.between_turns_ns == turns.before_uploads_ns);
+  // A loss that is read behind the update of the weights is nothing that the next batch needs.
+  const HostCode trains = TakingTurns(true, true);
+  CHECK(trains.before_uploads_ns > 18 * 2_ms);
+  CHECK(trains.between_turns_ns == 0);
+  CHECK(TakingTurns(false, false).between_turns_ns == 0);
+}
+
 TEST_CASE("code before an upload costs what the upload runs beside no kernel") {
   const HostCode late = CodeBeforeUpload(9);
   CHECK(late.late_uploads_ns == Approx(20 * 200_us).epsilon(0.03));

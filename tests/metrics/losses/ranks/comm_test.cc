@@ -50,6 +50,32 @@ TEST_CASE("gradients that are summed after the whole backward pass are serial") 
   CHECK(run->comm.no_overlap.lost->Total() == 0);
 }
 
+TEST_CASE("the gather behind the update of the weights opens the step; later gathers do not") {
+  const auto steps = [](const char* collective, const char* update) {
+    TraceBuilder story;
+    Repeat(5, 1_ms, [&](int, Nanos at) {
+      const auto launch = [&](std::int64_t stream, const char* kernel, Nanos from, Nanos to) {
+        story.OnStream(stream).Launch(kernel, {at + from - 9_us, at + from - 6_us},
+                                      {at + from, at + to});
+      };
+      launch(kCommStream, collective, 10_us, 210_us);
+      launch(kComputeStream, "fwd_kernel", 210_us, 400_us);
+      launch(kCommStream, collective, 400_us, 450_us);  // of a later layer
+      launch(kComputeStream, "bwd_kernel", 450_us, 800_us);
+      launch(kComputeStream, update, 800_us, 990_us);
+    });
+    return Analyzed(story)->comm;
+  };
+  constexpr const char* kGather =
+      "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  constexpr const char* kAdam =
+      "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4> >(int)";
+  // The first of all follows no update that was seen.
+  CHECK(steps(kGather, kAdam).opening[0].Total() == 4 * 200_us);
+  CHECK(steps(kGather, "other").opening[0].Total() == 0);
+  CHECK(steps(kAllReduce, kAdam).opening[0].Total() == 0);
+}
+
 TEST_CASE("half hidden communication has half the overlap") {
   TraceBuilder story;
   AddSteps(&story, 5, 610_us, true);

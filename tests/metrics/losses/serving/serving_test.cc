@@ -66,7 +66,8 @@ TEST_CASE("code behind a copy of logits samples tokens, also where no range says
     for (int i = 0; i < 30; ++i) {
       story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {at, at + 5_us},
                    {at + 10_us, at + 110_us});
-      story.Launch("flash_fwd_splitkv_kernel", {at + 5_us, at + 9_us}, {at + 110_us, at + 450_us});
+      story.Launch("flash_fwd_splitkv_kernel", {at + 5_us, at + 9_us}, {at + 110_us, at + 450_us},
+                   {.blocks = 1});
       story.CopyFromGpu(bytes, MemoryKind::kPageable, {at + 10_us, at + 470_us},
                         {at + 451_us, at + 469_us});
       at += 800_us;  // 330 us of code
