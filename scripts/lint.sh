@@ -8,10 +8,9 @@ source "$(dirname "$0")/common.sh"
 # units FOLDER: writes FOLDER/<room>-<n>.cc, each of which includes 48 files of a room of engine/: what many of them include
 # is read once for all.
 units() {
-  local room files
+  local room
   for room in engine/*/; do
-    files=$(find "$room" -name '*.cc' | sort)
-    sed 's/.*/#include "&"/' <<<"$files" | split -l 48 -d --additional-suffix=.cc - "$1/$(basename "$room")-"
+    find "$room" -name '*.cc' -printf '#include "%p"\n' | sort | split -l 48 -d --additional-suffix=.cc - "$1/$(basename "$room")-"
   done
 }
 

@@ -142,7 +142,9 @@ class EvidenceCollector {
            IsIn(trace_.ops.call[op], remedy_.unblocked_calls);
   }
 
-  static bool IsPart(Nanos explained, Nanos whole) { return 10 * explained < 9 * whole; }
+  static bool IsPart(Nanos explained, Nanos whole) {
+    return static_cast<double>(explained) < 0.9 * static_cast<double>(whole);
+  }
   static std::string PartOf(const Evidence& item, Nanos explained) {
     if (!item.partly) return "";
     return fmt::format(" (this finding explains {} of it)",

@@ -170,7 +170,7 @@ class TimelineBuilder {
     std::vector<std::pair<Nanos, std::string>> words;
     const auto add = [&](Nanos length, ExcerptKind kind, const std::string& name) {
       if (length <= 0) return;
-      if (100 * length >= time.Total()) words.emplace_back(-length, name);
+      if (length >= time.Total() / 100) words.emplace_back(-length, name);
       ExcerptEvent event;
       event.start = at;
       event.end = at + length;

@@ -2,6 +2,7 @@
 #include "engine/store/compress.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 
 namespace advise {
 namespace {
@@ -15,7 +16,7 @@ std::string Back(const std::string& packed) {
 TEST_CASE("any bytes come back") {
   CHECK(Back(Compress("")).empty());
   std::string all;
-  for (int i = 0; i < 100'000; ++i) all += static_cast<char>(i * i % 251);
+  for (std::int64_t i = 0; i < 100'000; ++i) all += static_cast<char>(i * i % 251);
   all += std::string("\0\xff", 2);
   CHECK(Back(Compress(all)) == all);
 }
