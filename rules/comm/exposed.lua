@@ -60,7 +60,7 @@ return {
     { reason = "opening", action = "Let the first unit hold little: give each layer to fully_shard() by itself, so that the gather that opens a step is short",
       snippet = "for layer in model.layers:\n    fully_shard(layer)\nfully_shard(model)          # what is left: embedding, head", language = "python", ["for"] = { "pytorch" } },
     { reason = "opening", action = "Gather fewer bytes: bf16 weights",
-      snippet = "fully_shard(layer, mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16))", language = "python", ["for"] = { "pytorch" } },
+      snippet = "from torch.distributed.fsdp import MixedPrecisionPolicy\nfully_shard(layer, mp_policy=MixedPrecisionPolicy(param_dtype=torch.bfloat16))", language = "python", ["for"] = { "pytorch" } },
     { reason = "layers", action = "Use fewer GPUs per tensor-parallel group, or overlap its collectives with the products of the layer",
       snippet = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel --tp-comm-overlap   # Megatron-LM", language = "bash", ["for"] = { "pytorch" } },
     { reason = "token", action = "Use fewer GPUs per tensor-parallel group, or serve more requests at a time: each sum then carries more" },

@@ -46,7 +46,7 @@ return {
   detect = function(f, t, e)
     local requests = may_await_requests(f, t)
     e.reason = requests and "requests" or "thread"
-    e.alone_text = requests and " No other recorded thread works meanwhile, so it may as well wait for requests." or ""
+    e.alone_text = requests and " No other recorded thread works meanwhile, so this thread may only be waiting for requests." or ""
     return e
   end,
 
@@ -66,7 +66,7 @@ return {
     { name = "one wait per step, and nobody else is seen at work: for a request, or for a thread that was not recorded",
       edges = { ["host.os_wait.per_step"] = 1.15 },
       facts = { window = { device_time = 1e9 }, run = { hides_senders = true }, host = { os_wait = { per_step = 1, lost = 8e8, remedy = true } } },
-      expect = { share = 0.8, reason = "requests", alone_text = " No other recorded thread works meanwhile, so it may as well wait for requests." } },
+      expect = { share = 0.8, reason = "requests", alone_text = " No other recorded thread works meanwhile, so this thread may only be waiting for requests." } },
     { name = "near miss: several waits in each step are for threads of the program",
       facts = { window = { device_time = 1e9 }, run = { hides_senders = true }, host = { os_wait = { per_step = 3, lost = 8e8, remedy = true } } },
       expect = { share = 0.8, reason = "thread", alone_text = "" }, saving = { claims = 8e8, confidence = 0.4 } },

@@ -99,7 +99,7 @@ return {
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "optimizer", action = "Compute what does not change from step to step outside the update, such as lists of blocks and shapes" },
     { reason = "turns", action = "If this code steps an environment, run several of them in processes, and infer for all of them in one batch",
-      snippet = "envs = gymnasium.vector.AsyncVectorEnv([make_env] * 16)     # one process each; a batch of 16 observations per step",
+      snippet = "import gymnasium\n\nenvs = gymnasium.vector.AsyncVectorEnv([make_env] * 16)     # one process each; a batch of 16 observations per step",
       language = "python", ["for"] = { "python" } },
     { reason = "turns", action = "Let two groups of environments take turns: while the model computes for one, the other steps", ["for"] = { "python" } },
     { reason = "turns", action = "Simulate on the GPU, so that no step waits for the host", ["for"] = { "python" } },

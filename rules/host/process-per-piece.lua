@@ -18,7 +18,7 @@ return {
   cause   = "Each process loads its libraries, makes a context of the GPU and allocates memory before its first kernel.",
   fixes   = {
     { action = "Give one process all pieces: loop over them inside the program, and keep its memory from piece to piece",
-      snippet = "model = load().cuda()                # once\nfor path in sys.argv[1:]:\n    process(model, path)", language = "python", ["for"] = { "python" } },
+      snippet = "import sys\n\nmodel.to(\"cuda\")                      # once\nfor path in sys.argv[1:]:\n    process(path)", language = "python", ["for"] = { "python" } },
     { action = "Give one process all pieces: loop over them inside the program, and keep its memory from piece to piece",
       snippet = "cudaMalloc(&buffer, bytes);              // once\nfor (int i = 0; i < count; ++i) process(i, buffer);",
       language = "cpp", ["for"] = { "c++" } },

@@ -52,10 +52,10 @@ cudaStreamWaitEvent(copy_stream, ready, 0);
 cudaMemcpyAsync(host, snapshot, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned]],
       language = "cpp", ["for"] = { "c++" } },
     { reason = "results", action = "Copy results to pinned memory with non_blocking=True on a separate stream, and read them one step later",
-      snippet = [[side.wait_stream(torch.cuda.current_stream())
-with torch.cuda.stream(side):
-    host.copy_(result, non_blocking=True)        # host: pinned
-    result.record_stream(side)]],
+      snippet = [[copy_stream.wait_stream(torch.cuda.current_stream())
+with torch.cuda.stream(copy_stream):
+    pinned.copy_(results, non_blocking=True)
+    results.record_stream(copy_stream)]],
       language = "python", ["for"] = { "pytorch" } },
     { reason = "results", action = "Bring fewer results to the host: reduce them on the GPU, or copy them every few iterations" },
     { reason = "loop", action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },

@@ -63,7 +63,7 @@ OF_THE_PROGRAM = """
     labels lm_head averages training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size
     router_logits cu_seqlens_q cu_seqlens_k max_q max_k name path state values norms capacity pieces to_one_tensor pipe
     array items transforms images_uint8 event copied pinned staging stream copy_stream following following_host batches
-    ids classes prompt next_token validate configs
+    ids classes prompt next_token validate configs make_env
 """.split()
 
 
@@ -140,7 +140,7 @@ NEWER = {
 }
 
 # Packages that are not PyTorch: their snippets run where somebody installs them, which nobody does for this test.
-OTHER_PACKAGES = re.compile(r"\b(jax|rmm|cupy|cupyx|(?<!torch\.)cuda\.(to_device|pinned_array|grid)|tf|(?<!\.)triton|nvtx|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
+OTHER_PACKAGES = re.compile(r"\b(jax|rmm|cupy|cupyx|(?<!torch\.)cuda\.(to_device|pinned_array|grid)|tf|(?<!\.)triton|nvtx|gymnasium|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
                             r"|EmbeddingBagCollection|LigerFused\w+|flash_attn_varlen_func|PipelineModule"
                             r"|load_balancing_loss)\b|\bkernel\[grid\]|gradient_checkpointing_disable")
 
@@ -262,7 +262,7 @@ OWN = {
     "sync/device-sync-in-loop": "step = train",
     "sync/timed-every-step": "step = train",
     "sync/item-in-loop": "total = torch.tensor(0.0); loss = torch.tensor(1.0)",
-    "transfer/exposed-copy": "following = x",
+    "transfer/exposed-copy": "following, results, pinned = x, x, torch.empty(4, 4)",
     "transfer/many-small-copies": "total = 32",
 }
 
