@@ -43,9 +43,14 @@ archives=$!
 sanitized=(base trace knowledge import)
 elsewhere=
 seeds=
+beside=
 if [ $quick = no ] && [ $all = no ]; then
   configure_and_build asan -DADVISE_STATIC=OFF "${sanitized[@]/%/_test}" smoke_readers
-  ctest --preset asan -R "^($(IFS='|' && echo "${sanitized[*]}")|fuzz-readers)\$"
+  # The longest of them wait for each other: the other build has the second core meanwhile.
+  echo "test.sh: the tests under the sanitizers run beside the next build" >&2
+  ctest --preset asan -R "^($(IFS='|' && echo "${sanitized[*]}")|fuzz-readers)\$" >build/asan/tests.log 2>&1 &
+  beside=$!
+  trap 'kill $beside 2>/dev/null || true' EXIT
   elsewhere=$(IFS=';' && echo "${sanitized[*]}")
   seeds=$PWD/build/asan/tests/seeds
 elif [ $quick = no ]; then
@@ -54,6 +59,13 @@ elif [ $quick = no ]; then
 fi
 wait $archives
 configure_and_build dev "-DADVISE_TESTED_ELSEWHERE=$elsewhere" "-DADVISE_SEEDS=$seeds"
+if [ -n "$beside" ]; then
+  status=0
+  wait $beside || status=$?
+  cat build/asan/tests.log
+  trap - EXIT
+  [ $status = 0 ] || exit $status
+fi
 ctest --preset dev
 if [ $threads = yes ]; then
   configure_and_build tsan unit_tests
