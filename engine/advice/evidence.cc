@@ -142,6 +142,8 @@ class EvidenceCollector {
            IsIn(trace_.ops.call[op], remedy_.unblocked_calls);
   }
 
+  // What is explained to nine tenths is no part. Clocks jump by years: as
+  // whole numbers, nine times a gap may overflow.
   static bool IsPart(Nanos explained, Nanos whole) {
     return static_cast<double>(explained) < 0.9 * static_cast<double>(whole);
   }

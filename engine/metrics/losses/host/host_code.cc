@@ -137,7 +137,7 @@ class HostCodeFinder : Finder {
       return trace_.ops.kind[one] == OpKind::kCopy && trace_.DirectionOfCopy(one) == direction;
     };
     if (op == kNone || !copies(op, CopyDirection::kDeviceToHost)) return false;
-    constexpr int kTries = 1 << 12;  // kernels of one pass
+    constexpr int kTries = 1 << 12;  // ops: more than a pass has, and few enough for each pause
     const std::vector<std::uint32_t>& ops = run_.ops_of_device[trace_.ops.device[op]];
     auto at = std::lower_bound(ops.begin(), ops.end(), op);
     for (int tries = 0; at != ops.begin() && tries < kTries; ++tries) {
