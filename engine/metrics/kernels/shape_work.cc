@@ -160,6 +160,10 @@ double ElementBytes(ElementType type) {
   }
 }
 
+bool IsFloat(ElementType type) {
+  return type >= ElementType::kFloat64 && type <= ElementType::kFloat8;
+}
+
 bool IsComplex(ElementType type) {
   return type == ElementType::kComplex64 || type == ElementType::kComplex128;
 }

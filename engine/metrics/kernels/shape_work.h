@@ -113,6 +113,7 @@ int KeysOfAttention(const OperatorFormula* formula);
 
 double ElementBytes(ElementType type);  // 0 unknown
 bool IsComplex(ElementType type);
+bool IsFloat(ElementType type);          // of any width; no complex numbers
 const char* TypeName(ElementType type);  // "bf16", "" unknown: the words of kernels' precision
 ElementType TypeNamed(std::string_view name);  // "tf32" is kept as fp32
 // The type of element that a kernel's full name gives as template argument; kUnknown for none.

@@ -149,11 +149,6 @@ std::optional<ShapeWork> Flattened(const Call& call, int a, int b, bool transpos
   return work;
 }
 
-bool IsFloating(ElementType type) {
-  return type == ElementType::kFloat32 || type == ElementType::kFloat16 ||
-         type == ElementType::kBFloat16;
-}
-
 bool IsPacked(ElementType type) {
   return type == ElementType::kInt8 || type == ElementType::kInt16 || type == ElementType::kInt32;
 }
@@ -163,7 +158,7 @@ bool IsPacked(ElementType type) {
 std::int64_t ResultsOf(const Call& call, int a, double weight_bits, double k) {
   std::int64_t results = 0;
   for (int i = 0; i < call.tensors(); ++i) {
-    if (i == a || !IsFloating(call.Type(i))) continue;
+    if (i == a || !IsFloat(call.Type(i))) continue;
     for (const std::int64_t n : call.Tensor(i).sizes) {
       const double each = weight_bits / (k * static_cast<double>(n));
       if (each == 4 || each == 8) results = std::max(results, n);
@@ -176,7 +171,7 @@ std::int64_t ResultsOf(const Call& call, int a, double weight_bits, double k) {
 // How they are packed differs; the integers with most bytes are the weights.
 std::optional<ShapeWork> PackedWeights(const Call& call, int a, int bits) {
   const Sizes& left = call.Tensor(a).sizes;
-  if (left.empty() || Product(left) <= 0 || !IsFloating(call.Type(a))) return {};
+  if (left.empty() || Product(left) <= 0 || !IsFloat(call.Type(a))) return {};
   double weights = 0;
   double scales = 0;
   for (int i = 0; i < call.tensors(); ++i) {
@@ -191,7 +186,7 @@ std::optional<ShapeWork> PackedWeights(const Call& call, int a, int bits) {
   if (d.n < 1 || d.n != std::floor(d.n)) return {};
   for (int i = 0; i < call.tensors(); ++i) {
     const bool result = Product(call.Tensor(i).sizes) == d.m * d.n;
-    if (i != a && !result && IsFloating(call.Type(i))) scales += call.Bytes(i);
+    if (i != a && !result && IsFloat(call.Type(i))) scales += call.Bytes(i);
   }
   ShapeWork work = Counted(call, d, call.Type(a), call.Bytes(a) + weights + scales);
   work.shape = fmt::format("{} x packed {}", Words(left),

@@ -97,10 +97,6 @@ bool WorksInPlace(const Call& call, double elements) {
   return tensors == 2 && FullSized(call, elements) == 2;
 }
 
-bool IsFloat(ElementType type) {
-  return type >= ElementType::kFloat64 && type <= ElementType::kFloat8;
-}
-
 // What PyTorch makes of two types: the wider one; complex numbers before floats, and these before
 // integers; of FP16 and bf16 neither.
 ElementType Promoted(ElementType a, ElementType b) {
