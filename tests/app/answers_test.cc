@@ -4,20 +4,18 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "engine/pipeline/answer.h"
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 #include "tests/support/analyzed.h"
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 std::vector<std::string> AllCaptures() {
   std::vector<std::string> files;
@@ -122,7 +120,7 @@ TEST_CASE("kernels that run as well as those of good libraries are not to be mea
   const std::string path =
       FindCapture("kineto", "AMD-AGI__TraceLens/unit_tests/moe_05_large_capacity.json");
   if (path.empty()) return;
-  const Json report = Json::parse(ReportOfCapture(path, "--gpu MI300X ").out);
+  const Json report = ParseJson(ReportOfCapture(path, "--gpu MI300X ").out);
   const std::string verdict = report["verdict"];
   CHECK(verdict.find("run as well as those of good libraries. Next: save work") !=
         std::string::npos);
@@ -138,7 +136,7 @@ TEST_CASE("real captures: each with GPU work gets its kind, a next step and a co
   for (const std::string& file : files) {
     const Ran& ran = ReportOfCapture(file);
     if (ran.status != 0) continue;  // other formats lie beside the captures
-    const Json report = Json::parse(ran.out);
+    const Json report = ParseJson(ran.out);
     INFO(file);
     CHECK(SchemaProblems(report) == std::vector<std::string>());
     if (!HasGpuWork(report)) {
@@ -183,13 +181,13 @@ TEST_CASE("real captures: kernels are known, and operators far below their roof 
     const Ran ran =
         RunAdvise(folder, "facts --tables " + GpuOf(file) + "--format json '" + file + "'");
     if (ran.status != 0) continue;  // other formats lie beside the captures
-    const KernelFacts facts(Json::parse(ran.out));
+    const KernelFacts facts(ParseJson(ran.out));
     kernel_ns += facts.Number("kernel.time");
     unknown_ns += facts.Number("kernel.time") * facts.Number("kernel.unknown.share");
     const Json row = MainOperatorFarBelowItsRoof(facts);
     if (row.is_null()) continue;
     ++below;
-    const Json report = Json::parse(ReportOfCapture(file, GpuOf(file)).out);
+    const Json report = ParseJson(ReportOfCapture(file, GpuOf(file)).out);
     const bool told =
         std::any_of(report["findings"].begin(), report["findings"].end(), [](const Json& finding) {
           const std::string rule = finding["rule"];

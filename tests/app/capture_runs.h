@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "engine/base/units.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 namespace advise {
@@ -19,6 +21,11 @@ inline const Ran& AskedOnce(const std::string& arguments) {
 // The whole report as JSON; `options` end with a blank ("--window all ").
 inline const Ran& ReportOfCapture(const std::string& path, const std::string& options = "") {
   return AskedOnce(options + "--format json --facts '" + path + "'");
+}
+
+// A part of the budget of one device of a report.
+inline Nanos Part(const Json& device, const char* name) {
+  return device["budget"][name].get<Nanos>();
 }
 
 // As it stands in a terminal.

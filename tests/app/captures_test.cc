@@ -5,12 +5,12 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -19,9 +19,7 @@ using Catch::Matchers::Contains;
 namespace advise {
 namespace {
 
-using Json = nlohmann::json;
-using Nanos = std::int64_t;
-using Rules = std::set<std::string>;
+using Allowed = std::set<std::string>;
 
 constexpr double kNotJudged = -1;
 
@@ -30,9 +28,9 @@ struct Capture {
   Nanos window;
   std::vector<std::array<Nanos, 5>> budgets;  // a device: compute, comm, copies, memsets, idle
   double step_ms;                             // the usual step; 0: there is none to find
-  bool verdict;   // false: start-up or a single pass, all findings are tentative
-  Rules allowed;  // above info
-  double most;    // what all savings may add up to, as a share of the window
+  bool verdict;     // false: start-up or a single pass, all findings are tentative
+  Allowed allowed;  // above info
+  double most;      // what all savings may add up to, as a share of the window
 };
 
 const std::vector<Capture>& Captures() {
@@ -216,10 +214,8 @@ Json Diagnose(const std::string& path, const std::string& options = "") {
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   CHECK(ran.err.empty());
-  return Json::parse(ran.out);
+  return ParseJson(ran.out);
 }
-
-Nanos Part(const Json& device, const char* name) { return device["budget"][name].get<Nanos>(); }
 
 void CheckFindings(const Json& report, const Capture& capture) {
   double claimed = 0;

@@ -3,8 +3,8 @@
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;
@@ -12,13 +12,11 @@ using Catch::Matchers::Contains;
 namespace advise {
 namespace {
 
-using Json = nlohmann::json;
-
 Json Compared(const Folder& folder, const std::string& before, const std::string& after) {
   const Ran ran = RunAdvise(folder, "compare " + before + " " + after + " --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  return Json::parse(ran.out);
+  return ParseJson(ran.out);
 }
 
 TEST_CASE("a fixed fault is told as fixed, with what it promised and what it won") {
@@ -117,8 +115,8 @@ TEST_CASE("--force shows the figures of runs of different work, and judges neith
                            !Contains("Speed-up"));
   const Ran json = RunAdvise(folder, "compare --force --format json " + files);
   CHECK(json.status == 0);
-  CHECK(Json::parse(json.out)["comparable"] == false);
-  CHECK(Json::parse(json.out)["forced"] == true);
+  CHECK(ParseJson(json.out)["comparable"] == false);
+  CHECK(ParseJson(json.out)["forced"] == true);
   CHECK(RunAdvise(folder, "compare --force --fail-on slower:3% " + files).status == 3);
 }
 
@@ -151,7 +149,7 @@ TEST_CASE("runs on other GPUs are refused with a reason, in both forms") {
   CHECK(std::count(text.err.begin(), text.err.end(), '\n') == 1);
   const Ran json = RunAdvise(folder, "compare --format json " + files);
   CHECK(json.status == 3);
-  CHECK(Json::parse(json.out)["comparable"] == false);
+  CHECK(ParseJson(json.out)["comparable"] == false);
 }
 
 TEST_CASE("the comparison prints the same bytes each time") {
@@ -169,7 +167,7 @@ TEST_CASE("times given for runs on one and four GPUs give the worked example of 
   INFO(ran.err);
   CHECK(ran.status == 0);
   CHECK_THAT(ran.out, Contains("1.21") && Contains("30.3 %"));
-  const Json json = Json::parse(
+  const Json json = ParseJson(
       RunAdvise(folder, "compare " + one + " " + four + " --seconds 217,179 --format json").out);
   CHECK(json["mode"] == "scaling");
   CHECK(json["runs"][1]["efficiency"].get<double>() == Approx(0.303).margin(0.0005));
@@ -204,7 +202,7 @@ TEST_CASE("a rule of a site that needs facts of a comparison judges it") {
   const Ran ran =
       RunAdvise(folder, "compare " + runs + " --seconds 217,179 --format json --rules site");
   INFO(ran.err);
-  const Json findings = Json::parse(ran.out)["findings"];
+  const Json findings = ParseJson(ran.out)["findings"];
   CHECK(std::any_of(findings.begin(), findings.end(), [](const Json& finding) {
     return finding["rule"] == "site/speedup" && finding["symptom"] == "1.21 times as fast.";
   }));
@@ -232,7 +230,7 @@ TEST_CASE("runs of several reports are compared as runs") {
   REQUIRE(what.status == 0);
   const double after = json["time"]["after"]["mean_ns"];
   const double truth = 1 - after / json["time"]["before"]["mean_ns"].get<double>();
-  CHECK(Json::parse(what.out)["saving"]["share"].get<double>() == Approx(truth).margin(0.04));
+  CHECK(ParseJson(what.out)["saving"]["share"].get<double>() == Approx(truth).margin(0.04));
 }
 
 TEST_CASE("compare says what is wrong with its command line") {
@@ -252,12 +250,12 @@ TEST_CASE("whatif with the fixes of the plan ends where the plan ends") {
         "scenarios/pairs/upload-and-alloc"}) {
     INFO(scenario);
     const std::string whatif = "whatif " + Simulated(scenario) + " --format json";
-    const Json plan = Json::parse(RunAdvise(folder, whatif).out);
+    const Json plan = ParseJson(RunAdvise(folder, whatif).out);
     std::string fixes;
     for (const Json& step : plan["plan"])
       fixes += (fixes.empty() ? "" : ",") + step["rule"].get<std::string>();
     REQUIRE_FALSE(fixes.empty());
-    const Json together = Json::parse(RunAdvise(folder, whatif + " --fix " + fixes).out);
+    const Json together = ParseJson(RunAdvise(folder, whatif + " --fix " + fixes).out);
     CHECK(together["window"] == plan["window"]);
     CHECK(together["next_bound"] == plan["plan"].back()["next_bound"]);
   }
@@ -267,11 +265,11 @@ TEST_CASE(
     "whatif of the ranks in one report says what the report says, slow steps of one included") {
   const Folder folder;
   const std::string trace = Simulated("scenarios/ranks/uneven-loading");
-  const Json plan = Json::parse(RunAdvise(folder, "whatif " + trace + " --format json").out);
+  const Json plan = ParseJson(RunAdvise(folder, "whatif " + trace + " --format json").out);
   REQUIRE_FALSE(plan["plan"].empty());
   const std::string first = plan["plan"][0]["rule"];
   const Json what =
-      Json::parse(RunAdvise(folder, "whatif " + trace + " --format json --fix " + first).out);
+      ParseJson(RunAdvise(folder, "whatif " + trace + " --format json --fix " + first).out);
   CHECK(what["saving"]["share"].get<double>() ==
         Approx(plan["plan"][0]["saving"]["alone"].get<double>()).margin(0.001));
 }
@@ -294,7 +292,7 @@ TEST_CASE("whatif comes near the run in which both faults are really gone") {
         RunAdvise(folder, "whatif " + before + " --fix " + one.fixes + " --format json");
     INFO(ran.err);
     REQUIRE(ran.status == 0);
-    const Json what = Json::parse(ran.out);
+    const Json what = ParseJson(ran.out);
     const Json truth = Compared(folder, before, Simulated(one.scenario, "--without all"));
     const double step = truth["time"]["before"]["mean_ns"];
     const double saved = 1 - truth["time"]["after"]["mean_ns"].get<double>() / step;

@@ -2,10 +2,10 @@
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/app/simulated.h"
 #include "tests/report/schema.h"
@@ -14,8 +14,6 @@ using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kFaulty = "transfer/blocking-batch-cnn";
 constexpr const char* kHealthy = "healthy/cnn-a100";
@@ -41,13 +39,13 @@ TEST_CASE("the report of a trace obeys the schema") {
     const Ran ran = RunAdvise(folder, TraceOf(scenario) + " --format json");
     INFO(ran.err);
     REQUIRE(ran.status == 0);
-    CHECK(SchemaProblems(Json::parse(ran.out)) == std::vector<std::string>());
+    CHECK(SchemaProblems(ParseJson(ran.out)) == std::vector<std::string>());
   }
 }
 
 TEST_CASE("budgets and idle causes add up, and savings do not exceed the run") {
   const Folder folder;
-  const Json report = Json::parse(RunAdvise(folder, TraceOf(kFaulty) + " --format json").out);
+  const Json report = ParseJson(RunAdvise(folder, TraceOf(kFaulty) + " --format json").out);
   for (const Json& device : report["devices"]) {
     const Json& budget = device["budget"];
     CHECK(budget["compute_ns"].get<std::int64_t>() + budget["comm_exposed_ns"].get<std::int64_t>() +
@@ -75,7 +73,7 @@ TEST_CASE("the same report gives the same bytes, whatever --jobs says") {
 TEST_CASE("every statement of the evidence runs") {
   const Folder folder;
   const std::string trace = TraceOf(kFaulty);
-  const Json report = Json::parse(RunAdvise(folder, trace + " --format json").out);
+  const Json report = ParseJson(RunAdvise(folder, trace + " --format json").out);
   for (const Json& finding : report["findings"]) {
     for (const Json& item : finding["evidence"]) {
       const std::string sql = item["sql"];
@@ -93,7 +91,7 @@ TEST_CASE("every statement of the evidence runs") {
 TEST_CASE("a planted fault is the first finding, and its page says how it was reached") {
   const Folder folder;
   const std::string trace = TraceOf(kFaulty);
-  const Json report = Json::parse(RunAdvise(folder, trace + " --format json").out);
+  const Json report = ParseJson(RunAdvise(folder, trace + " --format json").out);
   REQUIRE_FALSE(report["findings"].empty());
   const std::string rule = report["findings"][0]["rule"];
   CHECK(rule.starts_with("transfer/"));
@@ -121,7 +119,7 @@ TEST_CASE("a baseline fails a run whose steps became longer, without another opt
   const Folder folder;
   const std::string run = TraceOf(kFaulty) + " --baseline base.json";
   REQUIRE(RunAdvise(folder, TraceOf(kFaulty) + " --format json -o base.json").status == 0);
-  const Json whole = Json::parse(ReadAll(folder / "base.json"));
+  const Json whole = ParseJson(ReadAll(folder / "base.json"));
   const auto faster_by = [&](double share) {
     Json base = whole;
     base["window"]["seconds"] = base["window"]["seconds"].get<double>() / (1 + share);
@@ -154,7 +152,7 @@ TEST_CASE("with a baseline, --fail-on slower looks at the time of a step") {
   const std::string gate = slow + " --baseline base.json --fail-on slower:3%";
   CHECK(RunAdvise(folder, gate).status == 0);
   // The same findings, but each step took a tenth less.
-  Json base = Json::parse(ReadAll(folder / "base.json"));
+  Json base = ParseJson(ReadAll(folder / "base.json"));
   base["window"]["seconds"] = base["window"]["seconds"].get<double>() * 0.9;
   folder.Write("base.json", base.dump());
   const Ran slower = RunAdvise(folder, gate);
@@ -196,7 +194,7 @@ TEST_CASE("GPUs that mostly communicate are not called healthy, also when no fix
   const Folder folder;
   const Ran ran = RunAdvise(folder, TraceOf("ranks/cross-node-gather-x4") + " --format json");
   REQUIRE(ran.status == 0);
-  const Json report = Json::parse(ran.out);
+  const Json report = ParseJson(ran.out);
   CHECK(report["healthy"] == false);
   CHECK_THAT(RunAdvise(folder, TraceOf("ranks/cross-node-gather-x4")).out,
              Contains("wait for communication"));
@@ -204,7 +202,7 @@ TEST_CASE("GPUs that mostly communicate are not called healthy, also when no fix
 
 TEST_CASE("a run that loses nothing has nothing above info, and is not healthy unmeasured") {
   const Folder folder;
-  const Json report = Json::parse(RunAdvise(folder, TraceOf(kHealthy) + " --format json").out);
+  const Json report = ParseJson(RunAdvise(folder, TraceOf(kHealthy) + " --format json").out);
   CHECK(report["healthy"] == false);  // nobody measured its kernels
   CHECK(report["efficiency"]["source"] == "none");
   for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
@@ -228,7 +226,7 @@ TEST_CASE("a folder is taken as all reports in it") {
   const Ran ran = RunAdvise(folder, "ranks --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  CHECK(Json::parse(ran.out)["inputs"][0]["path"] == "ranks/a.sqlite");
+  CHECK(ParseJson(ran.out)["inputs"][0]["path"] == "ranks/a.sqlite");
 }
 
 TEST_CASE("output that is no terminal has neither color nor progress") {
@@ -242,11 +240,11 @@ TEST_CASE("output that is no terminal has neither color nor progress") {
 TEST_CASE("only and skip narrow what is looked for") {
   const Folder folder;
   const std::string trace = TraceOf(kFaulty);
-  const Json only = Json::parse(RunAdvise(folder, trace + " --only input --format json").out);
+  const Json only = ParseJson(RunAdvise(folder, trace + " --only input --format json").out);
   for (const Json& finding : only["findings"]) {
     CHECK(finding["rule"].get<std::string>().starts_with("input/"));
   }
-  const Json skip = Json::parse(RunAdvise(folder, trace + " --skip transfer --format json").out);
+  const Json skip = ParseJson(RunAdvise(folder, trace + " --skip transfer --format json").out);
   for (const Json& finding : skip["findings"]) {
     CHECK_FALSE(finding["rule"].get<std::string>().starts_with("transfer/"));
   }
@@ -256,20 +254,20 @@ TEST_CASE("what an area does not ask for is left out, and changes nothing that i
   const Folder folder;
   const std::string trace = TraceOf(kFaulty);
   std::set<std::string> areas;
-  const Json list = Json::parse(RunAdvise(folder, "rules list --format json").out);
+  const Json list = ParseJson(RunAdvise(folder, "rules list --format json").out);
   for (const Json& rule : list["rules"]) {
     const std::string id = rule["id"];
     areas.insert(id.substr(0, id.find('/')));
   }
   REQUIRE(areas.size() > 10);
-  const Json all = Json::parse(RunAdvise(folder, trace + " --format json --facts").out);
+  const Json all = ParseJson(RunAdvise(folder, trace + " --format json --facts").out);
   for (const std::string& area : areas) {
     INFO(area);
     const std::string ask = trace + " --format json --only " + area;
-    Json with_facts = Json::parse(RunAdvise(folder, ask + " --facts").out);
+    Json with_facts = ParseJson(RunAdvise(folder, ask + " --facts").out);
     CHECK(with_facts["facts"] == all["facts"]);
     with_facts.erase("facts");
-    CHECK(Json::parse(RunAdvise(folder, ask).out) == with_facts);
+    CHECK(ParseJson(RunAdvise(folder, ask).out) == with_facts);
   }
 }
 
@@ -279,8 +277,7 @@ TEST_CASE("facts are printed by name, and as JSON") {
   const Ran text = RunAdvise(folder, "facts " + trace);
   CHECK(text.status == 0);
   CHECK_THAT(text.out, Contains("window.time"));
-  const Json json =
-      Json::parse(RunAdvise(folder, "facts " + trace + " --tables --format json").out);
+  const Json json = ParseJson(RunAdvise(folder, "facts " + trace + " --tables --format json").out);
   CHECK(json["facts"].size() > 20);
 }
 

@@ -1,7 +1,7 @@
 // Each output format, slices, completions and the manual page, through the program itself.
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 using Catch::Matchers::Contains;
@@ -9,8 +9,6 @@ using Catch::Matchers::StartsWith;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 TEST_CASE("completions are programs that their shells accept") {
   const Folder folder;
@@ -118,7 +116,7 @@ TEST_CASE("every result of a SARIF log stands in one of the reports") {
   simulate("one-pass/forward-transformer-a100", "-o pass.sqlite");
   simulate("pairs/loading-over-pageable", "--ranks 2 --per-rank job");
   for (const std::string input : {"nsys.sqlite", "kineto.json", "pass.sqlite", "job"}) {
-    const Json run = Json::parse(RunAdvise(folder, input + " --format sarif").out)["runs"][0];
+    const Json run = ParseJson(RunAdvise(folder, input + " --format sarif").out)["runs"][0];
     REQUIRE_FALSE(run["results"].empty());
     for (const Json& result : run["results"]) {
       INFO(input << " " << result["ruleId"]);
@@ -135,8 +133,8 @@ TEST_CASE("every result of a SARIF log stands in one of the reports") {
 TEST_CASE("every format says the same findings") {
   const Folder folder;
   const std::string run = Simulate(folder, "pairs/loading-over-pageable");
-  const Json json = Json::parse(RunAdvise(folder, run + " --format json").out);
-  const Json sarif = Json::parse(RunAdvise(folder, run + " --format sarif").out);
+  const Json json = ParseJson(RunAdvise(folder, run + " --format json").out);
+  const Json sarif = ParseJson(RunAdvise(folder, run + " --format sarif").out);
   const Ran html = RunAdvise(folder, run + " --format html");
   const Ran markdown = RunAdvise(folder, run + " --format markdown --top 50");
   REQUIRE(html.status == 0);
@@ -173,7 +171,7 @@ TEST_CASE("a file's name says its format, and one run writes several") {
   REQUIRE(RunAdvise(folder, run + " --format markdown -o b.json").status == 0);
   CHECK(ReadAll(folder / "b.json") == printed("markdown"));
   REQUIRE(RunAdvise(folder, "why transfer/pageable-copy " + run + " -o why.json").status == 0);
-  CHECK(Json::parse(ReadAll(folder / "why.json"))["rule"] == "transfer/pageable-copy");
+  CHECK(ParseJson(ReadAll(folder / "why.json"))["rule"] == "transfer/pageable-copy");
   const Ran over_input = RunAdvise(folder, run + " -o g.json -o " + run);
   CHECK(over_input.status == 2);
   CHECK_THAT(over_input.err, Contains("is an input"));
@@ -194,7 +192,7 @@ TEST_CASE("a slice holds the GPU work of its window, counted in SQL") {
   const Folder folder;
   const std::string run = Simulate(folder, "pairs/loading-over-pageable");
   REQUIRE(RunAdvise(folder, "slice " + run + " --finding 2 -o slice.json").status == 0);
-  const Json slice = Json::parse(ReadAll(folder / "slice.json"));
+  const Json slice = ParseJson(ReadAll(folder / "slice.json"));
   const std::string start = slice["otherData"]["start_ns"].dump();
   const std::string end = slice["otherData"]["end_ns"].dump();
   const auto count = [&](const std::string& table) {

@@ -7,13 +7,13 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "engine/app/isolate.h"
 #include "engine/facts/catalog.h"
 #include "engine/grade/exercise.h"
+#include "tests/app/json.h"
 #include "tests/app/simulated.h"
 #include "tests/support/analyzed.h"
 
@@ -21,8 +21,6 @@ using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string Stem(const std::string& handout) {
   const std::string rest = handout.substr(std::string("fixtures/").size());
@@ -55,16 +53,15 @@ std::vector<std::string> ShippedIds() {
   return ids;
 }
 
-Json FactsOf(const Folder& folder, const std::string& report) {
-  const Json list =
-      Json::parse(RunAdvise(folder, "facts " + report + " --format json").out)["facts"];
+Json FactsAnswered(const Folder& folder, const std::string& report) {
+  const Json list = ParseJson(RunAdvise(folder, "facts " + report + " --format json").out)["facts"];
   Json facts;
   for (const Json& fact : list) facts[fact["name"].get<std::string>()] = fact;
   return facts;
 }
 
 Json RuleOf(const Folder& folder, const std::string& report) {
-  const Json report_json = Json::parse(RunAdvise(folder, report + " --format json").out);
+  const Json report_json = ParseJson(RunAdvise(folder, report + " --format json").out);
   Json fired;
   for (const Json& finding : report_json["findings"]) {
     if (finding["severity"] == "info") continue;
@@ -74,16 +71,16 @@ Json RuleOf(const Folder& folder, const std::string& report) {
   return fired;
 }
 
-std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string InQuotes(const std::string& text) { return "\"" + text + "\""; }
 
 // What is true of the run that was handed out and of the one that is handed in.
 struct Truth {
   Json facts[2], fired[2];
   Truth(const Folder& folder, const std::string& baseline, const std::string& submission) {
     if (baseline.empty()) return;
-    facts[0] = FactsOf(folder, baseline);
+    facts[0] = FactsAnswered(folder, baseline);
     fired[0] = RuleOf(folder, baseline);
-    facts[1] = FactsOf(folder, submission);
+    facts[1] = FactsAnswered(folder, submission);
     fired[1] = RuleOf(folder, submission);
   }
 };
@@ -131,7 +128,7 @@ std::string Sheet(const Exercise& exercise, const Truth& truth_of_runs, bool rig
     } else {
       continue;
     }
-    sheet += one.id + " = " + Quoted(answer) + "\n";
+    sheet += one.id + " = " + InQuotes(answer) + "\n";
   }
   return sheet;
 }
@@ -196,7 +193,7 @@ TEST_CASE("every shipped exercise passes its solution, and no one who changed no
         RunAdvise(folder, "grade " + id + " good same other half wrong --format json" + with);
     INFO(ran.err << ran.out);
     CHECK(ran.status == 1);  // some failed
-    const Json json = Json::parse(ran.out)["submissions"];
+    const Json json = ParseJson(ran.out)["submissions"];
     const auto points = [&](std::size_t who) { return json[who]["points"].get<double>(); };
     const auto passed = [&](std::size_t who) { return json[who]["passed"].get<bool>(); };
     CHECK(passed(0));
@@ -264,7 +261,7 @@ TEST_CASE("hostile submissions are refused or graded, and never stop the class")
                                         " --size-limit 2 --format json --baseline " + Handout());
   INFO(ran.err);
   CHECK(ran.status == 1);
-  const Json json = Json::parse(ran.out)["submissions"];
+  const Json json = ParseJson(ran.out)["submissions"];
   REQUIRE(json.size() == 8);
   CHECK_THAT(json[0]["notes"].dump(), Contains("is a link"));
   CHECK(json[0]["points"] == 0);
@@ -306,9 +303,9 @@ TEST_CASE("a run that two hand in is told to both, under any name and with any o
   std::filesystem::copy(Simulated("exercises/loader-no-workers", "--without all --seed 5"),
                         folder / "cid/run.sqlite");
   const Json json =
-      Json::parse(RunAdvise(folder, std::string("grade ") + kExercise +
-                                        " ann ben cid --format json --baseline " + Handout())
-                      .out)["submissions"];
+      ParseJson(RunAdvise(folder, std::string("grade ") + kExercise +
+                                      " ann ben cid --format json --baseline " + Handout())
+                    .out)["submissions"];
   CHECK_THAT(json[0]["flags"].dump(), Contains("ben"));
   CHECK_THAT(json[1]["flags"].dump(), Contains("ann"));
   CHECK(json[2]["flags"].empty());
@@ -326,7 +323,7 @@ TEST_CASE("other names of ranges, kernels and hosts do not hide a run that was h
   const Ran ran = RunAdvise(folder, std::string("grade ") + kExercise + " eve --format json" +
                                         " --baseline " + Handout());
   INFO(ran.err);
-  const Json json = Json::parse(ran.out);
+  const Json json = ParseJson(ran.out);
   CHECK(json["submissions"][0]["flags"].dump().find("unchanged") != std::string::npos);
   CHECK(json["submissions"][0]["points"] == 0);
   for (const Json& mark : json["submissions"][0]["marks"]) {
@@ -340,7 +337,7 @@ TEST_CASE("a pair of before and after needs no baseline of the teacher's") {
   std::filesystem::copy(Handout(), folder / "ann/before.sqlite");
   std::filesystem::copy(Solution(), folder / "ann/after.sqlite");
   const Json json =
-      Json::parse(RunAdvise(folder, std::string("grade ") + kExercise + " ann --format json").out);
+      ParseJson(RunAdvise(folder, std::string("grade ") + kExercise + " ann --format json").out);
   for (const Json& mark : json["submissions"][0]["marks"]) {
     if (mark["id"] == "faster" || mark["id"] == "fixed") CHECK(mark["state"] == "full");
   }

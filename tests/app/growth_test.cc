@@ -31,8 +31,8 @@ TEST_CASE("eight times the steps take about eight times the time") {
   options.ignore_working_directory = true;
   const auto session = LoadSession(options);
   REQUIRE(session);
-  const Trace small = Training(2'500, named);
-  const Trace large = Training(20'000, named);
+  const Trace small = Training(1'250, named);
+  const Trace large = Training(10'000, named);
   SecondsFor(*session, small);  // the first time reads pages that the others find
   const double once = std::min(SecondsFor(*session, small), SecondsFor(*session, small));
   const double eight_times = std::min(SecondsFor(*session, large), SecondsFor(*session, large));

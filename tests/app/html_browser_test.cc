@@ -2,18 +2,16 @@
 // where no Chromium is installed.
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "engine/report/compare_pages.h"
 #include "engine/report/html.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/report/sample_report.h"
 #include "tests/report/views_sample.h"
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kHostile =
     "<script>window.adviseOwned = 1</script><img src=x onerror=\"adviseOwned=2\"> & '";
@@ -76,7 +74,7 @@ Json Inspect(std::string page, int width,
       text.replace(at, std::string(entity).size(), plain);
     }
   }
-  return Json::parse(text);
+  return ParseJson(text);
 }
 
 void CheckSound(const Json& seen) {

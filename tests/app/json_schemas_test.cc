@@ -2,19 +2,17 @@
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/import/importer.h"
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/simulated.h"
 #include "tests/report/schema.h"
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 // Runs, checks, and hands on what was printed.
 Json Valid(const Folder& folder, const std::string& arguments, const std::string& schema,
@@ -22,7 +20,7 @@ Json Valid(const Folder& folder, const std::string& arguments, const std::string
   const Ran ran = RunAdvise(folder, arguments + " --format json");
   INFO(arguments << ": " << ran.err);
   REQUIRE(statuses.count(ran.status) == 1);
-  Json json = Json::parse(ran.out);
+  Json json = ParseJson(ran.out);
   CHECK(json["schema"] == 1);
   CHECK(SchemaProblems(json, schema) == std::vector<std::string>());
   return json;
@@ -63,7 +61,7 @@ Json Brief(const Folder& folder, const std::string& arguments) {
   INFO(arguments << ": " << ran.err);
   REQUIRE(ran.status == 0);
   CHECK(ran.out.size() <= 4096);
-  Json brief = Json::parse(ran.out);
+  Json brief = ParseJson(ran.out);
   CHECK(SchemaProblems(brief, "brief") == std::vector<std::string>());
   return brief;
 }
@@ -74,7 +72,7 @@ TEST_CASE("the brief report has the verdict and fixes of the full one, in 4 KB")
                                "scenarios/healthy/cnn-t4-no-ranges"}) {
     const std::string run = Simulated(scenario);
     const Json brief = Brief(folder, run);
-    const Json full = Json::parse(RunAdvise(folder, run + " --format json").out);
+    const Json full = ParseJson(RunAdvise(folder, run + " --format json").out);
     CHECK(brief["verdict"] == full["verdict"]);
     CHECK_FALSE(full.contains("facts"));
     for (std::size_t i = 0; i < std::min<std::size_t>(1, brief["findings"].size()); ++i) {
@@ -84,14 +82,14 @@ TEST_CASE("the brief report has the verdict and fixes of the full one, in 4 KB")
   }
   const std::string pair = Simulated(kPair);
   CHECK(Brief(folder, pair + " --top 1")["findings"].size() == 1);
-  const Json quiet = Json::parse(RunAdvise(folder, pair + " --quiet --format json --top 1").out);
+  const Json quiet = ParseJson(RunAdvise(folder, pair + " --quiet --format json --top 1").out);
   CHECK(SchemaProblems(quiet, "brief") == std::vector<std::string>());
   CHECK(quiet["findings"].size() == 1);
   CHECK_FALSE(quiet["findings"][0].contains("do"));
 }
 
 TEST_CASE("the schema of reports knows every format that is read") {
-  const Json schema = Json::parse(ReadAll(ADVISE_SOURCE_DIR "/docs/report.schema.json"));
+  const Json schema = ParseJson(ReadAll(ADVISE_SOURCE_DIR "/docs/report.schema.json"));
   const std::string text = schema.dump();
   for (const Importer& importer : Importers()) {
     INFO(importer.kind);
@@ -156,7 +154,7 @@ TEST_CASE("record --dry-run and scrub obey their schemas") {
   const Ran ran = RunAdvise(folder, "record --dry-run --format json -- torchrun train.py");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  Json record = Json::parse(ran.out);
+  Json record = ParseJson(ran.out);
   CHECK(SchemaProblems(record, "record") == std::vector<std::string>());
   record["command"] = Json::array();
   CHECK_FALSE(SchemaProblems(record, "record").empty());

@@ -3,8 +3,8 @@
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -12,8 +12,6 @@ using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 // Of every area whose cause both formats record. (A PyTorch trace holds no OS calls, no migrations
 // of unified memory, and one process.)
@@ -53,7 +51,7 @@ Json ReportOf(const Folder& folder, const std::string& scenario, const std::stri
   const Ran ran = RunAdvise(folder, file + " --format json --facts" + options);
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  return Json::parse(ran.out);
+  return ParseJson(ran.out);
 }
 
 // The first finding above info; "" when there is none.
@@ -107,7 +105,7 @@ TEST_CASE("ranks of a job give the same in both formats") {
       const Ran ran = RunAdvise(folder, format + " --format json --facts");
       INFO(ran.err);
       REQUIRE(ran.status == 0);
-      reports[i] = Json::parse(ran.out);
+      reports[i] = ParseJson(ran.out);
     }
     REQUIRE(reports[0]["devices"].size() == reports[1]["devices"].size());
     for (std::size_t d = 0; d < reports[0]["devices"].size(); ++d) {
@@ -172,7 +170,7 @@ TEST_CASE("packed and plain, the same trace gives the same report") {
   REQUIRE(RunAdvise(folder, "-k run.pt.trace.json", "gzip").status == 0);
   const Ran ran = RunAdvise(folder, "run.pt.trace.json.gz --format json --facts");
   REQUIRE(ran.status == 0);
-  Json packed = Json::parse(ran.out);
+  Json packed = ParseJson(ran.out);
   for (Json* report : {&plain, &packed}) {
     report->erase("inputs");
     for (Json& finding : (*report)["findings"]) {

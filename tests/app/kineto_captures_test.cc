@@ -3,12 +3,12 @@
 // shared/traces/kineto beside the source tree; what is not there is skipped.
 #include <array>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -17,10 +17,7 @@ using Catch::Matchers::Contains;
 namespace advise {
 namespace {
 
-using Json = nlohmann::json;
-using Nanos = std::int64_t;
-
-struct Capture {
+struct TraceCapture {
   const char* file;
   Nanos window;                 // all GPU work
   std::array<Nanos, 5> budget;  // compute, comm, copies, memsets, idle
@@ -28,8 +25,8 @@ struct Capture {
   std::set<std::string> first;  // what may stand first; empty: nothing above low
 };
 
-const std::vector<Capture>& Captures() {
-  static const std::vector<Capture> captures = {
+const std::vector<TraceCapture>& TraceCaptures() {
+  static const std::vector<TraceCapture> captures = {
       {"pytorch__kineto/tb_plugin__samples__resnet50_num_workers_0__worker0.pt.trace.json.gz",
        1292150000,
        {635237000, 0, 13858000, 377000, 642678000},
@@ -115,29 +112,27 @@ const std::vector<Capture>& Captures() {
 }
 
 // Host only, and one whose launches were recorded without GPU activity.
-constexpr std::array kWithoutGpu = {
+constexpr std::array kTracesWithoutGpu = {
     "facebookresearch__HolisticTraceAnalysis/rank_non_gpu.json.gz",
     "facebookresearch__HolisticTraceAnalysis/mtia_inference_rank_0.json.gz",
     "HazyResearch__zoology/trace.json",
 };
 
-Json Diagnose(const std::string& path, const std::string& options = "") {
+Json DiagnosedTrace(const std::string& path, const std::string& options = "") {
   const Ran& ran = ReportOfCapture(path, options);
   INFO(path << ": " << ran.err);
   REQUIRE(ran.status == 0);
-  return Json::parse(ran.out);
+  return ParseJson(ran.out);
 }
-
-Nanos Part(const Json& device, const char* name) { return device["budget"][name].get<Nanos>(); }
 
 }  // namespace
 
 TEST_CASE("real PyTorch traces: budgets are those of an independent script, to the nanosecond") {
-  for (const Capture& capture : Captures()) {
+  for (const TraceCapture& capture : TraceCaptures()) {
     const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
-    const Json report = Diagnose(path, "--window all ");
+    const Json report = DiagnosedTrace(path, "--window all ");
     CHECK(SchemaProblems(report) == std::vector<std::string>());
     CHECK(report["inputs"][0]["kind"] == "kineto");
     CHECK(report["window"]["end_ns"].get<Nanos>() - report["window"]["start_ns"].get<Nanos>() ==
@@ -153,11 +148,11 @@ TEST_CASE("real PyTorch traces: budgets are those of an independent script, to t
 }
 
 TEST_CASE("real PyTorch traces: steps and the first finding are what the data bear out") {
-  for (const Capture& capture : Captures()) {
+  for (const TraceCapture& capture : TraceCaptures()) {
     const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
     INFO(capture.file);
-    const Json report = Diagnose(path);
+    const Json report = DiagnosedTrace(path);
     const Json& findings = report["findings"];
     const std::string first = findings.empty() ? "" : findings[0]["rule"].get<std::string>();
     if (capture.first.empty()) {
@@ -179,17 +174,17 @@ TEST_CASE("real PyTorch traces: steps and the first finding are what the data be
 }
 
 TEST_CASE("real PyTorch traces: the loader without workers is found, and gone with four workers") {
-  const std::string before = FindCapture("kineto", Captures()[0].file);
-  const std::string after = FindCapture("kineto", Captures()[1].file);
+  const std::string before = FindCapture("kineto", TraceCaptures()[0].file);
+  const std::string after = FindCapture("kineto", TraceCaptures()[1].file);
   if (before.empty() || after.empty()) return;
-  const Json slow = Diagnose(before)["findings"];
+  const Json slow = DiagnosedTrace(before)["findings"];
   const auto found = std::find_if(slow.begin(), slow.end(), [](const Json& finding) {
     return finding["rule"] == "input/no-workers";
   });
   REQUIRE(found != slow.end());
   // The GPU is idle for 282 ms of the 313 ms in which the loader's range is open, in 1283 ms.
   CHECK((*found)["saving"]["share"].get<double>() == Approx(282.0 / 1283.0).epsilon(0.05));
-  for (const Json& finding : Diagnose(after)["findings"]) {
+  for (const Json& finding : DiagnosedTrace(after)["findings"]) {
     INFO(finding["rule"]);
     CHECK(finding["rule"].get<std::string>().rfind("input/", 0) != 0);
   }
@@ -197,10 +192,10 @@ TEST_CASE("real PyTorch traces: the loader without workers is found, and gone wi
 
 TEST_CASE("real PyTorch traces: what the evidence says to search for is in the file") {
   const Folder folder;
-  for (const Capture& capture : Captures()) {
+  for (const TraceCapture& capture : TraceCaptures()) {
     const std::string path = FindCapture("kineto", capture.file);
     if (path.empty()) continue;
-    for (const Json& finding : Diagnose(path)["findings"]) {
+    for (const Json& finding : DiagnosedTrace(path)["findings"]) {
       for (const Json& item : finding["evidence"]) {
         CHECK(item["sql"].get<std::string>().empty());
         if (!item.contains("find")) continue;
@@ -217,11 +212,11 @@ TEST_CASE("real PyTorch traces: what the evidence says to search for is in the f
 
 TEST_CASE(
     "real PyTorch traces: without GPU work there is no verdict, and advice for that profiler") {
-  for (const char* file : kWithoutGpu) {
+  for (const char* file : kTracesWithoutGpu) {
     const std::string path = FindCapture("kineto", file);
     if (path.empty()) continue;
     INFO(file);
-    const Json report = Diagnose(path);
+    const Json report = DiagnosedTrace(path);
     CHECK(report["devices"].empty());
     CHECK_FALSE(report["healthy"].get<bool>());
     for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");

@@ -3,16 +3,14 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 TEST_CASE("an export without its kernels gets no advice, with copies or without") {
   const Folder folder;
@@ -23,7 +21,7 @@ TEST_CASE("an export without its kernels gets no advice, with copies or without"
     const Ran cut =
         RunAdvise(folder, "run.sqlite 'drop table " + std::string(table) + "'", "sqlite3");
     REQUIRE(cut.status == 0);
-    const Json json = Json::parse(RunAdvise(folder, "run.sqlite --format json").out);
+    const Json json = ParseJson(RunAdvise(folder, "run.sqlite --format json").out);
     CHECK(json["run"]["kind"] == "no-gpu");
     for (const Json& finding : json["findings"]) CHECK(finding["severity"] == "info");
     const std::string text = RunAdvise(folder, "run.sqlite").out;
@@ -41,7 +39,7 @@ std::string SaidOf(const std::string& sql, const std::string& options) {
   REQUIRE(ran.status == 0);
   return RunAdvise(folder, "run.sqlite " + options).out;
 }
-Json WithKernels(const std::string& sql) { return Json::parse(SaidOf(sql, "--format json")); }
+Json WithKernels(const std::string& sql) { return ParseJson(SaidOf(sql, "--format json")); }
 
 TEST_CASE("where much of the work was lost, the next step is to record it") {
   const Json report =

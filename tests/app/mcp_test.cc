@@ -2,18 +2,16 @@
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 Json Request(int id, const std::string& method, const Json& params = nullptr) {
   Json request = {{"jsonrpc", "2.0"}, {"id", id}, {"method", method}};
@@ -41,7 +39,7 @@ std::vector<Json> TalkLines(const Folder& folder, const std::string& lines) {
   std::vector<Json> messages;
   for (std::size_t at = 0; at < ran.out.size();) {
     const std::size_t end = ran.out.find('\n', at);
-    messages.push_back(Json::parse(ran.out.substr(at, end - at)));
+    messages.push_back(ParseJson(ran.out.substr(at, end - at)));
     at = end + 1;
   }
   return messages;
@@ -61,14 +59,14 @@ std::string TextOf(const Json& message) {
 
 Json JsonOf(const Json& message) {
   CHECK(message["result"]["isError"] == false);
-  return Json::parse(TextOf(message));
+  return ParseJson(TextOf(message));
 }
 
 Json Printed(const Folder& folder, const std::string& arguments) {
   const Ran ran = RunAdvise(folder, arguments);
   INFO(arguments << ": " << ran.err);
   REQUIRE(ran.status == 0);
-  return Json::parse(ran.out);
+  return ParseJson(ran.out);
 }
 
 TEST_CASE("a client of each revision is greeted in its own, of an unknown one in the newest") {
@@ -192,7 +190,7 @@ TEST_CASE("tools answer what commands print, in a few kilobytes") {
   REQUIRE(RunAdvise(folder, "slice " + before + " --finding 1 -o command.json").status == 0);
   CHECK(ReadAll(folder / "agent.json") == ReadAll(folder / "command.json"));
   CHECK(JsonOf(answers[11])["bytes"] == ReadAll(folder / "agent.json").size());
-  const Json slice = Json::parse(ReadAll(folder / "agent.json"));
+  const Json slice = ParseJson(ReadAll(folder / "agent.json"));
   std::size_t events = 0;
   for (const Json& event : slice["traceEvents"])
     events += event["ph"] == "X" && event["cat"] != "finding" ? 1 : 0;
@@ -306,7 +304,7 @@ TEST_CASE("a run stays in memory between questions, and a file that changed is r
   const std::string out = ReadAll(folder / "out.jsonl");
   std::vector<Json> answers;
   for (std::size_t at = 0; at < out.size(); at = out.find('\n', at) + 1) {
-    answers.push_back(Json::parse(out.substr(at, out.find('\n', at) - at)));
+    answers.push_back(ParseJson(out.substr(at, out.find('\n', at) - at)));
   }
   REQUIRE(answers.size() == 5);
   CHECK(JsonOf(answers[2])["saving"]["seconds"] > 0);

@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "tests/app/json.h"
 #include "tests/app/simulated.h"
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 // kb/capture.toml: the option of each tag, "" where none helps.
 std::map<std::string, std::string> Options() {
@@ -57,7 +55,7 @@ void CheckOneCommand(const std::string& scenario) {
   const std::string trace = Simulated(scenario);
   const Ran ran = RunAdvise(folder, trace + " --format json");
   REQUIRE(ran.status == 0);
-  const Json report = Json::parse(ran.out);
+  const Json report = ParseJson(ran.out);
   REQUIRE_FALSE(report["not_checked"].empty());
   std::istringstream text(RunAdvise(folder, "-v " + trace).out);
   std::vector<std::string> commands;
@@ -102,7 +100,7 @@ TEST_CASE("PyTorch's profiler is asked for what it can record and did not") {
     const Ran ran = RunAdvise(folder, std::string("--brief ") + ADVISE_SOURCE_DIR +
                                           "/fixtures/workloads/recordings/" + name);
     REQUIRE(ran.status == 0);
-    return Json::parse(ran.out)["next"].value("capture", "");
+    return ParseJson(ran.out)["next"].value("capture", "");
   };
   // Of this recording, it lacks nothing.
   CHECK_THAT(capture("host-bad.pt.trace.json.gz"), Catch::StartsWith("nsys profile "));

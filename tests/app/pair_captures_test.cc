@@ -3,12 +3,12 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 namespace advise {
@@ -63,7 +63,7 @@ TEST_CASE("what the document says of real pairs is what compare says") {
     if (before.empty() || after.empty()) continue;
     INFO(pair.before << " and " << pair.after);
     const Ran ran = RunAdvise(folder, "compare " + before + " " + after + " --format json");
-    const nlohmann::json json = nlohmann::json::parse(ran.out);
+    const Json json = ParseJson(ran.out);
     if (pair.step.starts_with("refused: ")) {
       CHECK_FALSE(json.at("comparable").get<bool>());
       std::string reasons;

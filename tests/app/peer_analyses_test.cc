@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
 #include <sstream>
@@ -15,12 +14,11 @@
 
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string TextOf(const std::string& path) {
   std::ifstream in(path);
@@ -30,7 +28,7 @@ std::string TextOf(const std::string& path) {
 }
 
 // What the analysis says of the operator that takes most of the time.
-struct Analyzed {
+struct PeerAnalysis {
   std::string op;
   double ms = 0;  // of all its calls
   std::optional<double> calls;
@@ -49,9 +47,9 @@ std::optional<double> NumberIn(const std::string& text, const std::regex& patter
 
 // "| `aten::mm` | (4097,4097) bf16… | 3.672 | 100.0 | 10 | 1365.67 | 52.91% of 708 TFLOPS |
 // compute-bound |"; where there is no such row, the operator that the summary names.
-Analyzed ReadAnalysis(const std::string& path) {
+PeerAnalysis ReadAnalysis(const std::string& path) {
   const std::string text = TextOf(path);
-  Analyzed found;
+  PeerAnalysis found;
   const std::regex row(
       R"re(\n\| Operation \| Args .*\n\|[-|]+\n\| `?([\w:]+)`? \|[^|]*\| ([\d.]+) \|[^|]*\| (\d+) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|)re");
   std::smatch match;
@@ -79,7 +77,7 @@ Json RowsOf(const Folder& folder, const std::string& path, const std::string& na
   const Ran ran =
       RunAdvise(folder, "facts --window all --tables --gpu MI300X --format json '" + path + "'");
   REQUIRE(ran.status == 0);
-  const Json printed = Json::parse(ran.out);
+  const Json printed = ParseJson(ran.out);
   for (const Json& fact : printed["facts"]) {
     if (fact["name"] == name && fact.contains("rows")) return fact["rows"];
   }
@@ -90,7 +88,7 @@ Json RowsOf(const Folder& folder, const std::string& path, const std::string& na
 // that launches.
 bool RunsInside(const std::string& path, const std::string& inner, const std::string& outer) {
   if (inner == outer) return true;
-  const Json trace = Json::parse(TextOf(path));
+  const Json trace = ParseJson(TextOf(path));
   for (const Json& a : trace["traceEvents"]) {
     if (a.value("name", "") != outer || !a.contains("dur")) continue;
     for (const Json& b : trace["traceEvents"]) {
@@ -113,7 +111,7 @@ TEST_CASE("published analyses of single operators on MI300X agree") {
     if (!path.ends_with(".json") || !std::filesystem::exists(analysis)) continue;
     INFO(path);
     ++compared;
-    const Analyzed peer = ReadAnalysis(analysis);
+    const PeerAnalysis peer = ReadAnalysis(analysis);
     REQUIRE_FALSE(peer.op.empty());
     // A row that was not understood would be compared with nothing.
     CHECK(peer.calls.has_value() ==
@@ -137,7 +135,7 @@ TEST_CASE("published analyses of single operators on MI300X agree") {
       CHECK(100 * rate / peer.peak == Approx(*peer.efficiency).margin(5));
     }
     if (!peer.least || !peer.most) continue;
-    const Json report = Json::parse(ReportOfCapture(path, "--gpu MI300X ").out);
+    const Json report = ParseJson(ReportOfCapture(path, "--gpu MI300X ").out);
     REQUIRE_FALSE(report["findings"].empty());
     const double saving = 100 * report["findings"][0]["saving"]["share"].get<double>();
     CHECK(saving >= *peer.least - 5);

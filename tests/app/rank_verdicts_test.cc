@@ -4,15 +4,13 @@
 
 #include <catch2/catch.hpp>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/app/json.h"
 #include "tests/app/simulated_ranks.h"
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 // Reports of a run whose second rank alone has slow loads.
 constexpr const char* kOneLoadsSlowly = "scenarios/rank/straggler-loading-x2";
@@ -22,7 +20,7 @@ std::string OutcomeOf(const Folder& folder, const std::string& rule, const std::
   const Ran ran = RunAdvise(folder, "why " + rule + " " + reports + " --format json");
   INFO(rule << ": " << ran.err);
   REQUIRE(ran.status == 0);
-  const Json verdicts = Json::parse(ran.out)["verdicts"];
+  const Json verdicts = ParseJson(ran.out)["verdicts"];
   REQUIRE(verdicts.size() == 1);
   return verdicts[0]["outcome"];
 }
@@ -72,7 +70,7 @@ TEST_CASE("a rule is asked about the report that its finding speaks of") {
   const Ran ran = RunAdvise(folder, ranks + " --format json");
   REQUIRE(ran.status == 0);
   int asked = 0;
-  const Json report = Json::parse(ran.out);
+  const Json report = ParseJson(ran.out);
   for (const Json& finding : report["findings"]) {
     const std::string rule = finding["rule"];
     if (finding["evidence"].empty() || !finding["evidence"][0].contains("source")) continue;
@@ -91,7 +89,7 @@ TEST_CASE("a finding has its words from the rank where the job wins, not from on
   const std::string ranks = RanksOf("scenarios/mpi/rank0-writes-a100-x4");
   const Ran ran = RunAdvise(folder, ranks + " --format json");
   REQUIRE(ran.status == 0);
-  const Json first = Json::parse(ran.out)["findings"][0];
+  const Json first = ParseJson(ran.out)["findings"][0];
   CHECK(first["rule"] == "step/periodic-stall");
   CHECK(first["symptom"].get<std::string>().find("file calls") != std::string::npos);
   CHECK(first["evidence"][0]["source"].get<std::string>().find("rank_0") != std::string::npos);
@@ -104,7 +102,7 @@ TEST_CASE("of ranks in one report, a rule is asked about the one that its findin
   const Ran ran = RunAdvise(folder, "one.sqlite --format json");
   REQUIRE(ran.status == 0);
   int asked = 0;
-  const Json report = Json::parse(ran.out);
+  const Json report = ParseJson(ran.out);
   for (const Json& finding : report["findings"]) {
     const std::string figures = finding["where"]["figures"];
     if (figures.empty()) continue;

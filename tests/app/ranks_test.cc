@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/app/simulated.h"
 #include "tests/app/simulated_ranks.h"
@@ -15,8 +15,6 @@ using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kStraggler = "scenarios/rank/straggler-compute-x4";
 constexpr const char* kApart = "--clock-ms 250 --drift-us 300";
@@ -145,7 +143,7 @@ TEST_CASE("four processes of mpirun print once what one prints") {
   REQUIRE(parallel.status == 0);
   CHECK(parallel.out == serial);
   REQUIRE(run("facts " + ranks + " -o kept/").status == 0);
-  CHECK(JsonOf(folder, "kept/")["findings"] == Json::parse(serial)["findings"]);
+  CHECK(JsonOf(folder, "kept/")["findings"] == ParseJson(serial)["findings"]);
   const Ran one = run(ranks + "/rank_0.sqlite --format json");
   CHECK(one.out == RunAdvise(folder, ranks + "/rank_0.sqlite --format json").out);
 }
@@ -340,7 +338,7 @@ Json TruthOf(const Folder& folder, const std::string& scenario) {
   const Ran ran = RunAdvise(folder, ADVISE_SOURCE_DIR "/fixtures/" + scenario + ".toml --truth",
                             ADVISE_SIM_PROGRAM);
   REQUIRE(ran.status == 0);
-  return Json::parse(ran.out);
+  return ParseJson(ran.out);
 }
 
 TEST_CASE("groups of ranks are told by who meets whom: sizes and nodes") {
@@ -458,7 +456,7 @@ TEST_CASE("the bubble is what the simulator let stages wait, for both schedules"
                                  ADVISE_SIM_PROGRAM);
       INFO(name << made.err);
       REQUIRE(made.status == 0);
-      const double truth = Json::parse(made.out)["waiting_in_sends"].get<double>();
+      const double truth = ParseJson(made.out)["waiting_in_sends"].get<double>();
       const Json facts = JsonOf(folder, name)["facts"];
       CHECK(facts["pipeline.stages"]["value"] == stages);
       CHECK(facts["pipeline.micro_batches"]["value"] == micros);
@@ -492,7 +490,7 @@ TEST_CASE("interleaved schedules: chunks, micro-batches and bubble") {
                                ADVISE_SIM_PROGRAM);
     INFO(name << made.err);
     REQUIRE(made.status == 0);
-    const double truth = Json::parse(made.out)["waiting_in_sends"].get<double>();
+    const double truth = ParseJson(made.out)["waiting_in_sends"].get<double>();
     const Json report = JsonOf(folder, name);
     const Json& facts = report["facts"];
     INFO(facts["strategy.evidence"].dump());

@@ -1,10 +1,10 @@
 // `advise record`, with a stand-in for the profiler and for the launchers.
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
 #include "engine/app/capture_plan.h"
 #include "engine/app/launcher.h"
 #include "engine/knowledge/embedded.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #ifdef ADVISE_SIM_PROGRAM
 #include "tests/app/simulated.h"
@@ -149,8 +149,8 @@ TEST_CASE("--dry-run prints a line that a shell takes, whatever is in the comman
       "record --dry-run --nsys /bin/true -- python train.py --name 'a b; touch owned $HOME'");
   CHECK(ran.status == 0);
   CHECK_THAT(ran.out, Contains("'a b; touch owned $HOME'"));
-  const auto json = nlohmann::json::parse(
-      RunAdvise(folder, "record --dry-run --format json -- python train.py 'x y'").out);
+  const auto json =
+      ParseJson(RunAdvise(folder, "record --dry-run --format json -- python train.py 'x y'").out);
   CHECK(json["command"].back() == "x y");
   CHECK(json["launcher"] == "none");
 }

@@ -3,21 +3,19 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 namespace advise {
 namespace {
 
-using Json = nlohmann::json;
-
 const std::string kRecordings = ADVISE_SOURCE_DIR "/fixtures/workloads/recordings";
 
 // The findings above info, best first.
-std::vector<Json> Findings(const std::string& recording) {
+std::vector<Json> FindingsOfRecording(const std::string& recording) {
   const Folder folder;
   std::string path = kRecordings + "/" + recording;
   if (recording.ends_with(".sqlite.gz")) {  // SQLite reads no compressed file
@@ -28,7 +26,7 @@ std::vector<Json> Findings(const std::string& recording) {
   const Ran ran = RunAdvise(folder, "'" + path + "' --no-site --format json");
   INFO(recording << ": " << ran.err);
   REQUIRE(ran.status == 0);
-  const Json report = Json::parse(ran.out);
+  const Json report = ParseJson(ran.out);
   std::vector<Json> findings;
   for (const Json& finding : report["findings"]) {
     if (finding["severity"] != "info") findings.push_back(finding);
@@ -36,7 +34,7 @@ std::vector<Json> Findings(const std::string& recording) {
   return findings;
 }
 
-Json Figures() { return Json::parse(ReadAll(kRecordings + "/figures.json")); }
+Json Figures() { return ParseJson(ReadAll(kRecordings + "/figures.json")); }
 
 // What the good variant wins of a step of the bad one, for the same work.
 double Won(const Json& figure) {
@@ -66,7 +64,8 @@ TEST_CASE("what was planted in a recorded program is named, with what removing i
   for (const auto& [workload, place, most_error] : kExpected) {
     INFO(workload);
     const Json& figure = figures.at(workload);
-    const std::vector<Json> findings = Findings(std::string(workload) + "-bad.pt.trace.json.gz");
+    const std::vector<Json> findings =
+        FindingsOfRecording(std::string(workload) + "-bad.pt.trace.json.gz");
     REQUIRE(findings.size() >= place);
     const Json& planted = findings[place - 1];
     CHECK(planted["rule"] == figure["planted"]);
@@ -82,7 +81,7 @@ TEST_CASE("what was removed from a recorded program is no longer named") {
     const std::string recording = std::string(expected.workload) + "-good.pt.trace.json.gz";
     if (!std::filesystem::exists(kRecordings + "/" + recording)) continue;
     INFO(recording);
-    for (const Json& finding : Findings(recording))
+    for (const Json& finding : FindingsOfRecording(recording))
       CHECK(finding["rule"] != figures.at(expected.workload)["planted"]);
   }
 }
@@ -91,22 +90,22 @@ TEST_CASE("what was removed from a recorded program is no longer named") {
 TEST_CASE("the profiler's own cost is no launch work") {
   for (const char* recording : {"allocation-good", "checkpoint-good"}) {
     INFO(recording);
-    for (const Json& finding : Findings(std::string(recording) + ".pt.trace.json.gz"))
+    for (const Json& finding : FindingsOfRecording(std::string(recording) + ".pt.trace.json.gz"))
       CHECK(finding["rule"] != "launch/bound");
   }
 }
 
 // torch.compile made the steps of the repaired "allocation" no faster (3.89 and 3.94 ms).
 TEST_CASE("nothing is to be fused where a compiler won nothing on the recorded program") {
-  for (const Json& finding : Findings("allocation-good.pt.trace.json.gz"))
+  for (const Json& finding : FindingsOfRecording("allocation-good.pt.trace.json.gz"))
     CHECK(finding["rule"] != "kernel/unfused-elementwise");
 }
 
 TEST_CASE("a program says the same in both formats that recorded it") {
   for (const std::string workload : {"decode", "stencil"}) {
     INFO(workload);
-    const std::vector<Json> kineto = Findings(workload + "-bad.pt.trace.json.gz");
-    const std::vector<Json> nsys = Findings(workload + "-bad.sqlite.gz");
+    const std::vector<Json> kineto = FindingsOfRecording(workload + "-bad.pt.trace.json.gz");
+    const std::vector<Json> nsys = FindingsOfRecording(workload + "-bad.sqlite.gz");
     REQUIRE(!kineto.empty());
     REQUIRE(!nsys.empty());
     CHECK(kineto.front()["rule"] == nsys.front()["rule"]);

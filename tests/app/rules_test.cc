@@ -1,7 +1,7 @@
 // `advise rules`: the catalog and the author's tools.
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 using Catch::Matchers::Contains;
@@ -13,7 +13,7 @@ TEST_CASE("every rule that is listed has a page") {
   const Folder folder;
   const Ran list = RunAdvise(folder, "rules list --format json");
   REQUIRE(list.status == 0);
-  const auto rules = nlohmann::json::parse(list.out)["rules"];
+  const auto rules = ParseJson(list.out)["rules"];
   REQUIRE(rules.size() > 10);
   const std::string id = rules[0]["id"];
   const Ran page = RunAdvise(folder, "rules show " + id);
@@ -24,7 +24,7 @@ TEST_CASE("every rule that is listed has a page") {
 TEST_CASE("--only narrows the list to an area") {
   const Folder folder;
   const Ran list = RunAdvise(folder, "rules list --only input --format json");
-  const auto rules = nlohmann::json::parse(list.out)["rules"];
+  const auto rules = ParseJson(list.out)["rules"];
   REQUIRE(rules.size() > 3);
   for (const auto& rule : rules) {
     CHECK(rule["id"].get<std::string>().starts_with("input/"));

@@ -2,8 +2,8 @@
 #include "engine/pipeline/run_views.h"
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/support/analyzed.h"
 
@@ -11,8 +11,6 @@ using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 // Two ranks, five steps of 10 ms: they meet in an all-reduce that rank 0 enters after 4 ms, rank 1
 // after 6 ms, and that ends after 8 ms.
@@ -120,7 +118,7 @@ TEST_CASE("each finding of the run shows the longest example of any report") {
 Json DataOf(const std::string& page) {
   const std::string open = "id=\"data\">";
   const std::size_t start = page.find(open) + open.size();
-  return Json::parse(page.substr(start, page.find("</script>", start) - start));
+  return ParseJson(page.substr(start, page.find("</script>", start) - start));
 }
 
 TEST_CASE("facts files draw the same ranks as the reports they were made of") {
@@ -170,12 +168,12 @@ TEST_CASE("a folder of ranks has its efficiency, its lateness and slices of sing
   CHECK(RunAdvise(folder, "ranks --format html --jobs 1").out == html.out);
   const std::string open = "id=\"data\">";
   const std::size_t start = html.out.find(open) + open.size();
-  const Json data = Json::parse(html.out.substr(start, html.out.find("</script>", start) - start));
+  const Json data = ParseJson(html.out.substr(start, html.out.find("</script>", start) - start));
   CHECK(data["lateness"]["names"].size() == 4);
   CHECK(data["charts_of"] == "rank 0");
   CHECK_FALSE(data["kernels"].empty());
   CHECK_FALSE(data["steps"].empty());
-  const Json report = Json::parse(RunAdvise(folder, "ranks --format json").out);
+  const Json report = ParseJson(RunAdvise(folder, "ranks --format json").out);
   for (std::size_t i = 0; i < report["findings"].size(); ++i) {
     const std::string number = std::to_string(i + 1);
     const Ran ran = RunAdvise(folder, "slice ranks --finding " + number + " -o slice.json");
@@ -187,7 +185,7 @@ TEST_CASE("a folder of ranks has its efficiency, its lateness and slices of sing
       CHECK_THAT(ran.err, Contains("points at no stretch of time"));
       continue;
     }
-    const Json slice = Json::parse(ReadAll(folder / "slice.json"));
+    const Json slice = ParseJson(ReadAll(folder / "slice.json"));
     CHECK(slice["traceEvents"].size() > 10);
   }
 }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -16,8 +16,6 @@ using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 const std::vector<std::string> kTraceSecrets = {"gpu-node-42",
                                                 "erika",
@@ -32,7 +30,7 @@ const std::vector<std::string> kTraceSecrets = {"gpu-node-42",
                                                 "/home/",
                                                 "\\/home"};
 
-std::string Simulate(const Folder& folder, const std::string& scenario) {
+std::string SimulatedTrace(const Folder& folder, const std::string& scenario) {
   const Ran made = RunAdvise(
       folder,
       ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o run.json --format kineto",
@@ -45,7 +43,7 @@ std::string Simulate(const Folder& folder, const std::string& scenario) {
 // What a diagnosis says, without the names of files.
 constexpr const char* kVerdicts = " --format json --facts";
 Json VerdictsIn(const Ran& ran) {
-  const Json json = Json::parse(ran.out);
+  const Json json = ParseJson(ran.out);
   Json said;
   for (const Json& finding : json["findings"]) {
     said["findings"].push_back(
@@ -95,13 +93,13 @@ std::string Planted(const std::string& trace) {
 
 TEST_CASE("a scrubbed PyTorch trace holds no planted secret and gives the same diagnosis") {
   const Folder folder;
-  const std::string trace = Planted(Simulate(folder, "input/no-workers-cnn-a100"));
+  const std::string trace = Planted(SimulatedTrace(folder, "input/no-workers-cnn-a100"));
   folder.Write("run.json", trace);
   const std::string packed = GENERATE("clean.json", "clean.json.gz");
   Ran ran = RunAdvise(folder, "scrub run.json -o " + packed + " --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  const Json summary = Json::parse(ran.out);
+  const Json summary = ParseJson(ran.out);
   CHECK(SchemaProblems(summary, "scrub") == std::vector<std::string>());
   CHECK(summary["replaced"]["hosts"] == 1);
   CHECK(summary["replaced"]["users"] == 1);
@@ -115,7 +113,7 @@ TEST_CASE("a scrubbed PyTorch trace holds no planted secret and gives the same d
     INFO(secret);
     CHECK(clean.find(secret) == std::string::npos);
   }
-  const Json json = Json::parse(clean);
+  const Json json = ParseJson(clean);
   CHECK_FALSE(json.contains("username"));
   CHECK(json["distributedInfo"]["world_size"] == 1);
   CHECK_THAT(clean, Contains("site-packages/torch/nn/modules/module.py(1501): _call_impl"));
@@ -132,7 +130,7 @@ TEST_CASE("PyTorch traces of every kind of fault keep their diagnosis") {
         "precision/repeated-cast-transformer", "sync/item-transformer-a100"}) {
     INFO(scenario);
     const Folder folder;
-    Simulate(folder, scenario);
+    SimulatedTrace(folder, scenario);
     const Ran ran = RunAdvise(folder, "scrub run.json -o clean.json");
     INFO(ran.err);
     REQUIRE(ran.status == 0);
@@ -145,7 +143,7 @@ TEST_CASE("PyTorch traces of every kind of fault keep their diagnosis") {
 
 TEST_CASE("broken and cut traces are scrubbed as far as they are read") {
   const Folder folder;
-  const std::string trace = Planted(Simulate(folder, "healthy/cnn-a100"));
+  const std::string trace = Planted(SimulatedTrace(folder, "healthy/cnn-a100"));
   std::string broken = trace;
   const std::size_t at = broken.find("\"ph\":\"X\"", broken.size() / 2);
   REQUIRE(at != std::string::npos);
@@ -154,7 +152,7 @@ TEST_CASE("broken and cut traces are scrubbed as far as they are read") {
   Ran ran = RunAdvise(folder, "scrub broken.json -o b.json --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  CHECK(Json::parse(ran.out)["events"]["broken"] > 0);
+  CHECK(ParseJson(ran.out)["events"]["broken"] > 0);
   CHECK(ReadAll(folder / "b.json").find("erika") == std::string::npos);
   CHECK(VerdictsOf(folder, "broken.json") == VerdictsOf(folder, "b.json"));
   folder.Write("cut.json", trace.substr(0, trace.size() * 2 / 3));
@@ -162,7 +160,7 @@ TEST_CASE("broken and cut traces are scrubbed as far as they are read") {
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   CHECK(ReadAll(folder / "c.json").find("erika") == std::string::npos);
-  CHECK(Json::parse(ReadAll(folder / "c.json"))["traceEvents"].size() > 100);
+  CHECK(ParseJson(ReadAll(folder / "c.json"))["traceEvents"].size() > 100);
   // A bare array of events, as other writers leave it.
   const std::size_t open = trace.find('[', trace.find("\"traceEvents\""));
   const std::size_t close = trace.rfind(']');
@@ -184,7 +182,7 @@ TEST_CASE("real PyTorch traces keep their diagnosis when they are scrubbed") {
     const std::string report = "'" + file + "'";
     const Ran& before = ReportOfCapture(file);
     if (before.status != 0) continue;
-    if (Json::parse(before.out)["inputs"][0]["kind"] != "kineto") continue;
+    if (ParseJson(before.out)["inputs"][0]["kind"] != "kineto") continue;
     INFO(report);
     const std::string clean = "clean" + std::to_string(++scrubbed) + ".json";
     const Ran ran = RunAdvise(folder, "scrub " + report + " -o " + clean);

@@ -6,19 +6,17 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "engine/scrub/scrub_text.h"
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 void Sql(const Folder& folder, const std::string& file, const std::string& sql) {
   const std::string script = folder.Write("plant.sql", sql);
@@ -66,7 +64,7 @@ DROP TABLE gone;
 // What a diagnosis says, without the names of the file it read.
 constexpr const char* kFindings = " --format json --facts";
 Json FindingsIn(const Ran& ran) {
-  Json json = Json::parse(ran.out);
+  Json json = ParseJson(ran.out);
   Json said;
   for (const Json& finding : json["findings"]) {
     // That the report holds secrets is no longer true of the copy.

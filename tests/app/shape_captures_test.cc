@@ -4,17 +4,15 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 struct Product {
   std::string file;
@@ -48,7 +46,7 @@ TEST_CASE("real PyTorch traces: what products of recorded sizes reach is what a 
     const Ran ran = RunAdvise(folder, "facts --window all --tables --format json '" + path + "'");
     REQUIRE(ran.status == 0);
     bool found = false;
-    const Json report = Json::parse(ran.out);
+    const Json report = ParseJson(ran.out);
     for (const Json& fact : report["facts"]) {
       if (fact["name"] != "roofline.shapes.rows") continue;
       for (const Json& row : fact["rows"]) {

@@ -4,12 +4,12 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/simulated_ranks.h"
 
 namespace advise {
 namespace {
 
-using Json = nlohmann::json;
 using Catch::Matchers::Contains;
 
 const std::string kRanks = "scenarios/ranks/";
@@ -62,7 +62,7 @@ TEST_CASE("sharded gradients that nothing overlaps are named, at their true pric
         RunAdvise(folder, ADVISE_SOURCE_DIR "/fixtures/" + kRanks + scenario + ".toml --truth",
                   ADVISE_SIM_PROGRAM);
     REQUIRE(truth.status == 0);
-    const Json fault = Json::parse(truth.out)["faults"][0];
+    const Json fault = ParseJson(truth.out)["faults"][0];
     const Json report = JsonOf(folder, RanksOf(kRanks + scenario));
     INFO(scenario << " " << report["findings"].dump());
     REQUIRE_FALSE(report["findings"].empty());

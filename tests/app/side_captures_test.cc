@@ -3,11 +3,11 @@
 // $ADVISE_TRACES/{smi,ncu}, or shared/traces beside the source tree; what is not there is skipped.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -15,8 +15,6 @@ using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double kUnknown = -1;
 
@@ -123,7 +121,7 @@ Json FactsOf(const Folder& folder, const std::string& path) {
   INFO(ran.err);
   REQUIRE(ran.status == 0);
   Json facts;
-  const Json all = Json::parse(ran.out);
+  const Json all = ParseJson(ran.out);
   for (const Json& fact : all["facts"]) facts[fact["name"].get<std::string>()] = fact;
   return facts;
 }
@@ -139,7 +137,7 @@ Json ReportOf(const std::string& path, const char* kind) {
   const Ran& ran = ReportOfCapture(path);
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  Json report = Json::parse(ran.out);
+  Json report = ParseJson(ran.out);
   CHECK(SchemaProblems(report) == std::vector<std::string>());
   CHECK(report["inputs"][0]["kind"] == kind);
   CHECK(report["devices"].empty());
@@ -263,7 +261,7 @@ TEST_CASE("real tables of GPU work are timelines, with the sums of an independen
     const Ran ran = RunAdvise(folder, "'" + path + "' --window all --format json --facts");
     INFO(ran.err);
     REQUIRE(ran.status == 0);
-    const Json report = Json::parse(ran.out);
+    const Json report = ParseJson(ran.out);
     CHECK(SchemaProblems(report) == std::vector<std::string>());
     CHECK(report["inputs"][0]["kind"] == "gpu-trace");
     CHECK(report["devices"][0]["name"] == "NVIDIA RTX A4500");

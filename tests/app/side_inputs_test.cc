@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/report/schema.h"
 
@@ -14,8 +14,6 @@ using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string SmiLog(int samples, int busy) {
   std::string text =
@@ -57,7 +55,7 @@ Json ValidReport(const Folder& folder, const std::string& arguments) {
   const Ran ran = RunAdvise(folder, arguments + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  const Json report = Json::parse(ran.out);
+  const Json report = ParseJson(ran.out);
   CHECK(SchemaProblems(report) == std::vector<std::string>());
   return report;
 }
@@ -273,7 +271,7 @@ TEST_CASE("a page of a model server alone: how long requests wait and take") {
 
 #ifdef ADVISE_SIM_PROGRAM
 
-std::string Simulate(const Folder& folder, const std::string& scenario, const std::string& name) {
+std::string SimulateAs(const Folder& folder, const std::string& scenario, const std::string& name) {
   const Ran made = RunAdvise(folder, "'" + scenario + "' -o " + name, ADVISE_SIM_PROGRAM);
   INFO(made.err);
   REQUIRE(made.status == 0);
@@ -286,7 +284,7 @@ std::string Scenario(const std::string& name) {
 
 TEST_CASE("joined: a timeline, a monitor's log, counters and NCCL's log are one run") {
   const Folder folder;
-  const std::string run = Simulate(folder, Scenario("healthy/cnn-a100.toml"), "run.sqlite");
+  const std::string run = SimulateAs(folder, Scenario("healthy/cnn-a100.toml"), "run.sqlite");
   folder.Write("smi.csv", SmiLog(40, 97));
   folder.Write("train.log", kNcclLog);
   folder.Write("kernels.csv", kCounters);
@@ -329,10 +327,10 @@ Ran RunWithNsys(const Folder& folder, const std::string& arguments) {
 
 TEST_CASE("counters beside a timeline weigh as much as their kernels run, and save no more") {
   const Folder folder;
-  const std::string run = Simulate(folder, Scenario("healthy/cnn-a100.toml"), "run.sqlite");
+  const std::string run = SimulateAs(folder, Scenario("healthy/cnn-a100.toml"), "run.sqlite");
   const Ran listed = RunAdvise(folder, run + " --format json --facts");
   REQUIRE(listed.status == 0);
-  const Json before = Json::parse(listed.out);
+  const Json before = ParseJson(listed.out);
   const std::string name = before["facts"]["kernel.top.name"]["value"];
   std::string quoted;
   for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
@@ -364,7 +362,7 @@ TEST_CASE("counters beside a timeline weigh as much as their kernels run, and sa
 
 TEST_CASE("a report of nsys is exported on the way, and nothing is left beside it") {
   const Folder folder;
-  const std::string run = Simulate(folder, Scenario("healthy/cnn-a100.toml"), "made.sqlite");
+  const std::string run = SimulateAs(folder, Scenario("healthy/cnn-a100.toml"), "made.sqlite");
   const std::string report = folder.Write("in/my $(touch pwned) run.nsys-rep", "NSYSREP");
   std::filesystem::create_directory(folder / "bin");
   std::filesystem::create_directory(folder / "tmp");
@@ -378,7 +376,7 @@ TEST_CASE("a report of nsys is exported on the way, and nothing is left beside i
   const Ran ran = RunWithNsys(folder, "'" + report + "' --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  const Json read = Json::parse(ran.out);
+  const Json read = ParseJson(ran.out);
   CHECK(read["inputs"][0]["path"] == report);
   CHECK(read["inputs"][0]["kind"] == "nsys-sqlite");
   CHECK(read["devices"] == ValidReport(folder, run)["devices"]);

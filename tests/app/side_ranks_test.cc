@@ -3,16 +3,14 @@
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 // Reports of four ranks, each on a GPU of its own, in the folder "run".
 void MakeRanks(const Folder& folder, const std::string& format) {
@@ -48,7 +46,7 @@ Json ParsedOf(const Folder& folder, const std::string& arguments) {
   const Ran ran = RunAdvise(folder, arguments + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
-  return Json::parse(ran.out);
+  return ParseJson(ran.out);
 }
 
 Json RanksOf(const Json& report, const std::string& rule) {

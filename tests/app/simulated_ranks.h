@@ -3,17 +3,17 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 namespace advise {
 
 // No finding above info.
-inline bool NothingToFix(const nlohmann::json& report) {
+inline bool NothingToFix(const Json& report) {
   return std::all_of(report["findings"].begin(), report["findings"].end(),
-                     [](const nlohmann::json& finding) { return finding["severity"] == "info"; });
+                     [](const Json& finding) { return finding["severity"] == "info"; });
 }
 
 // A folder with the ranks of fixtures/<scenario>.toml; `options` are the simulator's.
@@ -36,11 +36,11 @@ inline std::string RanksOf(const std::string& scenario, const std::string& optio
 }
 
 // What the program says of them with --format json.
-inline nlohmann::json JsonOf(const Folder& folder, const std::string& arguments, int status = 0) {
+inline Json JsonOf(const Folder& folder, const std::string& arguments, int status = 0) {
   const Ran ran = RunAdvise(folder, arguments + " --format json --facts");
   INFO(ran.err);
   REQUIRE(ran.status == status);
-  return nlohmann::json::parse(ran.out);
+  return ParseJson(ran.out);
 }
 
 }  // namespace advise

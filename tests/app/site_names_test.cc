@@ -2,16 +2,14 @@
 #ifdef ADVISE_SIM_PROGRAM
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 const char* const kSettings = R"([[families.kernel]]
 family = "site_ours"
@@ -71,7 +69,7 @@ TEST_CASE("a rule of a site asks for kernels by a name that only the site knows"
 
   const Ran ran = RunAdvise(folder, "facts " + trace + " --format json" + with);
   REQUIRE(ran.status == 0);
-  const Json facts = Json::parse(ran.out);
+  const Json facts = ParseJson(ran.out);
   // Independent of the engine: the rows of the trace itself.
   const Ran counted =
       RunAdvise(folder,

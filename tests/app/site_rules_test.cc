@@ -1,15 +1,13 @@
 // Rules and settings of a site that no option names: where they are found, and who wins.
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 using Catch::Matchers::Contains;
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* kExamples = ADVISE_SOURCE_DIR "/docs/examples/site-rules";
 
@@ -38,7 +36,7 @@ void WriteRule(const Folder& folder, const std::string& directory, const std::st
 std::string TitleOf(const Ran& listed, const std::string& id) {
   INFO(listed.err);
   REQUIRE(listed.status == 0);
-  const Json list = Json::parse(listed.out);
+  const Json list = ParseJson(listed.out);
   for (const Json& rule : list["rules"]) {
     if (rule["id"] == id) return rule["title"];
   }
@@ -79,7 +77,7 @@ TEST_CASE("ADVISE_RULES names folders, and a later folder wins") {
   CHECK(TitleOf(RunWith(folder, both, json + " --rules mine --no-site"), id) == "Of the option");
   CHECK(TitleOf(RunWith(folder, both, json + " --no-site"), id).empty());
 
-  const Json site = Json::parse(RunWith(folder, both, json + " --rules mine").out)["site"];
+  const Json site = ParseJson(RunWith(folder, both, json + " --rules mine").out)["site"];
   std::vector<std::string> names;
   for (const Json& source : site) {
     if (source["kind"] == "rules") names.push_back(source["named_by"]);

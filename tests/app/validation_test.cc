@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -12,12 +11,11 @@
 
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
+#include "tests/app/json.h"
 #include "tests/app/program.h"
 
 namespace advise {
 namespace {
-
-using Json = nlohmann::json;
 
 // What the document says of one capture, in a section or in a row of a table.
 struct Quoted {
@@ -157,7 +155,7 @@ TEST_CASE("real captures: the validation document quotes the findings of today")
       continue;
     }
     REQUIRE(ran.status == 0);
-    const Json report = Json::parse(ran.out);
+    const Json report = ParseJson(ran.out);
     if (one.says.find("no GPU activity") != std::string::npos) CHECK(report["devices"].empty());
     const Findings quotes = FindingsIn(one.says);
     const Findings today = FindingsOf(report);
@@ -179,7 +177,7 @@ TEST_CASE("real captures: the validation document quotes the sentences of today"
     const Ran& ran = ReportOfCapture(path);
     if (ran.status == 3) continue;  // the reason of a refusal
     INFO(one.place << ": " << one.file);
-    const Json report = Json::parse(ran.out);
+    const Json report = ParseJson(ran.out);
     const std::string verdict = report["verdict"];
     const std::string why = report["run"].value("why_tentative", "");
     const bool whole = one.says == verdict + " Tentative: " + why + ".";
