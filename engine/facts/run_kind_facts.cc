@@ -121,14 +121,11 @@ void DeclareRunKindFacts(Catalog* catalog) {
   kind.Add("run.unit", "name",
            "What the run is made of: step, token, request, iteration, pass, launch.",
            [](const RunKind& k) { return std::string(k.unit); });
-  kind.Add("run.hides_requests", "flag",
-           "The program infers, and no OS calls were recorded: a wait for the next request looks "
-           "like code.",
-           &RunKind::hides_requests);
-  kind.Add("run.hides_senders", "flag",
-           "The program infers, and a launching thread waits in the OS while no other recorded "
-           "thread works: for a request, or for a thread or process that was not recorded.",
-           &RunKind::hides_senders);
+  kind.Add("run.request_waits", "name",
+           "How a wait of a launching thread for the next request shows: none, if the program does "
+           "not infer; seen; as-code, if no OS calls were recorded; as-wait, if that thread waits "
+           "in the OS while no other recorded thread works.",
+           [](const RunKind& k) { return std::string(RequestWaitsName(k.request_waits)); });
   kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
   kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
            UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));

@@ -71,8 +71,8 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
 bool StallsMayWait(const StepStats& steps, const RunKind& kind) {
   const auto is = [&](IdleCause cause) { return steps.stall_what == WordsOf(cause).host; };
   return steps.stall_every > 0 && steps.stall_bytes == 0 &&
-         ((kind.hides_requests && is(IdleCause::kHostCompute)) ||
-          (kind.hides_senders && is(IdleCause::kHostWait)));
+         ((kind.request_waits == RequestWaits::kAsCode && is(IdleCause::kHostCompute)) ||
+          (kind.request_waits == RequestWaits::kAsWait && is(IdleCause::kHostWait)));
 }
 
 // Whether uploads that come again in each step are its input, which is new each time. The only
@@ -134,7 +134,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       },
       [&] {
         copies = FindCopies(shared, phases, hardware.host_link_bytes_per_s);
-        syncs = FindSyncs(shared, copies, phases, kind.hides_requests);
+        syncs = FindSyncs(shared, copies, phases, kind.request_waits == RequestWaits::kAsCode);
       },
       [&] {
         kernels = FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});

@@ -25,6 +25,8 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
       input_share_(run.knowledge.Number("replay.input_share")) {
   const LaunchQueues queues = MeasureQueues(run);
   nominal_call_ns_ = queues.usual_call;
+  shortest_wait_ = run.knowledge.Time("replay.hand_over.pause");
+  behind_share_ = run.knowledge.Number("replay.hand_over.behind_share");
   queue_depth_ = queues.depth;
   Shorten(run);
   const Polls polls = FindPolls(run);

@@ -180,6 +180,7 @@ void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_o
   }
   const std::vector<std::uint32_t> paused_for = AwaitedInPauses(run, hand_overs);
   const std::vector<std::uint32_t> let_go = LetGoInPauses(run, devices);
+  const std::vector<std::uint32_t> records = RecordsOfWaits(run);
   for (HostCall& call : calls_) {
     const Nanos since = EndBefore(call);
     const std::uint32_t asked_for = polls.awaited[call.row];
@@ -210,11 +211,27 @@ void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_o
     // Nothing shows a wait, but it goes on in step with the other thread.
     const bool alone = in_os == 0 && call.released_by == kNone && call.paused_for == kNone;
     if (alone) call.released_by = At(call_index_, let_go[call.row]);
+    if (alone && call.released_by == kNone)
+      call.released_by = RecordThatEnded(At(call_index_, records[call.row]), call);
     // What happened last let it go.
     if (call.paused_for != kNone && asked_for == kNone && call.released_by != kNone &&
         calls_[call.released_by].end > ops_[call.paused_for].end)
       call.paused_for = kNone;
   }
+}
+
+// The record of an event, if the thread paused until another one made it and then went on soon to
+// make a stream wait for that event; else kNone.
+std::uint32_t Replay::RecordThatEnded(std::uint32_t record, const HostCall& call) const {
+  if (record == kNone || calls_[record].thread == call.thread) return kNone;
+  const Nanos since = EndBefore(call);
+  const Nanos recorded = calls_[record].end;
+  const Nanos pause = call.start - since;
+  const bool in_pause = recorded > since && recorded <= call.start;
+  const auto behind = static_cast<double>(call.start - recorded);
+  return in_pause && pause >= shortest_wait_ && behind <= behind_share_ * static_cast<double>(pause)
+             ? record
+             : kNone;
 }
 
 // Which calls a wait for a batch ended just before, and when that began.

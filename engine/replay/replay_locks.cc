@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "engine/replay/replay.h"
 
@@ -36,12 +37,49 @@ std::map<StringId, std::vector<Nanos>> EndsOf(const Run& run, std::uint32_t thre
   return ends;
 }
 
+// When a thread whose waits were not recorded went to work again: in each step it makes several
+// calls, and once a step a pause that is far longer than those between them. Who works at a pace of
+// its own does not begin once in each step of another thread.
+std::vector<Nanos> EndsOfSilentRests(const Run& run, std::uint32_t thread) {
+  const OsCallTable& os = run.trace.os_calls;
+  std::vector<Interval> pauses;  // in the steady steps
+  Nanos done = 0;
+  for (const std::uint32_t i : run.os_of_thread[thread]) {
+    if (done > 0 && run.InWindow(done) && os.start[i] > done) pauses.push_back({done, os.start[i]});
+    done = os.end[i];
+  }
+  const std::size_t steps = run.steps.known() ? run.steps.steady_count() : 0;
+  if (steps == 0 || pauses.size() <= steps) return {};
+  std::sort(pauses.begin(), pauses.end(),
+            [](const Interval& a, const Interval& b) { return a.Length() > b.Length(); });
+  const double rest = run.knowledge.Number("replay.lock_rest");
+  // Before the first step and behind the last one, one more or less.
+  std::size_t rests = steps - 1;
+  while (rests < pauses.size() && rests <= steps && 2 * pauses[rests].Length() > pauses[0].Length())
+    ++rests;
+  if (rests == pauses.size() || rests == 0 ||
+      static_cast<double>(pauses[rests - 1].Length()) <=
+          rest * static_cast<double>(pauses[rests].Length()))
+    return {};
+  std::vector<Nanos> ends;
+  std::set<std::uint32_t> of_steps;
+  for (std::size_t i = 0; i < rests; ++i) {
+    // What it does before its first call takes it as long as what it does between two of them.
+    ends.push_back(pauses[i].end - pauses[rests].Length());
+    of_steps.insert(run.steps.At(pauses[i].end));
+  }
+  if (of_steps.size() + 2 < rests) return {};
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
 // When the thread was given something to do after it had waited for that.
 std::vector<Nanos> EndsOfRests(const Run& run, std::uint32_t thread) {
   const OsCallTable& os = run.trace.os_calls;
   std::vector<Nanos> ends;
   for (const std::uint32_t i : run.os_of_thread[thread])
     if (run.names.Os(os.name[i]) == OsClass::kWait) ends.push_back(os.end[i]);
+  if (ends.empty()) return EndsOfSilentRests(run, thread);
   std::sort(ends.begin(), ends.end());
   return ends;
 }

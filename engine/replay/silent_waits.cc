@@ -132,13 +132,13 @@ class ProcessWaits {
 
   void Find(std::uint32_t thread, const HandOvers& hand_overs,
             std::vector<std::uint32_t>* awaited) const {
-    for (auto& [place, pauses] : PausesOf(run_, thread)) {
-      std::vector<Pause> waits = pauses;
-      for (Pause& pause : waits) {
+    std::map<Place, std::vector<Pause>> places = PausesOf(run_, thread);
+    for (auto& [place, pauses] : places) {
+      for (Pause& pause : pauses) {
         const std::uint32_t from = hand_overs.AwaitedAt(thread, pause.end - 1);
         pause.start = HandedOver(from, {pause.start, pause.end});
       }
-      pattern_.Find(waits, kinds_, awaited);
+      pattern_.Find(pauses, kinds_, awaited);
     }
   }
 

@@ -26,7 +26,7 @@ class Submitted {
       const std::uint32_t call = events.call[e];
       if (call == kNone || events.stream[e] == kNone || events.event_id[e] == 0) continue;
       records_[{run.ProcessOfCall(call), events.event_id[e]}].push_back(
-          {run.trace.calls.start[call], events.stream[e]});
+          {run.trace.calls.start[call], events.stream[e], call});
     }
     for (auto& [event, list] : records_) {
       std::stable_sort(list.begin(), list.end(),
@@ -47,15 +47,15 @@ class Submitted {
     return at == of_stream_[stream].end() ? kNone : *at;
   }
 
-  // The op behind which the event of a process was last recorded before `when`; kNone when unknown.
+  // The op behind which the event of a process was last recorded before `when`, and the call that
+  // did so; kNone when unknown.
   std::uint32_t BehindEvent(std::uint32_t process, std::int64_t event, Nanos when) const {
-    const auto found = records_.find({process, event});
-    if (found == records_.end()) return kNone;
-    const auto next =
-        std::upper_bound(found->second.begin(), found->second.end(), when,
-                         [](Nanos time, const Record& record) { return time < record.called; });
-    if (next == found->second.begin()) return kNone;
-    return LastBefore(std::prev(next)->stream, std::prev(next)->called);
+    const Record* record = LastRecord(process, event, when);
+    return record == nullptr ? kNone : LastBefore(record->stream, record->called);
+  }
+  std::uint32_t RecordedBy(std::uint32_t process, std::int64_t event, Nanos when) const {
+    const Record* record = LastRecord(process, event, when);
+    return record == nullptr ? kNone : record->call;
   }
 
   // Of what a process had launched before `when`, the op that ended last; kNone for none.
@@ -74,7 +74,17 @@ class Submitted {
   struct Record {
     Nanos called = 0;
     std::uint32_t stream = kNone;
+    std::uint32_t call = kNone;
   };
+
+  const Record* LastRecord(std::uint32_t process, std::int64_t event, Nanos when) const {
+    const auto found = records_.find({process, event});
+    if (found == records_.end()) return nullptr;
+    const auto next =
+        std::upper_bound(found->second.begin(), found->second.end(), when,
+                         [](Nanos time, const Record& record) { return time < record.called; });
+    return next == found->second.begin() ? nullptr : &*std::prev(next);
+  }
 
   Nanos Launch(std::uint32_t op) const { return run_.trace.calls.start[run_.trace.ops.call[op]]; }
 
@@ -197,6 +207,24 @@ std::vector<std::uint32_t> AwaitedBySyncs(const Run& run) {
     }
   }
   return awaited;
+}
+
+std::vector<std::uint32_t> RecordsOfWaits(const Run& run) {
+  const CallTable& calls = run.trace.calls;
+  const SyncTable& syncs = run.trace.syncs;
+  std::vector<std::uint32_t> records(calls.size(), kNone);
+  const Submitted submitted(run);
+  if (!submitted.HasEvents()) return records;
+  for (std::size_t w = 0; w < syncs.size(); ++w) {
+    const std::uint32_t call = syncs.call[w];
+    if (call == kNone || syncs.event_id[w] == 0 ||
+        run.ClassOfCall(call) != CallClass::kStreamWaitEvent)
+      continue;
+    const std::uint32_t by =
+        submitted.RecordedBy(run.ProcessOfCall(call), syncs.event_id[w], calls.start[call]);
+    if (by != kNone && calls.thread[by] != calls.thread[call]) records[call] = by;
+  }
+  return records;
 }
 
 std::vector<std::uint32_t> SentOn(const Run& run) {

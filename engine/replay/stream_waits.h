@@ -20,6 +20,11 @@ std::vector<std::uint32_t> AwaitedByEvents(const Run& run);
 // not say which stream or event, and for other calls. O(n log n + synchronize calls x streams).
 std::vector<std::uint32_t> AwaitedBySyncs(const Run& run);
 
+// By call: the call of another thread of the process that recorded the event for which this call
+// makes a stream wait; kNone where the capture does not say so, and for other calls. The program
+// means that record, so this call may not come before it. O(n log n) in the records and waits.
+std::vector<std::uint32_t> RecordsOfWaits(const Run& run);
+
 // By op: the download whose data an upload to another device sends on, kNone for other ops. The
 // upload is the next that its thread hands to any device, and has the size of the download.
 // O(calls).

@@ -270,10 +270,8 @@ std::vector<Interval> Awaited::RestsOfLoaders(std::uint32_t thread) const {
   if (process == kNone) return {};
   // Where no wait of a worker was recorded, all of them pause, and go on when the thread asks.
   const bool silent = workers_recorded_ && !workers_wait_;
-  const IntervalList& all = (silent              ? worker_calls_
-                             : workers_recorded_ ? workers_at_work_
-                                                 : loading_[process])
-                                .intervals();
+  const IntervalSet& of_workers = silent ? worker_calls_ : workers_at_work_;
+  const IntervalList& all = (workers_recorded_ ? of_workers : loading_[process]).intervals();
   std::vector<Nanos> pauses;
   for (std::size_t i = 1; i < all.size(); ++i) pauses.push_back(all[i].start - all[i - 1].end);
   if (pauses.empty()) return {};
@@ -287,7 +285,7 @@ std::vector<Interval> Awaited::RestsOfLoaders(std::uint32_t thread) const {
   const auto asked = std::count_if(rests.begin(), rests.end(), [&](const Interval& pause) {
     return BeginsToWait(thread, pause.end);
   });
-  const double usual = run_.knowledge.Number("replay.hand_over.usual");
+  const double usual = run_.knowledge.Number("input.asked_share");
   if (static_cast<double>(asked) < usual * static_cast<double>(rests.size())) rests.clear();
   return rests;
 }

@@ -4,7 +4,7 @@
 -- A server's thread waits once for each request. Where no other recorded thread works meanwhile, a wait for the next request looks
 -- like a wait for a thread or process that was not recorded.
 local function may_await_requests(f, t)
-  return f.run.hides_senders == true and at_most(f.host.os_wait.per_step, t.max_waits_of_request)
+  return f.run.request_waits == "as-wait" and at_most(f.host.os_wait.per_step, t.max_waits_of_request)
 end
 
 return {
@@ -21,7 +21,7 @@ return {
   loss       = "host.os_wait",
   evidence   = { count = "per_step" },
   needs      = { "host.os_wait.remedy" },
-  optional   = { "serving.no_request.lost", "run.hides_senders" },
+  optional   = { "serving.no_request.lost", "run.request_waits" },
   thresholds = { "min_share", "min_count", "max_waits_of_request" },
 
   symptom = "For {share:pct} of the time, the launching thread is blocked in the operating system while the GPU is idle or only copies data ({count:num} waits {per:text}).{alone_text:text}",
@@ -65,10 +65,10 @@ return {
       saving = { claims = 9e7, confidence = 0.4 } },
     { name = "one wait per step, and nobody else is seen at work: for a request, or for a thread that was not recorded",
       edges = { ["host.os_wait.per_step"] = 1.15 },
-      facts = { window = { device_time = 1e9 }, run = { hides_senders = true }, host = { os_wait = { per_step = 1, lost = 8e8, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, run = { request_waits = "as-wait" }, host = { os_wait = { per_step = 1, lost = 8e8, remedy = true } } },
       expect = { share = 0.8, reason = "requests", alone_text = " No other recorded thread works meanwhile, so this thread may only be waiting for requests." } },
     { name = "near miss: several waits in each step are for threads of the program",
-      facts = { window = { device_time = 1e9 }, run = { hides_senders = true }, host = { os_wait = { per_step = 3, lost = 8e8, remedy = true } } },
+      facts = { window = { device_time = 1e9 }, run = { request_waits = "as-wait" }, host = { os_wait = { per_step = 3, lost = 8e8, remedy = true } } },
       expect = { share = 0.8, reason = "thread", alone_text = "" }, saving = { claims = 8e8, confidence = 0.4 } },
     { name = "a server without requests",
       facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e8, remedy = true } },

@@ -3,7 +3,7 @@
 
 -- One pause before each step of inference, outside all operators, may as well be a wait for the next request.
 local function may_await_requests(f, t)
-  if not f.run.hides_requests or not f.steps.count then return false end
+  if f.run.request_waits ~= "as-code" or not f.steps.count then return false end
   return at_most(f.host.compute.lost.count, t.max_pauses_of_request * f.steps.count)
 end
 
@@ -78,7 +78,7 @@ return {
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
   optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
-                 "run.hides_requests", "run.kind", "launch.count", "startup.time" },
+                 "run.request_waits", "run.kind", "launch.count", "startup.time" },
   thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "min_late", "max_pauses_of_request" },
 
   symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
@@ -243,12 +243,12 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
                  ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "a server may have waited for requests where no waits were recorded",
       edges = { ["host.compute.lost.count"] = 22 },
-      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { hides_requests = true },
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { request_waits = "as-code" },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {} } } },
       expect = { ways = { { reason = "requests" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } },
                  where = ", or that thread waits for requests, which were not recorded" } },
     { name = "several pauses per token are code",
-      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { hides_requests = true },
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { request_waits = "as-code" },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 60 }, ranges = {} } } },
       expect = { where = ", most of it in code that no named range covers", ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "the code ends with the upload of a batch",

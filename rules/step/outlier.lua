@@ -14,7 +14,7 @@ return {
 
   needs      = { "window.time", "window.device_time", "steps.count", "steps.median", "steps.outliers.count", "steps.outliers.excess",
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
-  optional   = { "run.hides_requests", "run.hides_senders", "serving.no_request.lost" },
+  optional   = { "run.request_waits", "serving.no_request.lost" },
   thresholds = { "min_share", "min_ratio", "min_ratio_idle" },
 
   symptom = "{count:count} of {steps:count} steps took longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
@@ -45,10 +45,10 @@ if step % 500 == 0: gc.collect()]],
     -- A server's thread that waits in the OS between two steps waits for a request.
     local idle = f.serving.no_request.lost
     if what == "waiting in the OS" and idle and idle.time > f.steps.outliers.lost.time then return nil end
-    if what == "host code" and f.run.hides_requests then
+    if what == "host code" and f.run.request_waits == "as-code" then
       what = what .. " or waits for requests, which were not recorded"
     end
-    local unseen = what == "waiting in the OS" and f.run.hides_senders == true
+    local unseen = what == "waiting in the OS" and f.run.request_waits == "as-wait"
     if unseen then what = what .. ", perhaps for requests" end
     if what == "checkpoint" then what = "saving a checkpoint" end
     return { share = cost, count = f.steps.outliers.count, steps = f.steps.count, slowest = rows[1].time, median = f.steps.median,
@@ -59,7 +59,7 @@ if step % 500 == 0: gc.collect()]],
   saving = function(f, t, e)
     if e.reason == "unseen" then return nil end
     if not at_least(share(f.steps.outliers.lost.time, f.window.device_time), t.min_share) then return nil end
-    local may_wait = e.reason == "host code" and f.run.hides_requests
+    local may_wait = e.reason == "host code" and f.run.request_waits == "as-code"
     return { claims = f.steps.outliers.lost, remedy = f.steps.outliers.remedy, confidence = may_wait and 0.3 or 0.4,
              basis = "these steps take as long as the median step" }
   end,
@@ -81,7 +81,7 @@ if step % 500 == 0: gc.collect()]],
       expect = { count = 1 },
       saving = { claims = 4e8, confidence = 0.4 } },
     { name = "nothing tells a wait for the next request from code",
-      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { hides_requests = true },
+      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { request_waits = "as-code" },
                 steps = { count = 20, median = 1e8,
                           outliers = { lost = 4e8, remedy = true, count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
                                                                            what = "host code" } } } } },
@@ -94,7 +94,7 @@ if step % 500 == 0: gc.collect()]],
                                                                            what = "waiting in the OS" } } } } },
       expect = "silent" },
     { name = "it waits in the OS while nobody is seen at work: perhaps for a request, which is no time to win",
-      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { hides_senders = true },
+      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { request_waits = "as-wait" },
                 steps = { count = 20, median = 1e8,
                           outliers = { lost = 4e8, remedy = true, count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
                                                                            what = "waiting in the OS" } } } } },

@@ -55,4 +55,29 @@ TEST_CASE("a holder that rests first ends the turns that it was asked for before
   CHECK(gain < 1300_us);
 }
 
+// The main thread loads for 13 ms, asks another thread for two turns, and waits for the lock of
+// each. Nothing of the other thread's rest was recorded.
+TEST_CASE("a holder whose rests nobody recorded begins once a step, when it is asked to") {
+  const auto gain = [](bool own_pace) {
+    TraceBuilder story;
+    const Nanos step = 16_ms;
+    Repeat(kLockedSteps, step, [&](int i, Nanos at) {
+      story.Thread("main").Range("step " + std::to_string(i), {at, at + step - 10_us});
+      story.Call("cudaMalloc", {at + 10_us, at + 13_ms});
+      story.OsCall("pthread_mutex_lock", {at + 13'100_us, at + 14_ms});
+      story.OsCall("pthread_mutex_lock", {at + 14'200_us, at + 15_ms});
+      story.Launch("kernel", {at + 15'010_us, at + 15'015_us}, {at + 15'020_us, at + 15'900_us});
+      story.Thread("statistics");
+      story.OsCall("write", {at + 13'900_us, at + 13'998_us});
+      story.OsCall("write", {at + 14'900_us, at + 14'998_us});
+      for (int k = 1; own_pace && k < 14; ++k)
+        story.OsCall("write", {at + k * 1_ms - 100_us, at + k * 1_ms - 2_us});
+    });
+    story.Thread("main");
+    return GainOfAllocations(story);
+  };
+  CHECK(gain(false) > 12_ms);
+  CHECK(gain(true) > 11_ms);  // by whole turns
+}
+
 }  // namespace advise

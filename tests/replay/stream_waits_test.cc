@@ -217,5 +217,72 @@ TEST_CASE("an upload to another device waits for the download that it sends on")
   CHECK(left < 10 * 140_us + 200_us);
 }
 
+// The executing thread makes its stream wait for the batch of each step, and launches, held by the
+// GPU. The main thread uploads batches a step ahead, and once writes a file for 30 ms first. Nothing
+// of the wait for it was recorded. `code`: the executing thread goes on so long behind the upload.
+struct OncePaused {
+  explicit OncePaused(Nanos code, bool says_event) {
+    TraceBuilder story;
+    Nanos at = 1_ms;
+    for (int i = 0; i < kSteps; ++i) {
+      const Nanos write = i == 6 ? 30_ms : 0;
+      story.Thread("main");
+      if (write > 0) story.OsCall("write", {at + 10_us, at + write - 20_us});
+      const Nanos upload = write > 0 ? at + write - 10_us : at - 900_us;
+      story.OnStream(kCopies).CopyToGpu(1_MiB, MemoryKind::kPinned, {upload, upload + 5_us},
+                                        {upload + 6_us, upload + 8_us});
+      story.Call("cudaEventRecord", {upload + 6_us, upload + 7_us});
+      const Nanos wait = write > 0 ? at + write + code : at;
+      story.Thread("execute").OnStream(kMain);
+      story.Call("cudaStreamWaitEvent", {wait, wait + 1_us});
+      story.Launch("work", {wait + 2_us, wait + 3_ms}, {wait + 10_us, wait + 3_ms - 5_us});
+      at = wait + 3_ms + 5_us;
+    }
+    story.Thread("reader").OsCall("poll", {0, at});
+    trace = story.Build();
+    for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+      const std::string& name = trace.strings[trace.calls.name[c]];
+      if (name == "cudaStreamWaitEvent") {
+        AddSync(&trace, c, StreamOf(trace, kMain), says_event ? 1 : 0);
+      } else if (name == "cudaEventRecord") {
+        trace.events.time.push_back(trace.calls.start[c]);
+        trace.events.call.push_back(c);
+        trace.events.stream.push_back(StreamOf(trace, kCopies));
+        trace.events.event_id.push_back(1);
+      }
+    }
+    AnalysisOptions options;
+    options.window.mode = WindowRequest::Mode::kAll;
+    analysis = std::make_unique<Analysis>(trace, ShippedKnowledge(), options);
+  }
+
+  // The main thread writes no file.
+  Nanos Gain() const {
+    Remedy remedy;
+    for (std::uint32_t i = 0; i < trace.os_calls.size(); ++i) {
+      if (trace.strings[trace.os_calls.name[i]] != "write") continue;
+      remedy.host_cuts.push_back(
+          {trace.os_calls.thread[i],
+           IntervalSet::Of({{trace.os_calls.start[i], trace.os_calls.end[i]}})});
+    }
+    return analysis->replay().Gain(remedy);
+  }
+
+  Trace trace;
+  std::unique_ptr<Analysis> analysis;
+};
+
+TEST_CASE("who makes a stream wait for an event had to wait until another thread recorded it") {
+  const OncePaused once(60_us, true);
+  CHECK(once.Gain() > 28_ms);
+  const auto records = RecordsOfWaits(once.analysis->run);
+  CHECK(std::count_if(records.begin(), records.end(), [](auto r) { return r != kNone; }) == kSteps);
+}
+
+TEST_CASE("who pauses far longer than until the record of the event waited for something else") {
+  CHECK(OncePaused(40_ms, true).Gain() < 1_ms);
+  CHECK(OncePaused(60_us, false).Gain() < 1_ms);  // nothing says which event
+}
+
 }  // namespace
 }  // namespace advise

@@ -76,9 +76,9 @@ inline void CheckSoundFacts(const Facts& facts) {
 // alone, what a program that launches little is called and what follows from that, and sentences
 // that count kernels or ranks.
 inline bool IsOfOneProcess(const std::string& fact) {
-  for (const char* name : {"rank.late.device", "run.kind", "run.kind_why", "run.hides_requests",
-                           "run.hides_senders", "run.unit", "run.units", "window.reason",
-                           "strategy.evidence", "input.batch.slow_part", "kernel.repeated.kernels"})
+  for (const char* name : {"rank.late.device", "run.kind", "run.kind_why", "run.request_waits",
+                           "run.unit", "run.units", "window.reason", "strategy.evidence",
+                           "input.batch.slow_part", "kernel.repeated.kernels"})
     if (fact == name) return true;
   return fact.starts_with("rank.unseen.");
 }

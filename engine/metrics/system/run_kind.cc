@@ -150,9 +150,7 @@ class KindFinder : Finder {
         result_.decode || result_.prefill || serves_ || !signs_.Says("serving").empty();
     CountKernels();
     Decide();
-    result_.hides_requests = result_.kind == KindOfRun::kInference && trace_.os_calls.size() == 0;
-    result_.hides_senders =
-        result_.kind == KindOfRun::kInference && !serves_ && WaitsForNobodySeen();
+    result_.request_waits = FindRequestWaits();
     Units();
     return std::move(result_);
   }
@@ -239,6 +237,12 @@ class KindFinder : Finder {
       if (static_cast<double>(beside) < enough * static_cast<double>(length)) alone += length;
     }
     return 2 * alone > all;
+  }
+
+  RequestWaits FindRequestWaits() const {
+    if (result_.kind != KindOfRun::kInference) return RequestWaits::kNone;
+    if (trace_.os_calls.size() == 0) return RequestWaits::kAsCode;
+    return !serves_ && WaitsForNobodySeen() ? RequestWaits::kAsWait : RequestWaits::kSeen;
   }
 
   bool Speaks(const char* language) const { return IsIn(language, result_.languages); }
@@ -382,6 +386,11 @@ const char* KindOfRunName(KindOfRun kind) {
   static constexpr std::array<const char*, 7> kNames = {
       "training", "inference", "one-pass", "solver", "kernels", "start-up", "no-gpu"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* RequestWaitsName(RequestWaits waits) {
+  static constexpr std::array<const char*, 4> kNames = {"none", "seen", "as-code", "as-wait"};
+  return kNames[static_cast<std::size_t>(waits)];
 }
 
 RunKind FindRunKind(const Basis& basis, const Support& support) {

@@ -23,6 +23,17 @@ enum class KindOfRun : std::uint8_t {
 };
 const char* KindOfRunName(KindOfRun kind);  // as the JSON report writes it: "one-pass"
 
+// Would a wait of a launching thread for the next request have been seen in this capture?
+enum class RequestWaits : std::uint8_t {
+  kNone,    // the program does not infer: it answers nobody
+  kSeen,    // yes
+  kAsCode,  // no calls of the OS were recorded: it looks like code of that thread
+  // A launching thread waits in the OS, mostly while no other recorded thread works: for a request,
+  // or for a thread or process of which nothing was recorded.
+  kAsWait,
+};
+const char* RequestWaitsName(RequestWaits waits);  // as facts say it: "as-code"
+
 struct RunKind {
   KindOfRun kind = KindOfRun::kNoGpu;
   std::string unit = "launch";  // what it is made of: step, token, request, iteration, pass, launch
@@ -36,11 +47,7 @@ struct RunKind {
   bool decode = false;        // kernels or ranges of single tokens
   bool prefill = false;       // of whole prompts
   bool serves = false;        // anything of a model server: requests, key-value caches
-  // It infers, and no calls of the OS were recorded: a wait for the next request looks like code.
-  bool hides_requests = false;
-  // It infers, and a thread that launches waits in the OS, mostly while no other recorded thread
-  // works: for a request, or for a thread or process of which nothing was recorded.
-  bool hides_senders = false;
+  RequestWaits request_waits = RequestWaits::kNone;
 };
 
 // O(ops + distinct names).

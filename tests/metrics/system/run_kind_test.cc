@@ -234,11 +234,10 @@ TEST_CASE("who waits while nobody is seen at work may wait for a request") {
   };
   const RunKind alone = loop(0, "topk");
   CHECK(alone.kind == KindOfRun::kInference);
-  CHECK(alone.hides_senders);
-  CHECK_FALSE(alone.hides_requests);  // calls of the OS were recorded
-  CHECK(loop(1_ms, "topk").hides_senders);
-  CHECK_FALSE(loop(19_ms, "topk").hides_senders);
-  CHECK_FALSE(loop(0, kFlashBackward).hides_senders);  // training answers nobody
+  CHECK(alone.request_waits == RequestWaits::kAsWait);
+  CHECK(loop(1_ms, "topk").request_waits == RequestWaits::kAsWait);
+  CHECK(loop(19_ms, "topk").request_waits == RequestWaits::kSeen);
+  CHECK(loop(0, kFlashBackward).request_waits == RequestWaits::kNone);  // it answers nobody
 }
 
 TEST_CASE("what a framework repeats without a layer of a model is a loop, and no inference") {

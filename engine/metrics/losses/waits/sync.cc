@@ -92,7 +92,7 @@ class SyncFinder : Finder {
         ++waits[basis_.idle.ThreadOf(piece)];
     }
     for (const auto& [thread, count] : waits)
-      if (thread != kNone && count >= CountOf("replay.hand_over.least"))
+      if (thread != kNone && count >= CountOf("sync.least_request_waits"))
         waits_for_requests_.insert(thread);
   }
 
