@@ -127,6 +127,10 @@ void DeclareSlowSteps(Catalog* catalog) {
       "The slow steps may wait for requests: nothing that was recorded tells that from what the "
       "program does or waits for itself.",
       &StepStats::stall_may_wait);
+  stall.Add("steps.stall.of_pieces", "flag",
+            "Each step was found from a kernel that repeats alone: the loop may be around several, "
+            "and what comes after the last of them in each of its iterations.",
+            &StepStats::stall_of_pieces);
   stall.AddLoss("steps.stall", kChange,
                 {"", "Idle time of the periodic slow steps beyond that of the median step.",
                  "Host work that makes slow steps periodic is gone."},

@@ -30,7 +30,7 @@ return {
 
   needs      = { "window.device_time", "steps.count", "steps.median" },
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
-                 "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "host.os_wait.per_step",
+                 "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "steps.stall.of_pieces", "host.os_wait.per_step",
                  "serving.no_request.lost" },
   thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between" },
 
@@ -84,6 +84,9 @@ elif step % 100 == 10:
   applies = function(f)
     if f.steps.stall.may_wait then
       return false, "the slow steps may wait for requests, which only a capture of OS calls of all threads can tell"
+    end
+    if f.steps.stall.of_pieces and f.steps.stall.what == "host code" then
+      return false, "each iteration that was found is one kernel, so that the host code may be in each iteration of a loop around them"
     end
     local none = f.serving.no_request.lost
     if none and f.steps.stall.lost and f.steps.stall.what == "waiting in the OS" and 2 * none.time > f.steps.stall.lost.time then
@@ -172,6 +175,16 @@ elif step % 100 == 10:
                 steps = { count = 20, median = 1e8, stall = { every = 15, excess = 4e8, what = "checkpoint", lost = 4e8,
                                                               remedy = true } } },
       expect = "silent" },
+    { name = "host code after every twelfth of the kernels that a loop launches",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 480, median = 4e6, stall = { every = 12, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 0,
+                                                               of_pieces = true, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "a field is written after every twelfth kernel of a solver",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 480, median = 4e6, stall = { every = 12, excess = 1.6e9, what = "file calls", lost = 1.5e9, bytes = 0,
+                                                               of_pieces = true, remedy = true } } },
+      expect = { nth = "12th", reason = "write" } },
     { name = "a server recorded without OS calls",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e8, stall = { every = 11, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 0,

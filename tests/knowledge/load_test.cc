@@ -129,6 +129,16 @@ TEST_CASE("hardware, references, rows and capture hints are checked") {
   CHECK(knowledge.FindCaptureHint("b") == nullptr);
 }
 
+TEST_CASE("a sign of a run names the grid and the place in words that are known") {
+  const std::string sign =
+      "[[kind]]\nsays = \"decode\"\nany = [\"*splitkv*\"]\nexamples = [\"splitkv\"]\n";
+  CHECK(KbProblems("kb/runs.toml", sign + "in = [\"kernel\"]\ngrid = \"wider\"\n").empty());
+  CHECK_THAT(KbProblem("kb/runs.toml", sign + "in = [\"kernel\"]\ngrid = \"wide\"\n"),
+             Contains("must be \"one-wide\" or \"wider\""));
+  CHECK_THAT(KbProblem("kb/runs.toml", sign + "in = [\"kernels\"]\n"),
+             Contains("no names stand in \"kernels\""));
+}
+
 TEST_CASE("pattern lists are checked") {
   CHECK_THAT(KbProblem("kb/kernels.toml", "[[class]]\nclass = \"matrix\"\n"),
              Contains("kb/kernels.toml:1: missing field \"any\""));

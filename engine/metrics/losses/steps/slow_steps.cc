@@ -41,6 +41,7 @@ class SlowStepFinder : Finder {
     usual_idle_ = UsualIdle();
     if (rhythm.every > 0) Stall(rhythm);
     if (pauses.every > 0) Stall(pauses);
+    result_.stall_of_pieces = result_.stall_every > 0 && HoldOneKernelEach();
     std::vector<std::size_t> regular = rhythm.steps;
     for (const SlowStep& one : pauses.steps) regular.push_back(one.step);
     std::vector<std::size_t> single;
@@ -266,6 +267,23 @@ class SlowStepFinder : Finder {
     result_.stall_work = work.times;
     if (work.phase != Phase::kUnnamed) result_.stall_work_phase = PhaseName(work.phase);
     Reach(result_.stall_excess_ns, &result_.stall);
+  }
+
+  // Whether each step is a kernel that repeats alone. Then nothing tells an iteration from one of
+  // the pieces of a longer one, and what comes after every n-th kernel may be in each iteration.
+  bool HoldOneKernelEach() const {
+    if (run_.steps.source != "period") return false;
+    const Nanos begin = Steps()[run_.steps.first_steady].start;
+    const Nanos end = Steps().back().end;
+    std::size_t kernels = 0;
+    for (const std::uint32_t device : run_.active_devices) {
+      for (const std::uint32_t op : run_.ops_of_device[device]) {
+        if (trace_.ops.start[op] < begin || trace_.ops.start[op] >= end) continue;
+        if (trace_.ops.kind[op] != OpKind::kKernel) return false;
+        ++kernels;
+      }
+    }
+    return kernels <= run_.steps.steady_count() * run_.active_devices.size();
   }
 
   // How long the first device idles in the gaps that begin in a step, for what the host does beside

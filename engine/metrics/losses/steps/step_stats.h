@@ -34,6 +34,7 @@ struct StepStats {
   std::string stall_work_phase;  // that most of the extra work is of; empty unknown
   double stall_bytes = 0;        // a slow step copies to the host so many that other steps do not
   bool stall_may_wait = false;   // for requests: nothing that was recorded tells that from code
+  bool stall_of_pieces = false;  // a lone kernel was taken for a step: the loop may be around many
   Loss stall;
   double forward_gpu_ns = 0, backward_gpu_ns = 0;    // a step, 0 unknown
   double forward_host_ns = 0, backward_host_ns = 0;  // a step, 0 unknown

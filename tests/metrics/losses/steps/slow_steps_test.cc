@@ -36,6 +36,31 @@ TEST_CASE("a single slow step among regular ones is told apart") {
   CHECK(run->step_stats.outlier.lost->Total() == Approx(400e6).epsilon(0.05));
 }
 
+// Kernels of 300 us, one after the other, with as much host code after each as `pause` says.
+TraceBuilder Kernels(int count, int in_a_row, const std::function<Nanos(int)>& pause) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < count; ++n) {
+    for (int k = 0; k < in_a_row; ++k) {
+      const std::string name = "kernel_" + std::string(1, static_cast<char>('a' + k));
+      story.Launch(name, {at, at + 5_us}, {at + 10_us, at + 310_us});
+      at += 320_us;
+    }
+    at += pause(n);
+  }
+  return story;
+}
+
+TEST_CASE("host code after every twelfth kernel of one name may be in each iteration") {
+  const auto pause = [](int n) { return n % 12 == 11 ? 5_ms : Nanos{0}; };
+  const Analyzed lone(Kernels(480, 1, pause), kAuto);
+  CHECK(lone->step_stats.stall_every == 12);
+  CHECK(lone->step_stats.stall_of_pieces);
+  const Analyzed steps(Kernels(240, 5, pause), kAuto);
+  CHECK(steps->step_stats.stall_every == 12);
+  CHECK_FALSE(steps->step_stats.stall_of_pieces);
+}
+
 TEST_CASE("two slow steps and a far slower one are no rhythm, though evenly apart") {
   const Analyzed run(Steps(41,
                            [](int n) {
