@@ -126,7 +126,7 @@ TEST_CASE(
     return Analyzed(story);
   };
   CHECK(run(12_us)->copies.small.count == 0);
-  const Analyzed slow = run(27_us);
+  const Analyzed slow = run(22_us);
   CHECK(slow->copies.small.count == 12 * 40);
   for (const auto& [op, factor] : slow->copies.small.remedy->scaled_ops) CHECK(factor > 0.8F);
 }
