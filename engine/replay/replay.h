@@ -180,8 +180,8 @@ class Replay {
       last_calls_;  // the last caller of each process: its tail reaches to the window's end
   std::vector<Node> order_;
   Nanos nominal_call_ns_ = 0;
-  Nanos shortest_wait_ = 0;    // a pause that may be a wait for another thread
-  double behind_share_ = 0.0;  // of it, at most: from the other thread's call to its end
+  Nanos shortest_wait_ = 0;     // a pause that may be a wait for another thread
+  double behind_share_ = 0.0;   // of it, at most: from the other thread's call to its end
   Nanos latency_ns_;            // the longest that a launch takes to reach an idle device
   Nanos usual_latency_ns_ = 0;  // as this run shows it
   std::vector<double>

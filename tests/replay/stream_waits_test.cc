@@ -218,8 +218,9 @@ TEST_CASE("an upload to another device waits for the download that it sends on")
 }
 
 // The executing thread makes its stream wait for the batch of each step, and launches, held by the
-// GPU. The main thread uploads batches a step ahead, and once writes a file for 30 ms first. Nothing
-// of the wait for it was recorded. `code`: the executing thread goes on so long behind the upload.
+// GPU. The main thread uploads batches a step ahead, and once writes a file for 30 ms first.
+// Nothing of the wait for it was recorded. `code`: the executing thread goes on so long behind the
+// upload.
 struct OncePaused {
   explicit OncePaused(Nanos code, bool says_event) {
     TraceBuilder story;
