@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_set>
 
 #include "engine/metrics/losses/copies/later_reads.h"
 #include "engine/metrics/losses/copies/migrations.h"
 #include "engine/metrics/losses/copies/round_trips.h"
 #include "engine/metrics/losses/steps/step_copies.h"
 #include "engine/timeline/blocking_calls.h"
-#include "engine/timeline/pause.h"
 
 namespace advise {
 namespace {
@@ -120,40 +118,6 @@ class CopyFinder : Finder {
     return Bytes(op) > 0 ? Bytes(op) <= tiny_bytes_ : Length(op) <= Time("copy.tiny_time");
   }
 
-  // Copies of the thread of which it hands over the next only when the link has long been done:
-  // operators and calls set the pace of such a series, and not its bytes.
-  void FindPaced() {
-    const std::vector<Nanos> long_pauses = LongPauses(run_);
-    const double factor = Number("copy.paced_factor");
-    const CallTable& calls = trace_.calls;
-    for (const std::uint32_t thread : run_.launching_threads) {
-      std::uint32_t before = kNone;  // the call before it
-      for (const std::uint32_t c : run_.calls_of_thread[thread]) {
-        const std::uint32_t last = before == kNone ? kNone : run_.first_op_of_call[before];
-        const std::uint32_t op = run_.first_op_of_call[c];
-        const bool both = last != kNone && op != kNone && IsAsynchronous(last) &&
-                          IsAsynchronous(op) && trace_.ops.stream[op] == trace_.ops.stream[last];
-        if (both && calls.start[c] - calls.end[before] <= long_pauses[thread]) {
-          const auto pace = static_cast<double>(calls.start[c] - calls.start[before]);
-          for (const std::uint32_t one : {last, op})
-            if (pace >= factor * static_cast<double>(Length(one))) paced_.insert(one);
-        }
-        before = c;
-      }
-    }
-  }
-  bool IsAsynchronous(std::uint32_t op) const {
-    return trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op)) &&
-           Touches(op, MemoryKind::kPinned) && result_.kind_of_op[op] == CopyKind::kPlain;
-  }
-
-  // Whether a call costs as much as the bytes, or more. A fast link takes more bytes in the time
-  // that a call costs, where nothing else slows them.
-  bool HasFewBytes(std::uint32_t op) const {
-    const bool plain = result_.kind_of_op[op] == CopyKind::kPlain;
-    return Bytes(op) <= (plain ? std::max(small_bytes_, quick_bytes_) : small_bytes_);
-  }
-
   void Classify() {
     for (const std::uint32_t op : copies_) {
       CopyKind& kind = result_.kind_of_op[op];
@@ -171,7 +135,6 @@ class CopyFinder : Finder {
         kind = CopyKind::kPageable;
       }
     }
-    FindPaced();
     // Trains: several small copies of a step and direction on one stream with no kernel in between,
     // since what comes once a step cannot be joined with the next one. Values
     // that the host reads one by one, and waits for each, are none: it could do without the waits.
@@ -186,9 +149,12 @@ class CopyFinder : Finder {
     for (const std::uint32_t op : basis_.OpsInWindow()) {
       if (trace_.ops.stream[op] == kNone) continue;
       std::vector<std::uint32_t>& train = open[trace_.ops.stream[op]];
+      // A fast link takes more bytes in the time that a call costs, where nothing else slows them.
+      const bool plain = result_.kind_of_op[op] == CopyKind::kPlain;
+      const double most = plain ? std::max(small_bytes_, quick_bytes_) : small_bytes_;
       const bool small = trace_.ops.kind[op] == OpKind::kCopy &&
-                         IsHostDevice(trace_.DirectionOfCopy(op)) &&
-                         (HasFewBytes(op) || paced_.contains(op)) && trace_.ops.in_graph[op] == 0 &&
+                         IsHostDevice(trace_.DirectionOfCopy(op)) && Bytes(op) <= most &&
+                         trace_.ops.in_graph[op] == 0 &&
                          !(result_.kind_of_op[op] == CopyKind::kTiny &&
                            trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost);
       const bool goes_on =
@@ -271,7 +237,7 @@ class CopyFinder : Finder {
         const std::uint32_t device = trace_.ops.device[op];
         loss.AddSpans(device, basis_.times[device].idle.Clip(trace_.ops.end[train[i - 1]],
                                                              trace_.ops.start[op]));
-        loss.ScaleOp(op, HasFewBytes(op) ? std::min(ToLinkRate(op), left) : ToLinkRate(op));
+        loss.ScaleOp(op, std::min(ToLinkRate(op), left));
         loss.RemoveCallOf(op);
       }
     }
@@ -343,7 +309,6 @@ class CopyFinder : Finder {
   std::size_t train_;
   LaterReads read_later_;
   std::set<std::uint32_t> of_outliers_;                            // ops
-  std::unordered_set<std::uint32_t> paced_;                        // ops, see FindPaced
   std::vector<std::uint32_t> copies_;                              // ops
   std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;  // by the copy's call
   std::vector<std::vector<std::uint32_t>> trains_;

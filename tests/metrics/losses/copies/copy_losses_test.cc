@@ -108,29 +108,6 @@ TEST_CASE("a fast link takes larger copies in the time that a call costs") {
   CHECK(run(false)->copies.small.count == 0);
 }
 
-TEST_CASE(
-    "a series of copies that the host hands over slowly is of small ones, whatever their size") {
-  // Copies of 9 us each. The batch of the step before is one copy.
-  const auto run = [](Nanos apart) {
-    TraceBuilder story;
-    Repeat(12, 4_ms, [&](int, Nanos at) {
-      for (int i = 0; i < 40; ++i) {
-        const Nanos call = at + i * apart;
-        story.CopyToGpu(191'000, MemoryKind::kPinned, {call, call + 8_us},
-                        {call + 9_us, call + 18_us});
-      }
-      story.Launch("gemm", {at + 2_ms, at + 2_ms + 4_us}, {at + 2_ms + 8_us, at + 3_ms});
-      story.CopyFromGpu(10'000'000, MemoryKind::kPinned, {at + 2_ms + 5_us, at + 2_ms + 9_us},
-                        {at + 3_ms, at + 3'400_us});
-    });
-    return Analyzed(story);
-  };
-  CHECK(run(12_us)->copies.small.count == 0);
-  const Analyzed slow = run(22_us);
-  CHECK(slow->copies.small.count == 12 * 40);
-  for (const auto& [op, factor] : slow->copies.small.remedy->scaled_ops) CHECK(factor > 0.8F);
-}
-
 TEST_CASE("copies that come once a step are no series") {
   const auto run = [](int each) {
     TraceBuilder story;
