@@ -123,8 +123,8 @@ void DeclareRunKindFacts(Catalog* catalog) {
            [](const RunKind& k) { return std::string(k.unit); });
   kind.Add("run.request_waits", "name",
            "How a wait of a launching thread for the next request shows: none, if the program does "
-           "not infer; seen; as-code, if no OS calls were recorded; as-wait, if that thread waits "
-           "in the OS while no other recorded thread works.",
+           "not infer; as-code, if no OS calls were recorded; as-wait, if that thread waits in the "
+           "OS while no other recorded thread works; else seen.",
            [](const RunKind& k) { return std::string(RequestWaitsName(k.request_waits)); });
   kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
   kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
