@@ -171,7 +171,7 @@ class EvidenceCollector {
       std::pair<double, const char*> limit =
           std::max(std::pair{of("memory"), "memory"}, std::pair{of("sm"), "the SMs"},
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-      const bool on_chip = TextIn(rows.front(), "bound") == "memory" && 2 * of("dram") < of("l1");
+      const bool on_chip = TextIn(rows.front(), "memory_kind") == "on-chip";
       if (on_chip && of("l1") > limit.first) limit = {of("l1"), "the first-level cache"};
       const bool known = limit.first >= 0;
       item.what = known ? fmt::format("share of the peak of {} that {} reaches", limit.second,

@@ -72,9 +72,10 @@ std::string SideSentence(const Analysis& analysis) {
   if (!analysis.counters.kernels.empty()) {
     const CountedKernel& top = analysis.counters.kernels.front();
     std::string limit = "Its counters do not show what limits it";
-    const bool on_chip = top.dram >= 0 && 2 * top.dram < std::max(top.memory, top.l1);
-    if (top.bound == "memory")
-      limit = on_chip ? "Memory on the chip (caches, shared memory) limits it" : "Memory limits it";
+    if (top.bound == "memory") {
+      limit = top.on_chip ? "Memory on the chip (caches, shared memory) limits it"
+                          : "Memory limits it";
+    }
     if (top.bound == "compute") limit = "The SMs limit it";
     if (top.bound == "latency") limit = FarFromLimits(top);
     const std::string name = KernelInWords(top.name);

@@ -15,7 +15,7 @@ return {
   effort    = "code",
 
   needs      = { "counter.kernels", "counter.rows" },
-  thresholds = { "min_memory", "max_dram", "min_weight" },
+  thresholds = { "min_memory", "min_weight" },
 
   symptom = "Kernels that are limited by caches and shared memory take {weight:pct} of the kernel time: {name:kernel} keeps {what:text} busy for {memory:pct} of its peak, and device memory for {dram:pct}.",
   cause   = "{why:text} The path to this memory is full while the arithmetic units wait.",
@@ -38,8 +38,7 @@ return {
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
-      return row.bound == "memory" and row.dram >= 0 and at_least(busiest(row), t.min_memory)
-        and at_most(share(row.dram, busiest(row)), t.max_dram)
+      return row.memory_kind == "on-chip" and at_least(busiest(row), t.min_memory)
     end)
     local weight = sum(rows, "weight")
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
@@ -55,37 +54,28 @@ return {
 
   tests = {
     { name = "a product that reads both operands from shared memory for each multiply-add",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled(float const*)", weight = 1, bound = "memory", memory = 0.83, l1 = -1, dram = 0.19 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled(float const*)", weight = 1, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19 } } } },
       expect = { weight = 1, name = "matmul_tiled(float const*)", memory = 0.83, dram = 0.19, count = 1, rows = 1 } },
     { name = "a row sum whose threads read down the columns: the cache is full, and little data moves",
-      facts = { counter = { kernels = 1, rows = { { kernel = "row_sums(float const*)", weight = 1, bound = "memory", memory = 0.49, l1 = 0.98, dram = 0.05 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "row_sums(float const*)", weight = 1, memory_kind = "on-chip", memory = 0.49, l1 = 0.98, dram = 0.05 } } } },
       expect = { reason = "requests", what = "the first-level cache", memory = 0.98, dram = 0.05, rows = 1 } },
     { name = "near miss: device memory is as busy",
-      facts = { counter = { kernels = 1, rows = { { kernel = "stream", weight = 1, bound = "memory", memory = 0.85, l1 = -1, dram = 0.84 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "stream", weight = 1, memory_kind = "device", memory = 0.85, l1 = -1, dram = 0.84 } } } },
       expect = "silent" },
     { name = "near miss: the SMs are the limit",
-      facts = { counter = { kernels = 1, rows = { { kernel = "gemm", weight = 1, bound = "compute", memory = 0.7, l1 = -1, dram = 0.1 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "gemm", weight = 1, memory_kind = "", memory = 0.7, l1 = -1, dram = 0.1 } } } },
       expect = "silent" },
     { name = "just busy enough",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.65, l1 = -1, dram = 0.1 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, memory_kind = "on-chip", memory = 0.65, l1 = -1, dram = 0.1 } } } },
       expect = { memory = 0.65 } },
     { name = "near miss: not busy enough",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.55, l1 = -1, dram = 0.1 } } } },
-      expect = "silent" },
-    { name = "device memory is nearly half as busy",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.8, l1 = -1, dram = 0.36 } } } },
-      expect = { dram = 0.36 } },
-    { name = "near miss: device memory is more than half as busy",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.8, l1 = -1, dram = 0.44 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, memory_kind = "on-chip", memory = 0.55, l1 = -1, dram = 0.1 } } } },
       expect = "silent" },
     { name = "a kernel that takes a tenth of the time",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.11, bound = "memory", memory = 0.83, l1 = -1, dram = 0.19 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.11, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19 } } } },
       expect = { weight = 0.11 } },
     { name = "near miss: a kernel that takes a little less",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.09, bound = "memory", memory = 0.83, l1 = -1, dram = 0.19 } } } },
-      expect = "silent" },
-    { name = "near miss: traffic to device memory was not counted",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, bound = "memory", memory = 0.83, l1 = -1, dram = -1 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.09, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19 } } } },
       expect = "silent" },
     { name = "no kernels in the output", facts = { counter = { kernels = 0, rows = {} } }, expect = "not_applicable" },
     { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },

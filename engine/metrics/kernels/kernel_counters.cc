@@ -116,7 +116,10 @@ class CounterFinder : Finder {
       kernel.headroom += one.headroom * time;
       kernel.tensor_estimated = kernel.tensor_estimated || one.tensor_estimated;
       if (kernel.limiter.empty()) kernel.limiter = one.limiter;
-      if (kernel.bound.empty()) kernel.bound = one.bound;
+      if (kernel.bound.empty()) {
+        kernel.bound = one.bound;
+        kernel.on_chip = one.on_chip;
+      }
       result_.time_ns += time;
     }
     result_.instances = static_cast<std::int64_t>(trace_.counters.size());

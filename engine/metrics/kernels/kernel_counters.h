@@ -40,6 +40,7 @@ struct CountedKernel {
   double achieved = -1, attainable = -1;                        // FLOP/s
   bool tensor_estimated = false;  // tensor work was taken from the activity of the pipes
   std::string bound;              // "memory", "compute", "latency", "" unknown
+  bool on_chip = false;           // what bounds it is memory of the chip: caches, shared memory
   double headroom = 0;            // share of its time
   double lost_ns = 0;             // headroom of run_time_ns (of time_ns without a timeline)
 };

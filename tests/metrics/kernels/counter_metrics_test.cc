@@ -431,5 +431,31 @@ TEST_CASE("a full first-level cache is the limit, however little data moves") {
   CHECK(row_sum(98, 6, least - 0.01).bound == "latency");
 }
 
+TEST_CASE("where device memory is half as busy as the busiest memory, or less, that one is the limit") {
+  const auto on_chip = [](double memory, double dram, double l1 = -1) {
+    MetricMap counted = {
+        {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", memory},
+        {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 10},
+        {"sm__cycles_active.avg", 900},
+        {"gpc__cycles_elapsed.max", 1000}};
+    if (dram >= 0) counted["gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"] = dram;
+    if (l1 >= 0) counted["l1tex__throughput.avg.pct_of_peak_sustained_active"] = l1;
+    const CountedKernel kernel = PlacedCounters(counted);
+    REQUIRE(kernel.bound == "memory");
+    return kernel.on_chip;
+  };
+  CHECK(on_chip(83, 19));
+  CHECK(on_chip(80, 36));
+  CHECK_FALSE(on_chip(80, 44));
+  CHECK_FALSE(on_chip(85, 84));
+  CHECK_FALSE(on_chip(83, -1));  // not counted
+  CHECK(on_chip(61, 40, 98));    // the first-level cache is the busiest
+  CHECK_FALSE(on_chip(61, 40, 70));
+  CHECK_FALSE(PlacedCounters({{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 90},
+                              {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 5},
+                              {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 20}})
+                  .on_chip);
+}
+
 }  // namespace
 }  // namespace advise
