@@ -30,7 +30,9 @@ Rows CounterRows(const Counters& counters) {
                {"count", static_cast<double>(k.instances)},
                {"time", k.run_time_ns > 0 ? k.run_time_ns : k.time_ns},
                {"bound", k.bound},
-               {"memory_kind", k.bound != "memory" ? "" : k.on_chip ? "on-chip" : "device"},
+               {"memory_kind", k.bound != "memory" ? ""
+                               : k.on_chip         ? "on-chip"
+                                                   : "device"},
                {"headroom", k.headroom},
                {"lost", k.lost_ns},
                {"sm", k.sm},
@@ -170,15 +172,16 @@ void DeclareCounterFacts(Catalog* catalog) {
                "Part of the run's kernel time in kernels that were counted; absent without a "
                "timeline.",
                UnlessNegative(&Counters::coverage, "no timeline of the run was given", "cuda"));
-  counters.Add("counter.rows", "rows",
-               "Counted kernels: kernel, class, weight (share of the run's kernel time; without a "
-               "timeline of the counted time), count, time, bound (what it meets first: memory, "
-               "compute; latency when it is near neither), memory_kind (of what memory limits: on-chip, "
-               "if device memory is far less busy, else device), headroom (share of its time that "
-               "running near that limit would win), lost (the same as time), then shares of peak, "
-               "of the warps, of the issue slots, of a warp's latency, and ratios; -1 was not "
-               "counted.",
-               CounterRows);
+  counters.Add(
+      "counter.rows", "rows",
+      "Counted kernels: kernel, class, weight (share of the run's kernel time; without a "
+      "timeline of the counted time), count, time, bound (what it meets first: memory, "
+      "compute; latency when it is near neither), memory_kind (of what memory limits: on-chip, "
+      "if device memory is far less busy, else device), headroom (share of its time that "
+      "running near that limit would win), lost (the same as time), then shares of peak, "
+      "of the warps, of the issue slots, of a warp's latency, and ratios; -1 was not "
+      "counted.",
+      CounterRows);
   counters.Add("counter.memory.lost", "spans",
                "Headroom of counted kernels that memory limits; without a timeline on the counted "
                "time.",

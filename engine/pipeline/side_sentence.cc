@@ -73,8 +73,8 @@ std::string SideSentence(const Analysis& analysis) {
     const CountedKernel& top = analysis.counters.kernels.front();
     std::string limit = "Its counters do not show what limits it";
     if (top.bound == "memory") {
-      limit = top.on_chip ? "Memory on the chip (caches, shared memory) limits it"
-                          : "Memory limits it";
+      limit =
+          top.on_chip ? "Memory on the chip (caches, shared memory) limits it" : "Memory limits it";
     }
     if (top.bound == "compute") limit = "The SMs limit it";
     if (top.bound == "latency") limit = FarFromLimits(top);

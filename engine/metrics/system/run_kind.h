@@ -26,7 +26,7 @@ const char* KindOfRunName(KindOfRun kind);  // as the JSON report writes it: "on
 // Would a wait of a launching thread for the next request have been seen in this capture?
 enum class RequestWaits : std::uint8_t {
   kNone,    // the program does not infer: it answers nobody
-  kSeen,    // yes
+  kSeen,    // as far as calls of the OS show waits; a launching thread may show none of its own
   kAsCode,  // no calls of the OS were recorded: it looks like code of that thread
   // A launching thread waits in the OS, mostly while no other recorded thread works: for a request,
   // or for a thread or process of which nothing was recorded.

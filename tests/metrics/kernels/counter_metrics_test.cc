@@ -431,7 +431,8 @@ TEST_CASE("a full first-level cache is the limit, however little data moves") {
   CHECK(row_sum(98, 6, least - 0.01).bound == "latency");
 }
 
-TEST_CASE("where device memory is half as busy as the busiest memory, or less, that one is the limit") {
+TEST_CASE(
+    "where device memory is half as busy as the busiest memory, or less, that one is the limit") {
   const auto on_chip = [](double memory, double dram, double l1 = -1) {
     MetricMap counted = {
         {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", memory},
@@ -451,10 +452,11 @@ TEST_CASE("where device memory is half as busy as the busiest memory, or less, t
   CHECK_FALSE(on_chip(83, -1));  // not counted
   CHECK(on_chip(61, 40, 98));    // the first-level cache is the busiest
   CHECK_FALSE(on_chip(61, 40, 70));
-  CHECK_FALSE(PlacedCounters({{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 90},
-                              {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 5},
-                              {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 20}})
-                  .on_chip);
+  CHECK_FALSE(
+      PlacedCounters({{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 90},
+                      {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 5},
+                      {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 20}})
+          .on_chip);
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ namespace {
 
 class SyncFinder : Finder {
  public:
-  SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases, bool hides_requests)
+  SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases, bool requests_as_code)
       : Finder(basis), copies_(copies), phases_(phases) {
-    if (hides_requests) FindPausesThatStandOut();
+    if (requests_as_code) FindPausesThatStandOut();
     FindRequestWaits();
     for (const LateCopy& late : basis.idle.late_copies)
       late_copies_[{late.blocked_by, late.op}] = &late;
@@ -338,8 +338,8 @@ class SyncFinder : Finder {
 }  // namespace
 
 Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases,
-                bool hides_requests) {
-  return SyncFinder(basis, copies, phases, hides_requests).Find();
+                bool requests_as_code) {
+  return SyncFinder(basis, copies, phases, requests_as_code).Find();
 }
 
 }  // namespace advise

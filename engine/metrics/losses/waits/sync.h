@@ -31,9 +31,9 @@ struct Syncs : StreamTies {
   double busy_wait_ns = 0;      // in synchronize calls while the device was not computing
 };
 
-// `hides_requests`: the program may wait for requests, and nothing that was recorded tells that
-// from code. O(n log n) in the calls and ops.
+// `requests_as_code`: the program may wait for requests, and nothing that was recorded tells that
+// from code (RequestWaits::kAsCode). O(n log n) in the calls and ops.
 Syncs FindSyncs(const Basis& basis, const Copies& copies, const Phases& phases,
-                bool hides_requests);
+                bool requests_as_code);
 
 }  // namespace advise
