@@ -1,7 +1,5 @@
 // `advise compare` and `advise whatif` from end to end: the truth is the simulated run without the
 // faults.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 
 #include "tests/app/json.h"
@@ -325,5 +323,3 @@ TEST_CASE("whatif names an unknown rule, and one that did not fire with the reas
 
 }  // namespace
 }  // namespace advise
-
-#endif  // ADVISE_SIM_PROGRAM

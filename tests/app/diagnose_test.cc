@@ -1,6 +1,4 @@
 // The main job from end to end, on traces that the simulator makes.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
@@ -15,28 +13,13 @@ using Catch::Matchers::Contains;
 namespace advise {
 namespace {
 
-constexpr const char* kFaulty = "transfer/blocking-batch-cnn";
-constexpr const char* kHealthy = "healthy/cnn-a100";
-
-// The trace of a scenario, made once a run of the tests.
-std::string TraceOf(const std::string& scenario) {
-  static const Folder traces;
-  std::string name = scenario + ".sqlite";
-  std::replace(name.begin(), name.end(), '/', '-');
-  if (!std::filesystem::exists(traces / name)) {
-    const Ran made =
-        RunAdvise(traces, ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o " + name,
-                  ADVISE_SIM_PROGRAM);
-    INFO(made.err);
-    REQUIRE(made.status == 0);
-  }
-  return traces / name;
-}
+constexpr const char* kFaulty = "scenarios/transfer/blocking-batch-cnn";
+constexpr const char* kHealthy = "scenarios/healthy/cnn-a100";
 
 TEST_CASE("the report of a trace obeys the schema") {
   const Folder folder;
   for (const char* scenario : {kFaulty, kHealthy}) {
-    const Ran ran = RunAdvise(folder, TraceOf(scenario) + " --format json");
+    const Ran ran = RunAdvise(folder, Simulated(scenario) + " --format json");
     INFO(ran.err);
     REQUIRE(ran.status == 0);
     CHECK(SchemaProblems(ParseJson(ran.out)) == std::vector<std::string>());
@@ -45,7 +28,7 @@ TEST_CASE("the report of a trace obeys the schema") {
 
 TEST_CASE("budgets and idle causes add up, and savings do not exceed the run") {
   const Folder folder;
-  const Json report = ParseJson(RunAdvise(folder, TraceOf(kFaulty) + " --format json").out);
+  const Json report = ParseJson(RunAdvise(folder, Simulated(kFaulty) + " --format json").out);
   for (const Json& device : report["devices"]) {
     const Json& budget = device["budget"];
     CHECK(budget["compute_ns"].get<std::int64_t>() + budget["comm_exposed_ns"].get<std::int64_t>() +
@@ -64,7 +47,7 @@ TEST_CASE("budgets and idle causes add up, and savings do not exceed the run") {
 
 TEST_CASE("the same report gives the same bytes, whatever --jobs says") {
   const Folder folder;
-  const std::string trace = TraceOf(kFaulty);
+  const std::string trace = Simulated(kFaulty);
   const std::string one = RunAdvise(folder, trace + " --format json --jobs 1").out;
   CHECK(one == RunAdvise(folder, trace + " --format json --jobs 4").out);
   CHECK(RunAdvise(folder, trace + " --jobs 1").out == RunAdvise(folder, trace + " --jobs 4").out);
@@ -72,7 +55,7 @@ TEST_CASE("the same report gives the same bytes, whatever --jobs says") {
 
 TEST_CASE("every statement of the evidence runs") {
   const Folder folder;
-  const std::string trace = TraceOf(kFaulty);
+  const std::string trace = Simulated(kFaulty);
   const Json report = ParseJson(RunAdvise(folder, trace + " --format json").out);
   for (const Json& finding : report["findings"]) {
     for (const Json& item : finding["evidence"]) {
@@ -90,7 +73,7 @@ TEST_CASE("every statement of the evidence runs") {
 
 TEST_CASE("a planted fault is the first finding, and its page says how it was reached") {
   const Folder folder;
-  const std::string trace = TraceOf(kFaulty);
+  const std::string trace = Simulated(kFaulty);
   const Json report = ParseJson(RunAdvise(folder, trace + " --format json").out);
   REQUIRE_FALSE(report["findings"].empty());
   const std::string rule = report["findings"][0]["rule"];
@@ -102,23 +85,23 @@ TEST_CASE("a planted fault is the first finding, and its page says how it was re
 
 TEST_CASE("--fail-on and --baseline decide on the exit status") {
   const Folder folder;
-  const std::string trace = TraceOf(kFaulty);
+  const std::string trace = Simulated(kFaulty);
   CHECK(RunAdvise(folder, trace + " --fail-on low").status == 1);
   REQUIRE(RunAdvise(folder, trace + " --format json -o base.json").status == 0);
   CHECK(RunAdvise(folder, trace + " --baseline base.json").status == 0);
   CHECK(RunAdvise(folder, trace + " --fail-on low --baseline base.json").status == 0);
   // What a healthy run did not have is new.
-  REQUIRE(RunAdvise(folder, TraceOf(kHealthy) + " --format json -o healthy.json").status == 0);
+  REQUIRE(RunAdvise(folder, Simulated(kHealthy) + " --format json -o healthy.json").status == 0);
   const Ran worse = RunAdvise(folder, trace + " --fail-on low --baseline healthy.json");
   CHECK(worse.status == 1);
   CHECK_THAT(worse.err, Contains("new finding") && Contains("transfer/"));
-  CHECK(RunAdvise(folder, TraceOf(kHealthy) + " --fail-on low").status == 0);
+  CHECK(RunAdvise(folder, Simulated(kHealthy) + " --fail-on low").status == 0);
 }
 
 TEST_CASE("a baseline fails a run whose steps became longer, without another option") {
   const Folder folder;
-  const std::string run = TraceOf(kFaulty) + " --baseline base.json";
-  REQUIRE(RunAdvise(folder, TraceOf(kFaulty) + " --format json -o base.json").status == 0);
+  const std::string run = Simulated(kFaulty) + " --baseline base.json";
+  REQUIRE(RunAdvise(folder, Simulated(kFaulty) + " --format json -o base.json").status == 0);
   const Json whole = ParseJson(ReadAll(folder / "base.json"));
   const auto faster_by = [&](double share) {
     Json base = whole;
@@ -147,7 +130,7 @@ TEST_CASE("a baseline fails a run whose steps became longer, without another opt
 
 TEST_CASE("with a baseline, --fail-on slower looks at the time of a step") {
   const Folder folder;
-  const std::string slow = TraceOf(kFaulty);
+  const std::string slow = Simulated(kFaulty);
   REQUIRE(RunAdvise(folder, slow + " --format json -o base.json").status == 0);
   const std::string gate = slow + " --baseline base.json --fail-on slower:3%";
   CHECK(RunAdvise(folder, gate).status == 0);
@@ -192,27 +175,28 @@ TEST_CASE("a run that became slower fails against its own better days, and not t
 
 TEST_CASE("GPUs that mostly communicate are not called healthy, also when no fix is known") {
   const Folder folder;
-  const Ran ran = RunAdvise(folder, TraceOf("ranks/cross-node-gather-x4") + " --format json");
+  const Ran ran =
+      RunAdvise(folder, Simulated("scenarios/ranks/cross-node-gather-x4") + " --format json");
   REQUIRE(ran.status == 0);
   const Json report = ParseJson(ran.out);
   CHECK(report["healthy"] == false);
-  CHECK_THAT(RunAdvise(folder, TraceOf("ranks/cross-node-gather-x4")).out,
+  CHECK_THAT(RunAdvise(folder, Simulated("scenarios/ranks/cross-node-gather-x4")).out,
              Contains("wait for communication"));
 }
 
 TEST_CASE("a run that loses nothing has nothing above info, and is not healthy unmeasured") {
   const Folder folder;
-  const Json report = ParseJson(RunAdvise(folder, TraceOf(kHealthy) + " --format json").out);
+  const Json report = ParseJson(RunAdvise(folder, Simulated(kHealthy) + " --format json").out);
   CHECK(report["healthy"] == false);  // nobody measured its kernels
   CHECK(report["efficiency"]["source"] == "none");
   for (const Json& finding : report["findings"]) CHECK(finding["severity"] == "info");
-  CHECK_THAT(RunAdvise(folder, TraceOf(kHealthy)).out,
+  CHECK_THAT(RunAdvise(folder, Simulated(kHealthy)).out,
              Contains("no time is lost between kernels") && Contains("ncu "));
 }
 
 TEST_CASE("an input is never written to") {
   const Folder folder;
-  std::filesystem::copy(TraceOf(kFaulty), folder / "run.sqlite");
+  std::filesystem::copy(Simulated(kFaulty), folder / "run.sqlite");
   const std::string before = ReadAll(folder / "run.sqlite");
   const Ran ran = RunAdvise(folder, "run.sqlite -o ./run.sqlite");
   CHECK(ran.status == 2);
@@ -222,7 +206,7 @@ TEST_CASE("an input is never written to") {
 TEST_CASE("a folder is taken as all reports in it") {
   const Folder folder;
   folder.Write("ranks/notes.txt", "not a report");
-  std::filesystem::copy(TraceOf(kFaulty), folder / "ranks/a.sqlite");
+  std::filesystem::copy(Simulated(kFaulty), folder / "ranks/a.sqlite");
   const Ran ran = RunAdvise(folder, "ranks --format json");
   INFO(ran.err);
   REQUIRE(ran.status == 0);
@@ -231,15 +215,15 @@ TEST_CASE("a folder is taken as all reports in it") {
 
 TEST_CASE("output that is no terminal has neither color nor progress") {
   const Folder folder;
-  const Ran ran = RunAdvise(folder, TraceOf(kFaulty));
+  const Ran ran = RunAdvise(folder, Simulated(kFaulty));
   CHECK(ran.out.find('\x1b') == std::string::npos);
   CHECK(ran.err.empty());
-  CHECK_FALSE(RunAdvise(folder, TraceOf(kFaulty) + " --progress always").err.empty());
+  CHECK_FALSE(RunAdvise(folder, Simulated(kFaulty) + " --progress always").err.empty());
 }
 
 TEST_CASE("only and skip narrow what is looked for") {
   const Folder folder;
-  const std::string trace = TraceOf(kFaulty);
+  const std::string trace = Simulated(kFaulty);
   const Json only = ParseJson(RunAdvise(folder, trace + " --only input --format json").out);
   for (const Json& finding : only["findings"]) {
     CHECK(finding["rule"].get<std::string>().starts_with("input/"));
@@ -252,7 +236,7 @@ TEST_CASE("only and skip narrow what is looked for") {
 
 TEST_CASE("what an area does not ask for is left out, and changes nothing that is said of it") {
   const Folder folder;
-  const std::string trace = TraceOf(kFaulty);
+  const std::string trace = Simulated(kFaulty);
   std::set<std::string> areas;
   const Json list = ParseJson(RunAdvise(folder, "rules list --format json").out);
   for (const Json& rule : list["rules"]) {
@@ -273,7 +257,7 @@ TEST_CASE("what an area does not ask for is left out, and changes nothing that i
 
 TEST_CASE("facts are printed by name, and as JSON") {
   const Folder folder;
-  const std::string trace = TraceOf(kFaulty);
+  const std::string trace = Simulated(kFaulty);
   const Ran text = RunAdvise(folder, "facts " + trace);
   CHECK(text.status == 0);
   CHECK_THAT(text.out, Contains("window.time"));
@@ -283,5 +267,3 @@ TEST_CASE("facts are printed by name, and as JSON") {
 
 }  // namespace
 }  // namespace advise
-
-#endif  // ADVISE_SIM_PROGRAM

@@ -3,6 +3,7 @@
 
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
@@ -90,31 +91,13 @@ TEST_CASE("the manual page names every command and every option of the help text
   }
 }
 
-#ifdef ADVISE_SIM_PROGRAM
-
-std::string Simulate(const Folder& folder, const std::string& scenario) {
-  const Ran made =
-      RunAdvise(folder, ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o run.sqlite",
-                ADVISE_SIM_PROGRAM);
-  INFO(made.err);
-  REQUIRE(made.status == 0);
-  return "run.sqlite";
-}
-
 // GitHub refuses a whole log for one result without a place, or with one outside of the checkout.
 TEST_CASE("every result of a SARIF log stands in one of the reports") {
   const Folder folder;
-  const auto simulate = [&](const char* scenario, const std::string& options) {
-    const Ran made = RunAdvise(
-        folder, ADVISE_SOURCE_DIR "/fixtures/scenarios/" + (scenario + (".toml " + options)),
-        ADVISE_SIM_PROGRAM);
-    INFO(made.err);
-    REQUIRE(made.status == 0);
-  };
-  simulate("pairs/loading-over-pageable", "-o nsys.sqlite");
-  simulate("pairs/loading-over-pageable", "--format kineto -o kineto.json");
-  simulate("one-pass/forward-transformer-a100", "-o pass.sqlite");
-  simulate("pairs/loading-over-pageable", "--ranks 2 --per-rank job");
+  Simulate(folder, kPair, "-o nsys.sqlite");
+  Simulate(folder, kPair, "--format kineto -o kineto.json");
+  Simulate(folder, "scenarios/one-pass/forward-transformer-a100", "-o pass.sqlite");
+  Simulate(folder, kPair, "--ranks 2 --per-rank job");
   for (const std::string input : {"nsys.sqlite", "kineto.json", "pass.sqlite", "job"}) {
     const Json run = ParseJson(RunAdvise(folder, input + " --format sarif").out)["runs"][0];
     REQUIRE_FALSE(run["results"].empty());
@@ -132,7 +115,8 @@ TEST_CASE("every result of a SARIF log stands in one of the reports") {
 
 TEST_CASE("every format says the same findings") {
   const Folder folder;
-  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const std::string run = "run.sqlite";
+  Simulate(folder, kPair, "-o " + run);
   const Json json = ParseJson(RunAdvise(folder, run + " --format json").out);
   const Json sarif = ParseJson(RunAdvise(folder, run + " --format sarif").out);
   const Ran html = RunAdvise(folder, run + " --format html");
@@ -155,7 +139,8 @@ TEST_CASE("every format says the same findings") {
 
 TEST_CASE("a file's name says its format, and one run writes several") {
   const Folder folder;
-  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const std::string run = "run.sqlite";
+  Simulate(folder, kPair, "-o " + run);
   const auto printed = [&](const std::string& format) {
     return RunAdvise(folder, run + " --format " + format).out;
   };
@@ -179,7 +164,8 @@ TEST_CASE("a file's name says its format, and one run writes several") {
 
 TEST_CASE("the report says what --gpu replaces") {
   const Folder folder;
-  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const std::string run = "run.sqlite";
+  Simulate(folder, kPair, "-o " + run);
   const auto report = [&](const std::string& gpu) {
     return RunAdvise(folder, run + " --format markdown --gpu " + gpu).out;
   };
@@ -190,7 +176,8 @@ TEST_CASE("the report says what --gpu replaces") {
 
 TEST_CASE("a slice holds the GPU work of its window, counted in SQL") {
   const Folder folder;
-  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const std::string run = "run.sqlite";
+  Simulate(folder, kPair, "-o " + run);
   REQUIRE(RunAdvise(folder, "slice " + run + " --finding 2 -o slice.json").status == 0);
   const Json slice = ParseJson(ReadAll(folder / "slice.json"));
   const std::string start = slice["otherData"]["start_ns"].dump();
@@ -219,7 +206,8 @@ TEST_CASE("a slice holds the GPU work of its window, counted in SQL") {
 
 TEST_CASE("a finding that is not there is a wrong usage") {
   const Folder folder;
-  const std::string run = Simulate(folder, "pairs/loading-over-pageable");
+  const std::string run = "run.sqlite";
+  Simulate(folder, kPair, "-o " + run);
   const Ran ran = RunAdvise(folder, "slice " + run + " --finding 99");
   CHECK(ran.status == 2);
   CHECK(ran.out.empty());
@@ -227,8 +215,6 @@ TEST_CASE("a finding that is not there is a wrong usage") {
   CHECK(RunAdvise(folder, "slice " + run + " --finding 0").status == 2);
   CHECK(RunAdvise(folder, "slice").status == 2);
 }
-
-#endif  // ADVISE_SIM_PROGRAM
 
 }  // namespace
 }  // namespace advise

@@ -40,8 +40,6 @@ TEST_CASE("eight times the steps take about eight times the time") {
   CHECK(eight_times < 14 * once);  // 64 times, were all of it quadratic
 }
 
-#ifdef ADVISE_SIM_PROGRAM
-
 // The highest memory of a run, in KiB.
 long PeakOf(const Folder& folder, const std::string& arguments) {
   const Ran ran =
@@ -72,8 +70,6 @@ TEST_CASE("one more facts file takes a quarter of a megabyte") {
   INFO(few << " and " << many << " KiB");
   CHECK(each < 256);
 }
-
-#endif
 
 }  // namespace
 }  // namespace advise

@@ -7,6 +7,7 @@
 #include "engine/report/html.h"
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 #include "tests/report/sample_report.h"
 #include "tests/report/views_sample.h"
 
@@ -203,17 +204,11 @@ TEST_CASE("five hundred findings and two thousand kernels stay usable") {
   CHECK(took.count() < 60);
 }
 
-#ifdef ADVISE_SIM_PROGRAM
-
 TEST_CASE("the reports of simulated runs draw without a problem") {
   for (const char* scenario : {"pairs/loading-over-pageable", "pairs/straggler-and-exposed",
                                "healthy/transformer-a100", "healthy/no-gpu-work"}) {
     const Folder folder;
-    const Ran made = RunAdvise(
-        folder,
-        std::string(ADVISE_SOURCE_DIR "/fixtures/scenarios/") + scenario + ".toml -o run.sqlite",
-        ADVISE_SIM_PROGRAM);
-    REQUIRE(made.status == 0);
+    Simulate(folder, std::string("scenarios/") + scenario, "-o run.sqlite");
     const Ran ran = RunAdvise(folder, "run.sqlite --format html -o run.html");
     INFO(scenario << ": " << ran.err);
     REQUIRE(ran.status == 0);
@@ -225,11 +220,7 @@ TEST_CASE("the reports of simulated runs draw without a problem") {
 
 TEST_CASE("ranks, and facts files of them, draw without a problem, on a phone too") {
   const Folder folder;
-  REQUIRE(RunAdvise(folder,
-                    ADVISE_SOURCE_DIR
-                    "/fixtures/scenarios/rank/straggler-compute-x4.toml --per-rank ranks",
-                    ADVISE_SIM_PROGRAM)
-              .status == 0);
+  Simulate(folder, "scenarios/rank/straggler-compute-x4", "--per-rank ranks");
   REQUIRE(RunAdvise(folder, "facts ranks -o facts/").status == 0);
   for (const char* run : {"./ranks", "./facts"}) {
     const Ran ran = RunAdvise(folder, std::string(run) + " --format html");
@@ -244,8 +235,6 @@ TEST_CASE("ranks, and facts files of them, draw without a problem, on a phone to
     CHECK(seen["facts"]["lateness_marks"] > 0);
   }
 }
-
-#endif  // ADVISE_SIM_PROGRAM
 
 }  // namespace
 }  // namespace advise

@@ -1,11 +1,10 @@
 // One simulated run, written as an Nsight Systems export and as a PyTorch trace, at no cost of the
 // profiler: the program must say the same of both.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 #include "tests/report/schema.h"
 
 using Catch::Matchers::Contains;
@@ -42,12 +41,7 @@ constexpr std::array kParts = {"compute_ns", "comm_exposed_ns", "copy_exposed_ns
 Json ReportOf(const Folder& folder, const std::string& scenario, const std::string& format,
               const std::string& options = "") {
   const std::string file = format == "kineto" ? "run.pt.trace.json" : "run.sqlite";
-  const Ran made = RunAdvise(folder,
-                             ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o " +
-                                 file + " --event-us 0 --format " + format,
-                             ADVISE_SIM_PROGRAM);
-  INFO(made.err);
-  REQUIRE(made.status == 0);
+  Simulate(folder, "scenarios/" + scenario, "-o " + file + " --event-us 0 --format " + format);
   const Ran ran = RunAdvise(folder, file + " --format json --facts" + options);
   INFO(ran.err);
   REQUIRE(ran.status == 0);
@@ -96,12 +90,8 @@ TEST_CASE("ranks of a job give the same in both formats") {
     std::array<Json, 2> reports;
     for (std::size_t i = 0; i < 2; ++i) {
       const std::string format = i == 0 ? "nsys" : "kineto";
-      const Ran made =
-          RunAdvise(folder,
-                    ADVISE_SOURCE_DIR "/fixtures/scenarios/" + std::string(scenario) +
-                        ".toml --event-us 0 --per-rank " + format + " --format " + format,
-                    ADVISE_SIM_PROGRAM);
-      REQUIRE(made.status == 0);
+      Simulate(folder, std::string("scenarios/") + scenario,
+               "--event-us 0 --per-rank " + format + " --format " + format);
       const Ran ran = RunAdvise(folder, format + " --format json --facts");
       INFO(ran.err);
       REQUIRE(ran.status == 0);
@@ -190,5 +180,3 @@ TEST_CASE("a PyTorch trace is checked with grep, and captured again with its own
 }
 
 }  // namespace advise
-
-#endif

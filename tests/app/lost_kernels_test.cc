@@ -1,6 +1,4 @@
 // Exports that lost their kernels: what is left repeats, but is no loop, and nothing is advised.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -63,5 +61,3 @@ TEST_CASE("kernels of no length were recorded, and tell nothing") {
 
 }  // namespace
 }  // namespace advise
-
-#endif

@@ -1,6 +1,4 @@
 // `advise mcp` as a client on a pipe sees it: the protocol, and that tools answer what commands do.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -353,5 +351,3 @@ TEST_CASE("the official clients understand the server") {
 
 }  // namespace
 }  // namespace advise
-
-#endif

@@ -1,7 +1,5 @@
 // Rules that could not tell: each says what it lacks and how to capture it, and one command
 // captures all of it.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -110,5 +108,3 @@ TEST_CASE("PyTorch's profiler is asked for what it can record and did not") {
 }
 
 }  // namespace advise
-
-#endif

@@ -1,21 +1,12 @@
 // One report that holds several ranks says what their own reports say, and its checks hold in it.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 
 namespace advise {
 namespace {
-
-void SimulateWith(const Folder& folder, const std::string& scenario, const std::string& options) {
-  const Ran made =
-      RunAdvise(folder, ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml " + options,
-                ADVISE_SIM_PROGRAM);
-  INFO(made.err);
-  REQUIRE(made.status == 0);
-}
 
 Json Diagnosed(const Folder& folder, const std::string& report) {
   const Ran ran = RunAdvise(folder, report + " --format json --facts");
@@ -48,8 +39,8 @@ TEST_CASE("ranks in one report are judged as their own reports are") {
         "ranks/healthy-experts-x4", "ranks/healthy-pipeline-alternating-x4"}) {
     INFO(scenario);
     const Folder folder;
-    SimulateWith(folder, scenario, "-o one.sqlite");
-    SimulateWith(folder, scenario, "--per-rank many");
+    Simulate(folder, std::string("scenarios/") + scenario, "-o one.sqlite");
+    Simulate(folder, std::string("scenarios/") + scenario, "--per-rank many");
     const Json one = Diagnosed(folder, "one.sqlite");
     const Json many = Diagnosed(folder, "many");
     CheckAlike(one, many);
@@ -68,15 +59,15 @@ TEST_CASE("GPUs of one process that communicate as equals are judged as ranks ar
         "ranks/healthy-experts-x4", "rank/straggler-compute-x4"}) {
     INFO(scenario);
     const Folder folder;
-    SimulateWith(folder, scenario, "-o many.sqlite");
-    SimulateWith(folder, scenario, "--one-process -o one.sqlite");
+    Simulate(folder, std::string("scenarios/") + scenario, "-o many.sqlite");
+    Simulate(folder, std::string("scenarios/") + scenario, "--one-process -o one.sqlite");
     const Json many = Diagnosed(folder, "many.sqlite");
     const Json one = Diagnosed(folder, "one.sqlite");
     CheckAlike(one, many);
   }
   // One GPU that sends the model to the others is the program's design, and no rank is late.
   const Folder folder;
-  SimulateWith(folder, "comm/data-parallel-x4", "-o one.sqlite");
+  Simulate(folder, "scenarios/comm/data-parallel-x4", "-o one.sqlite");
   CHECK(Claiming(Diagnosed(folder, "one.sqlite")).front() == "comm/data-parallel-replicate");
 }
 
@@ -103,17 +94,17 @@ void CheckEvidence(const Folder& folder, const Json& report, std::size_t at_leas
 
 TEST_CASE("what is wrong on some ranks is said of these, and its checks count these alone") {
   const Folder folder;
-  SimulateWith(folder, "ranks/uneven-loading", "-o one.sqlite");
+  Simulate(folder, "scenarios/ranks/uneven-loading", "-o one.sqlite");
   CheckEvidence(folder, Diagnosed(folder, "one.sqlite"), 2);
-  SimulateWith(folder, "ranks/uneven-loading", "--one-process -o one.sqlite");
+  Simulate(folder, "scenarios/ranks/uneven-loading", "--one-process -o one.sqlite");
   CheckEvidence(folder, Diagnosed(folder, "one.sqlite"), 2);
-  SimulateWith(folder, "comm/serial-sync-a100-x2", "--one-process -o one.sqlite");
+  Simulate(folder, "scenarios/comm/serial-sync-a100-x2", "--one-process -o one.sqlite");
   CheckEvidence(folder, Diagnosed(folder, "one.sqlite"), 2);
 }
 
 TEST_CASE("why, slice, whatif and the page know the findings of one report's ranks") {
   const Folder folder;
-  SimulateWith(folder, "ranks/uneven-loading", "-o one.sqlite");
+  Simulate(folder, "scenarios/ranks/uneven-loading", "-o one.sqlite");
   const Ran why = RunAdvise(folder, "why rank/input-imbalance one.sqlite");
   CHECK(why.status == 0);
   CHECK_THAT(why.out, Catch::Matchers::Contains("fired"));
@@ -130,7 +121,7 @@ TEST_CASE("why, slice, whatif and the page know the findings of one report's ran
 
 TEST_CASE("hosts of several ranks a report: a folder of such reports is one run") {
   const Folder folder;
-  SimulateWith(folder, "rank/straggler-compute-x4", "-o a.sqlite");
+  Simulate(folder, "scenarios/rank/straggler-compute-x4", "-o a.sqlite");
   const Json alone = Diagnosed(folder, "a.sqlite");
   const Ran made = RunAdvise(folder, "facts a.sqlite -o a.facts");
   REQUIRE(made.status == 0);
@@ -143,5 +134,3 @@ TEST_CASE("hosts of several ranks a report: a folder of such reports is one run"
 
 }  // namespace
 }  // namespace advise
-
-#endif

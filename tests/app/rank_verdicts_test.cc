@@ -1,7 +1,5 @@
 // Of a rule about single ranks, a run of several keeps one verdict: the one that says most, whoever
 // was read first.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
@@ -97,8 +95,7 @@ TEST_CASE("a finding has its words from the rank where the job wins, not from on
 
 TEST_CASE("of ranks in one report, a rule is asked about the one that its finding speaks of") {
   const Folder folder;
-  const std::string scenario = ADVISE_SOURCE_DIR "/fixtures/scenarios/mpi/staged-a100-x4.toml";
-  REQUIRE(RunAdvise(folder, scenario + " -o one.sqlite", ADVISE_SIM_PROGRAM).status == 0);
+  Simulate(folder, "scenarios/mpi/staged-a100-x4", "-o one.sqlite");
   const Ran ran = RunAdvise(folder, "one.sqlite --format json");
   REQUIRE(ran.status == 0);
   int asked = 0;
@@ -116,5 +113,3 @@ TEST_CASE("of ranks in one report, a rule is asked about the one that its findin
 
 }  // namespace
 }  // namespace advise
-
-#endif

@@ -1,6 +1,4 @@
 // Several reports as one run, from end to end, on jobs that the simulator writes one report a rank.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -52,10 +50,7 @@ TEST_CASE("clocks of their own, or all in one report: the straggler's price is t
   const auto price = [&](const std::string& where) {
     return JsonOf(folder, where)["findings"][0]["saving"]["share"].get<double>();
   };
-  const Ran made = RunAdvise(
-      folder, ADVISE_SOURCE_DIR "/fixtures/" + std::string(kStraggler) + ".toml -o one.sqlite",
-      ADVISE_SIM_PROGRAM);
-  REQUIRE(made.status == 0);
+  Simulate(folder, kStraggler, "-o one.sqlite");
   const double apart = price(RanksOf(kStraggler, kApart));
   CHECK(price(RanksOf(kStraggler)) == Approx(apart).margin(0.005));
   CHECK(price(RanksOf(kStraggler, "--clock-ms 3600000 --drift-us 9e9")) ==
@@ -335,10 +330,7 @@ TEST_CASE("strategies are told from kinds, phases and groups") {
 
 // What the simulator knows of a scenario.
 Json TruthOf(const Folder& folder, const std::string& scenario) {
-  const Ran ran = RunAdvise(folder, ADVISE_SOURCE_DIR "/fixtures/" + scenario + ".toml --truth",
-                            ADVISE_SIM_PROGRAM);
-  REQUIRE(ran.status == 0);
-  return ParseJson(ran.out);
+  return ParseJson(Simulate(folder, scenario, "--truth"));
 }
 
 TEST_CASE("groups of ranks are told by who meets whom: sizes and nodes") {
@@ -525,5 +517,3 @@ TEST_CASE("gradients sent after every micro-step") {
 
 }  // namespace
 }  // namespace advise
-
-#endif  // ADVISE_SIM_PROGRAM

@@ -6,9 +6,7 @@
 #include "engine/knowledge/embedded.h"
 #include "tests/app/json.h"
 #include "tests/app/program.h"
-#ifdef ADVISE_SIM_PROGRAM
 #include "tests/app/simulated.h"
-#endif
 
 using Catch::Matchers::Contains;
 
@@ -163,8 +161,6 @@ TEST_CASE("without the profiler there is a clear line, and what PyTorch can do")
   CHECK(RunAdvise(folder, "record").status == 2);
 }
 
-#ifdef ADVISE_SIM_PROGRAM
-
 // Does what `nsys profile` does, as far as record can tell: writes its words down, puts a trace
 // where
 // --output says (with %q{…} and %h filled), and runs the program.
@@ -240,8 +236,6 @@ TEST_CASE("of two ranks the first alone asks for the counters of the machine") {
   CHECK(count == 1);
   CHECK_THAT(words, Contains("--output=advise-run.%q{SLURM_PROCID}"));
 }
-
-#endif  // ADVISE_SIM_PROGRAM
 
 }  // namespace
 }  // namespace advise

@@ -5,6 +5,7 @@
 
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 #include "tests/support/analyzed.h"
 
 using Catch::Matchers::Contains;
@@ -113,8 +114,6 @@ TEST_CASE("each finding of the run shows the longest example of any report") {
   CHECK(facts->lateness.names.size() == 2);
 }
 
-#ifdef ADVISE_SIM_PROGRAM
-
 Json DataOf(const std::string& page) {
   const std::string open = "id=\"data\">";
   const std::size_t start = page.find(open) + open.size();
@@ -123,11 +122,7 @@ Json DataOf(const std::string& page) {
 
 TEST_CASE("facts files draw the same ranks as the reports they were made of") {
   const Folder folder;
-  const Ran made = RunAdvise(folder,
-                             ADVISE_SOURCE_DIR
-                             "/fixtures/scenarios/rank/straggler-compute-x4.toml --per-rank ranks",
-                             ADVISE_SIM_PROGRAM);
-  REQUIRE(made.status == 0);
+  Simulate(folder, "scenarios/rank/straggler-compute-x4", "--per-rank ranks");
   REQUIRE(RunAdvise(folder, "facts ranks -o facts/").status == 0);
   const Json reports = DataOf(RunAdvise(folder, "ranks --format html").out);
   const std::string page = RunAdvise(folder, "./facts --format html").out;
@@ -156,12 +151,7 @@ TEST_CASE("facts files draw the same ranks as the reports they were made of") {
 
 TEST_CASE("a folder of ranks has its efficiency, its lateness and slices of single reports") {
   const Folder folder;
-  const Ran made = RunAdvise(folder,
-                             ADVISE_SOURCE_DIR
-                             "/fixtures/scenarios/rank/straggler-compute-x4.toml --per-rank ranks",
-                             ADVISE_SIM_PROGRAM);
-  INFO(made.err);
-  REQUIRE(made.status == 0);
+  Simulate(folder, "scenarios/rank/straggler-compute-x4", "--per-rank ranks");
   const Ran html = RunAdvise(folder, "ranks --format html --jobs 2");
   REQUIRE(html.status == 0);
   CHECK_THAT(html.out, Contains("id=\"efficiency\"") && Contains("Load balance"));
@@ -189,8 +179,6 @@ TEST_CASE("a folder of ranks has its efficiency, its lateness and slices of sing
     CHECK(slice["traceEvents"].size() > 10);
   }
 }
-
-#endif  // ADVISE_SIM_PROGRAM
 
 }  // namespace
 }  // namespace advise

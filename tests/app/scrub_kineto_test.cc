@@ -1,7 +1,5 @@
 // `advise scrub` of PyTorch traces: planted secrets are nowhere in the copy, whatever the file's
 // shape, and the diagnosis is the same.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include "tests/app/find_capture.h"
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 #include "tests/report/schema.h"
 
 using Catch::Matchers::Contains;
@@ -31,12 +30,7 @@ const std::vector<std::string> kTraceSecrets = {"gpu-node-42",
                                                 "\\/home"};
 
 std::string SimulatedTrace(const Folder& folder, const std::string& scenario) {
-  const Ran made = RunAdvise(
-      folder,
-      ADVISE_SOURCE_DIR "/fixtures/scenarios/" + scenario + ".toml -o run.json --format kineto",
-      ADVISE_SIM_PROGRAM);
-  INFO(made.err);
-  REQUIRE(made.status == 0);
+  Simulate(folder, "scenarios/" + scenario, "-o run.json --format kineto");
   return ReadAll(folder / "run.json");
 }
 
@@ -195,5 +189,3 @@ TEST_CASE("real PyTorch traces keep their diagnosis when they are scrubbed") {
 
 }  // namespace
 }  // namespace advise
-
-#endif  // ADVISE_SIM_PROGRAM

@@ -1,6 +1,4 @@
 // `advise scrub`: planted secrets are nowhere in the copy, and the diagnosis is the same.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <SQLiteCpp/Database.h>
 #include <sys/stat.h>
 
@@ -238,5 +236,3 @@ TEST_CASE("what a text loses and what it keeps") {
 
 }  // namespace
 }  // namespace advise
-
-#endif  // ADVISE_SIM_PROGRAM

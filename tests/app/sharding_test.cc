@@ -1,7 +1,5 @@
 // Sharded optimizers and gradients from end to end: named, left alone when they are well, and their
 // faults found.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 
 #include "tests/app/json.h"
@@ -58,11 +56,7 @@ TEST_CASE("healthy sharded jobs raise no alarm") {
 TEST_CASE("sharded gradients that nothing overlaps are named, at their true price") {
   const Folder folder;
   for (const char* scenario : {"zero2-overlap-off-x4", "zero2-serial-x4"}) {
-    const Ran truth =
-        RunAdvise(folder, ADVISE_SOURCE_DIR "/fixtures/" + kRanks + scenario + ".toml --truth",
-                  ADVISE_SIM_PROGRAM);
-    REQUIRE(truth.status == 0);
-    const Json fault = ParseJson(truth.out)["faults"][0];
+    const Json fault = ParseJson(Simulate(folder, kRanks + scenario, "--truth"))["faults"][0];
     const Json report = JsonOf(folder, RanksOf(kRanks + scenario));
     INFO(scenario << " " << report["findings"].dump());
     REQUIRE_FALSE(report["findings"].empty());
@@ -77,5 +71,3 @@ TEST_CASE("sharded gradients that nothing overlaps are named, at their true pric
 
 }  // namespace
 }  // namespace advise
-
-#endif  // ADVISE_SIM_PROGRAM

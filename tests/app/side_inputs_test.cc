@@ -8,6 +8,7 @@
 
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 #include "tests/report/schema.h"
 
 using Catch::Matchers::Contains;
@@ -269,22 +270,10 @@ TEST_CASE("a page of a model server alone: how long requests wait and take") {
              Contains("According to its metrics, vLLM") && Contains("The first token took 2.50 s"));
 }
 
-#ifdef ADVISE_SIM_PROGRAM
-
-std::string SimulateAs(const Folder& folder, const std::string& scenario, const std::string& name) {
-  const Ran made = RunAdvise(folder, "'" + scenario + "' -o " + name, ADVISE_SIM_PROGRAM);
-  INFO(made.err);
-  REQUIRE(made.status == 0);
-  return name;
-}
-
-std::string Scenario(const std::string& name) {
-  return ADVISE_SOURCE_DIR "/fixtures/scenarios/" + name;
-}
-
 TEST_CASE("joined: a timeline, a monitor's log, counters and NCCL's log are one run") {
   const Folder folder;
-  const std::string run = SimulateAs(folder, Scenario("healthy/cnn-a100.toml"), "run.sqlite");
+  const std::string run = "run.sqlite";
+  Simulate(folder, "scenarios/healthy/cnn-a100", "-o " + run);
   folder.Write("smi.csv", SmiLog(40, 97));
   folder.Write("train.log", kNcclLog);
   folder.Write("kernels.csv", kCounters);
@@ -327,7 +316,8 @@ Ran RunWithNsys(const Folder& folder, const std::string& arguments) {
 
 TEST_CASE("counters beside a timeline weigh as much as their kernels run, and save no more") {
   const Folder folder;
-  const std::string run = SimulateAs(folder, Scenario("healthy/cnn-a100.toml"), "run.sqlite");
+  const std::string run = "run.sqlite";
+  Simulate(folder, "scenarios/healthy/cnn-a100", "-o " + run);
   const Ran listed = RunAdvise(folder, run + " --format json --facts");
   REQUIRE(listed.status == 0);
   const Json before = ParseJson(listed.out);
@@ -362,7 +352,8 @@ TEST_CASE("counters beside a timeline weigh as much as their kernels run, and sa
 
 TEST_CASE("a report of nsys is exported on the way, and nothing is left beside it") {
   const Folder folder;
-  const std::string run = SimulateAs(folder, Scenario("healthy/cnn-a100.toml"), "made.sqlite");
+  const std::string run = "made.sqlite";
+  Simulate(folder, "scenarios/healthy/cnn-a100", "-o " + run);
   const std::string report = folder.Write("in/my $(touch pwned) run.nsys-rep", "NSYSREP");
   std::filesystem::create_directory(folder / "bin");
   std::filesystem::create_directory(folder / "tmp");
@@ -401,8 +392,6 @@ TEST_CASE("when nsys fails its last words are in the error, and nothing stays") 
                           Contains("nsys export --type sqlite"));
   CHECK(std::filesystem::is_empty(folder / "tmp"));
 }
-
-#endif
 
 TEST_CASE("without nsys on PATH the error gives the command to run") {
   const Folder folder;

@@ -1,11 +1,10 @@
 // Files without a timeline beside the reports of several ranks: each GPU of a monitor's log goes to
 // the rank that used it, counters go to all, and what belongs to nobody is named.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;
 
@@ -14,15 +13,7 @@ namespace {
 
 // Reports of four ranks, each on a GPU of its own, in the folder "run".
 void MakeRanks(const Folder& folder, const std::string& format) {
-  const Ran made =
-      RunAdvise(folder,
-                ADVISE_SOURCE_DIR
-                    "/fixtures/scenarios/rank/straggler-compute-x4.toml --per-rank run "
-                    "--format " +
-                    format,
-                ADVISE_SIM_PROGRAM);
-  INFO(made.err);
-  REQUIRE(made.status == 0);
+  Simulate(folder, "scenarios/rank/straggler-compute-x4", "--per-rank run --format " + format);
 }
 
 // A log of `gpus` GPUs, of which the third is slowed by its power limit. UUIDs are the simulator's.
@@ -121,5 +112,3 @@ TEST_CASE("beside facts files alone a log cannot be used, and that is said") {
 }
 
 }  // namespace advise
-
-#endif

@@ -7,6 +7,7 @@
 
 #include "tests/app/json.h"
 #include "tests/app/program.h"
+#include "tests/app/simulated.h"
 
 namespace advise {
 
@@ -25,12 +26,7 @@ inline std::string RanksOf(const std::string& scenario, const std::string& optio
   }
   const std::string path = folder / name;
   if (!std::filesystem::exists(path)) {
-    const Ran made = RunAdvise(
-        folder,
-        ADVISE_SOURCE_DIR "/fixtures/" + scenario + ".toml --per-rank " + name + " " + options,
-        ADVISE_SIM_PROGRAM);
-    INFO(made.err);
-    REQUIRE(made.status == 0);
+    Simulate(folder, scenario, "--per-rank " + name + " " + options);
   }
   return path;
 }

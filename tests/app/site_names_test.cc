@@ -1,6 +1,4 @@
 // A site ties names to a mechanism and asks for it in a rule, without any code of the program.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 
 #include "tests/app/json.h"
@@ -106,5 +104,3 @@ TEST_CASE("a facts file keeps what a site named") {
 
 }  // namespace
 }  // namespace advise
-
-#endif  // ADVISE_SIM_PROGRAM

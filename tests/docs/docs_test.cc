@@ -231,8 +231,6 @@ TEST_CASE("pages on the design are of a width that any window shows") {
   }
 }
 
-#ifdef ADVISE_SIM_PROGRAM
-
 // A place as documents assume it: the source tree's rules and knowledge, a report, and the program
 // on PATH.
 void Furnish(const Folder& folder) {
@@ -306,8 +304,6 @@ TEST_CASE("every command that a document shows runs") {
   }
   CHECK(commands > 0);
 }
-
-#endif  // ADVISE_SIM_PROGRAM
 
 }  // namespace
 }  // namespace advise

@@ -52,8 +52,6 @@ std::string Joined(const std::string& text) {
   return joined;
 }
 
-#ifdef ADVISE_SIM_PROGRAM
-
 void MakeReport(const Folder& folder) {
   const Ran made = RunAdvise(folder,
                              ADVISE_SOURCE_DIR
@@ -195,8 +193,6 @@ TEST_CASE("a rule that is off until a day is judged by the day of the capture") 
         std::string::npos);
   CHECK(RunAdvise(folder, "run.sqlite --config past.toml").out == past.out);
 }
-
-#endif  // ADVISE_SIM_PROGRAM
 
 }  // namespace
 }  // namespace advise
