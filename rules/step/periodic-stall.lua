@@ -24,7 +24,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 79,
+  priority  = 78,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6" },
 
