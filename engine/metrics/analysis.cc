@@ -137,7 +137,9 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         syncs = FindSyncs(shared, copies, phases, kind.request_waits == RequestWaits::kAsCode);
       },
       [&] {
-        kernels = FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});
+        kernels = FindKernels(
+            shared, phases,
+            {hardware.tensor_ratio, hardware.memory_bytes_per_s, hardware.peak_fp32_flops});
       },
       [&] {
         std::vector<IntervalSet> copying;

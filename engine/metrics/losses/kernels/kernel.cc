@@ -11,6 +11,7 @@
 #include "engine/metrics/losses/kernels/elementwise_runs.h"
 #include "engine/metrics/losses/kernels/kernel_tallies.h"
 #include "engine/metrics/losses/kernels/kernel_updates.h"
+#include "engine/metrics/losses/kernels/product_reuse.h"
 #include "engine/timeline/room.h"
 
 namespace advise {
@@ -364,6 +365,10 @@ class KernelFinder : Finder {
     const double speedup = std::clamp(rates_.tensor_speedup * Number("precision.achieved"), 1.0,
                                       Number("precision.most"));
     const ShapeSet products = Named({"matrix", "convolution"});
+    const auto by_memory = [&](std::uint32_t op) {
+      return MostByMemory(Shape(op), trace_.strings[Shape(op).name], rates_.fp32_flops,
+                          rates_.memory_bytes_per_s);
+    };
     for (const std::uint32_t op : kernels_) {
       if (!In(products, op)) continue;
       result_.matrix_ns += Length(op);
@@ -372,7 +377,7 @@ class KernelFinder : Finder {
         if (Class(op).Has("vector") || Class(op).Has("no-product")) continue;
         Count(op, &fp32);
         names[trace_.strings[Shape(op).name]] += Length(op);
-        fp32.ScaleOp(op, 1 / speedup);
+        fp32.ScaleOp(op, 1 / std::max(1.0, std::min(speedup, by_memory(op))));
       } else if (Class(op).Has("unaligned")) {
         Count(op, &unaligned);
         unaligned.ScaleOp(op, Aligned(op));
