@@ -31,6 +31,11 @@ cudaStreamWaitEvent(copy_stream, ready, 0);
 cudaMemcpyAsync(host, state, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned
 cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the loop before it changes the state]],
       language = "cpp", ["for"] = { "c++" } },
+    { action  = "Copy the state on a separate queue, and let another thread write it",
+      snippet = [[#pragma acc update self(state[0:n]) async(2)     // Fortran: !$acc update self(state) async(2)
+// the loop goes on with async(1); before it changes state, and before the writer reads it:
+#pragma acc wait(2)]],
+      language = "cpp", ["for"] = { "openacc" } },
     { action = "Write to local storage first and move the file later" },
     { action = "Save less often: weigh the cost of a checkpoint against the work that a failure would lose" },
   },
