@@ -117,13 +117,18 @@ class KernelFinder : Finder {
     return all > 0 ? static_cast<double>(most) / static_cast<double>(all) : 0;
   }
 
-  // Blocks that the device holds at once: by threads alone, since registers and shared memory can
-  // only lower it.
+  // Blocks that the device holds at once: by threads and registers, since shared memory can only
+  // lower it.
   double BlocksAtOnce(std::uint32_t op, int sms) const {
     const double threads_per_sm =
         std::max(1024, trace_.devices[trace_.ops.device[op]].max_threads_per_sm);
     const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
-    return sms * std::clamp(std::floor(threads_per_sm / std::max<double>(1, threads)), 1.0, 32.0);
+    const double by_threads = std::floor(threads_per_sm / std::max<double>(1, threads));
+    const HardwareEntry* entry =
+        run_.knowledge.FindHardware(trace_.devices[trace_.ops.device[op]].name);
+    const bool amd = entry != nullptr && entry->IsAmd();
+    const double by_registers = amd ? by_threads : BlocksByRegisters(Shape(op), run_.knowledge);
+    return sms * std::clamp(std::min(by_threads, by_registers), 1.0, 32.0);
   }
 
   // How far a grid of less than a block per SM uses the GPU: the share of SMs that have a block. In
