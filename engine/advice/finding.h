@@ -51,6 +51,8 @@ struct Fix {
   // "!odd-sizes": unless the evidence itself gives that reason; empty: always. Fixes for what only
   // rows give come last.
   std::string reason = {};
+  // Where it takes more or less than the other fixes of the rule: "flag", "code" or "design".
+  std::string effort = {};
 };
 
 // What a rule tells that other parts of the report ask for, or tell themselves.

@@ -68,6 +68,10 @@ Hardware FindHardware(const Run& run, const std::string& gpu, double observed_li
   return hardware;
 }
 
+KernelRates RatesOf(const Hardware& hardware) {
+  return {hardware.tensor_ratio, hardware.memory_bytes_per_s, hardware.peak_fp32_flops};
+}
+
 bool StallsMayWait(const StepStats& steps, const RunKind& kind) {
   const auto is = [&](IdleCause cause) { return steps.stall_what == WordsOf(cause).host; };
   return steps.stall_every > 0 && steps.stall_bytes == 0 &&
@@ -136,9 +140,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         copies = FindCopies(shared, phases, hardware.host_link_bytes_per_s);
         syncs = FindSyncs(shared, copies, phases, kind.request_waits == RequestWaits::kAsCode);
       },
-      [&] {
-        kernels = FindKernels(shared, phases, {hardware.tensor_ratio, hardware.memory_bytes_per_s});
-      },
+      [&] { kernels = FindKernels(shared, phases, RatesOf(hardware)); },
       [&] {
         std::vector<IntervalSet> copying;
         for (const DeviceTime& time : times) copying.push_back(time.copy_exposed);

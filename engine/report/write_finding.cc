@@ -65,6 +65,7 @@ std::size_t Statements(const std::string& code) {
 
 // What the first fix takes; a command says so itself.
 std::string EffortOf(const Finding& finding, const Fix& fix) {
+  if (finding.rule != nullptr && !fix.effort.empty()) return EffortWords(fix.effort);
   const bool none = finding.rule == nullptr || fix.language == "bash" || OnlyLooks(fix.action);
   if (none || finding.rule->effort != "flag") return none ? "" : EffortWords(finding.rule->effort);
   // What is a setting of a framework is code where a program has to do it, or several changes are

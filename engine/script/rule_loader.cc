@@ -290,12 +290,17 @@ class RuleReader {
         fields_.Problem(fmt::format("fixes[{}]", i),
                         fmt::format("wanted a table, got {}", DescribeLua(state_, -1)));
       } else {
-        fields_.OnlyFields(-1, {"action", "snippet", "language", "reason", "for", "links"}, label);
+        fields_.OnlyFields(
+            -1, {"action", "snippet", "language", "reason", "for", "links", "effort"}, label);
         Fix fix;
         fix.action = fields_.Text(-1, "action", Need::kMust, label);
         fix.snippet = fields_.Text(-1, "snippet", Need::kMay, label);
         fix.language = fields_.Text(-1, "language", Need::kMay, label);
         fix.reason = fields_.Text(-1, "reason", Need::kMay, label);
+        fix.effort = fields_.Text(-1, "effort", Need::kMay, label);
+        if (!fix.effort.empty() && fix.effort != "flag" && fix.effort != "code" &&
+            fix.effort != "design")
+          fields_.Problem(label + "effort", "wanted flag, code or design");
         fix.programs = fields_.Texts(-1, "for", Need::kMay, label);
         for (std::string& url : fields_.Texts(-1, "links", Need::kMay, label))
           fix.links.push_back({std::move(url)});

@@ -21,9 +21,9 @@ return {
   symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they span {share:pct} of the time.",
   cause   = "{whose:text} one {what:text} after the other, with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
   fixes   = {
-    { reason = "pieces", action = "Work on all pieces at once: one operation on the whole tensor, or a batched one, instead of a loop",
+    { reason = "pieces", effort = "code", action = "Work on all pieces at once: one operation on the whole tensor, or a batched one, instead of a loop",
       snippet = "y = (x * 2).sum(dim=-1)          # instead of: for i in range(len(x)): (x[i] * 2).sum()", language = "python", ["for"] = { "pytorch" } },
-    { reason = "beside", action = "Work on all tensors at once: multi-tensor functions for averages of weights, and clip_grad_norm_ for clipping",
+    { reason = "beside", effort = "code", action = "Work on all tensors at once: multi-tensor functions for averages of weights, and clip_grad_norm_ for clipping",
       snippet = "torch._foreach_mul_(averages, 0.999)                  # instead of a loop over tensors\ntorch._foreach_add_(averages, weights, alpha=0.001)",
       language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "optimizer", action = "Use the fused implementation: one kernel for many tensors",

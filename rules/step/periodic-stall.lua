@@ -24,7 +24,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 79,
+  priority  = 78,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6" },
 
@@ -53,6 +53,11 @@ cudaStreamWaitEvent(copy_stream, ready, 0);
 cudaMemcpyAsync(host, field, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned
 cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the loop before it changes field]],
       language = "cpp", ["for"] = { "c++" } },
+    { reason = "checkpoint", action = "Copy the output on a separate queue, and let another thread write it",
+      snippet = [[#pragma acc update self(field[0:n]) async(2)     // Fortran: !$acc update self(field) async(2)
+// the loop goes on with async(1); before it changes field, and before the writer reads it:
+#pragma acc wait(2)]],
+      language = "cpp", ["for"] = { "openacc" } },
     { reason = "evaluation", action = "If these steps evaluate the model, load that data in worker processes, and keep results on the GPU until the end",
       snippet = [[with torch.inference_mode():
     for x, y in eval_loader:

@@ -30,7 +30,12 @@ cudaStreamWaitEvent(compute_stream, copied, 0);]],
       snippet = [[loader = DataLoader(dataset, pin_memory=True)     # pinning a tensor in each step costs more than it wins
 x = x.to(device, non_blocking=True)]],
       language = "python", ["for"] = { "pytorch" } },
+    { reason = "loop", action = "If these arrays go back and forth in each step, keep them in a data region around the loop, and update only what the host reads",
+      snippet = [[#pragma acc data copy(state[0:n])      // Fortran: !$acc data; OpenMP: #pragma omp target data map(tofrom: ...)
+for (int step = 0; step < steps; ++step) advance(state, weights);   // in advance(): present(state)]],
+      language = "cpp", ["for"] = { "openacc", "openmp" } },
     { reason = "loop", action = "Use two buffers in turn, so that one is copied while kernels use the other" },
+    { reason = "loop", action = "If the same arrays go back and forth in each step, keep them on the GPU, and copy only what the host reads" },
     { reason = "once", action = "Send large arrays in pieces through one small pinned buffer that is used again, so that kernels work on one piece while the next one arrives" },
     { reason = "pass", action = "Split large copies into pieces, so that kernels work on one piece while the next one arrives" },
     { reason = "loop", action = "Fetch results every N steps, or after the next step's work has been queued" },

@@ -45,6 +45,7 @@ kernel[grid, block](x)                          # not kernel[grid, block](array)
       snippet = [[#pragma acc data copy(state[0:n])      // Fortran: !$acc data; OpenMP: #pragma omp target data map(tofrom: ...)
 for (int step = 0; step < steps; ++step) advance(state, weights);   // in advance(): present(state)]],
       language = "cpp", ["for"] = { "openacc", "openmp", "fortran" } },
+    { action = "If the host only passes the data on, as from one copy of a model to another, copy from GPU to GPU" },
     { action = "If this part must stay on the CPU, use pinned buffers and process the previous step's data while this step's kernels run" },
   },
   false_positives = "Deliberate offloading (optimizer state, activations) because the GPU's memory does not suffice.",
@@ -54,7 +55,7 @@ for (int step = 0; step < steps; ++step) advance(state, weights);   // in advanc
     local directive = f.copy.roundtrip.directive
     e.where = directive and " Most of it comes back by the " .. directive .. "." or ""
     e.why = directive and "A part of the loop runs on the CPU, or no data region keeps the arrays on the GPU."
-      or "A part of the computation runs on the CPU in the middle of GPU work."
+      or "A part of the computation runs on the CPU in the middle of GPU work, or two parts of the program exchange the data through host memory."
     return e
   end,
 
@@ -66,7 +67,7 @@ for (int step = 0; step < steps; ++step) advance(state, weights);   // in advanc
       facts = { window = { device_time = 1e9 },
                 copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, count = 20, per_step = 1, bytes = 6e8, where = "",
-                 why = "A part of the computation runs on the CPU in the middle of GPU work." }, saving = { claims = 2e8, confidence = 0.7 } },
+                 why = "A part of the computation runs on the CPU in the middle of GPU work, or two parts of the program exchange the data through host memory." }, saving = { claims = 2e8, confidence = 0.7 } },
     { name = "a directive copies whole arrays around each step",
       facts = { window = { device_time = 1e9 },
                 copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true,

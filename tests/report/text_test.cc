@@ -129,6 +129,9 @@ TEST_CASE("a fix that only looks is no change, and C++ is no setting") {
   finding.rule = &setting;
   finding.fixes = {{"Do this", "f(x)", "python", {}, {}, ""}};
   CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a setting)\n"));
+  finding.fixes.front().effort = "code";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a code change)\n"));
+  finding.fixes.front().effort.clear();
   finding.fixes.front().snippet = "# once\nf(x,\n  y)\n";
   CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a setting)\n"));
   finding.fixes.front().snippet = "y = g(x)\nf(y)";

@@ -175,7 +175,8 @@ inline void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call
     return std::pair(ops_[a].when.start, ops_[a].when.end) <
            std::pair(ops_[b].when.start, ops_[b].when.end);
   });
-  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
+           std::uint32_t>
       shapes;
   for (const std::uint32_t i : order) {
     const OpRow& op = ops_[i];
@@ -188,9 +189,9 @@ inline void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call
     trace->ops.in_graph.push_back(op.in_graph);
     std::uint32_t detail = op.graph;
     if (op.kind == OpKind::kKernel) {
-      const auto [at, is_new] =
-          shapes.try_emplace({op.kernel, op.look.blocks, op.look.threads, op.look.local_bytes},
-                             static_cast<std::uint32_t>(trace->shapes.size()));
+      const auto [at, is_new] = shapes.try_emplace(
+          {op.kernel, op.look.blocks, op.look.threads, op.look.local_bytes, op.look.registers},
+          static_cast<std::uint32_t>(trace->shapes.size()));
       detail = at->second;
       if (is_new) {
         KernelShape shape;
@@ -198,6 +199,7 @@ inline void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call
         shape.grid = {op.look.blocks, 1, 1};
         shape.block = {op.look.threads, 1, 1};
         shape.local_bytes = op.look.local_bytes;
+        shape.registers = op.look.registers;
         trace->shapes.push_back(shape);
       }
     } else if (op.kind == OpKind::kCopy) {

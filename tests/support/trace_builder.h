@@ -40,6 +40,7 @@ struct Look {
   std::uint32_t blocks = 1000;
   std::uint32_t threads = 256;
   std::uint32_t local_bytes = 0;
+  std::uint32_t registers = 0;
 };
 
 class TraceBuilder {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -63,6 +64,16 @@ std::vector<double> CountedBlocksPerWave(const Trace& trace, const Knowledge& kn
     if (same != launches.end()) per_wave[s] = same->per_wave;
   }
   return per_wave;
+}
+
+double BlocksByRegisters(const KernelShape& shape, const Knowledge& knowledge) {
+  if (shape.registers == 0) return std::numeric_limits<double>::infinity();
+  constexpr double kWarp = 32;
+  const double granule = knowledge.Number("kernel.register_granule");
+  const double per_warp = std::ceil(shape.registers * kWarp / granule) * granule;
+  const double warps =
+      std::ceil(std::max(1.0, static_cast<double>(shape.ThreadsPerBlock())) / kWarp);
+  return std::floor(knowledge.Number("kernel.registers_per_sm") / (warps * per_warp));
 }
 
 }  // namespace advise

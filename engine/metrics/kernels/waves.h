@@ -1,4 +1,5 @@
-// How many blocks of a kernel run at once on the whole GPU, as a kernel profiler counted it.
+// How many blocks of a kernel run at once: on the whole GPU, as a kernel profiler counted it, and
+// on an SM, as far as its registers tell.
 #pragma once
 
 #include <vector>
@@ -13,5 +14,9 @@ class Knowledge;
 // kernel and block size, on a GPU of the same name, and of the same grid where launches differ.
 // O(counted launches + shapes).
 std::vector<double> CountedBlocksPerWave(const Trace& trace, const Knowledge& knowledge);
+
+// How many blocks of so many threads the registers of an SM hold, on NVIDIA's GPUs; infinite where
+// the shape does not say how many a thread has.
+double BlocksByRegisters(const KernelShape& shape, const Knowledge& knowledge);
 
 }  // namespace advise

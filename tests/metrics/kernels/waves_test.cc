@@ -81,5 +81,22 @@ TEST_CASE("counts that do not fit are not used") {
   CHECK(per_wave({Counted("stencil", 400, 4), Counted("stencil", 250, 5)}) == Approx(50));
 }
 
+// 2048 threads of 32 registers each are all that the 64 K registers of an SM hold.
+TEST_CASE("registers limit how many blocks run at once, and with them the waves") {
+  const auto tail = [](std::uint32_t blocks, std::uint32_t registers) {
+    TraceBuilder one;
+    one.Launch("tail", {0, 1_us}, {1_ms, 1_ms + 100_us},
+               {.blocks = blocks, .threads = 128, .registers = registers});
+    const Analyzed run(one);
+    return run->kernels.tail_rows.empty() ? 0 : run->kernels.tail_rows[0].waves;
+  };
+  CHECK(tail(850, 0) == Approx(850.0 / 800));   // by 1024 threads an SM: 8 blocks
+  CHECK(tail(850, 64) == Approx(850.0 / 800));  // registers suffice for 8
+  CHECK(tail(450, 96) == 0);                    // for 5: less than one wave of 500
+  CHECK(tail(510, 96) == Approx(510.0 / 500));  // and a little more than one
+  CHECK(tail(650, 65) == 0);                    // in units of 8 registers: 72, which is 7 blocks
+  CHECK(tail(710, 65) == Approx(710.0 / 700));
+}
+
 }  // namespace
 }  // namespace advise

@@ -11,6 +11,7 @@
 #include "engine/metrics/losses/kernels/elementwise_runs.h"
 #include "engine/metrics/losses/kernels/kernel_tallies.h"
 #include "engine/metrics/losses/kernels/kernel_updates.h"
+#include "engine/metrics/losses/kernels/product_reuse.h"
 #include "engine/timeline/room.h"
 
 namespace advise {
@@ -116,13 +117,18 @@ class KernelFinder : Finder {
     return all > 0 ? static_cast<double>(most) / static_cast<double>(all) : 0;
   }
 
-  // Blocks that the device holds at once: by threads alone, since registers and shared memory can
-  // only lower it.
+  // Blocks that the device holds at once: by threads and registers, since shared memory can only
+  // lower it.
   double BlocksAtOnce(std::uint32_t op, int sms) const {
     const double threads_per_sm =
         std::max(1024, trace_.devices[trace_.ops.device[op]].max_threads_per_sm);
     const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
-    return sms * std::clamp(std::floor(threads_per_sm / std::max<double>(1, threads)), 1.0, 32.0);
+    const double by_threads = std::floor(threads_per_sm / std::max<double>(1, threads));
+    const HardwareEntry* entry =
+        run_.knowledge.FindHardware(trace_.devices[trace_.ops.device[op]].name);
+    const bool amd = entry != nullptr && entry->IsAmd();
+    const double by_registers = amd ? by_threads : BlocksByRegisters(Shape(op), run_.knowledge);
+    return sms * std::clamp(std::min(by_threads, by_registers), 1.0, 32.0);
   }
 
   // How far a grid of less than a block per SM uses the GPU: the share of SMs that have a block. In
@@ -364,6 +370,10 @@ class KernelFinder : Finder {
     const double speedup = std::clamp(rates_.tensor_speedup * Number("precision.achieved"), 1.0,
                                       Number("precision.most"));
     const ShapeSet products = Named({"matrix", "convolution"});
+    const auto by_memory = [&](std::uint32_t op) {
+      return MostByMemory(Shape(op), trace_.strings[Shape(op).name], rates_.fp32_flops,
+                          rates_.memory_bytes_per_s);
+    };
     for (const std::uint32_t op : kernels_) {
       if (!In(products, op)) continue;
       result_.matrix_ns += Length(op);
@@ -372,7 +382,7 @@ class KernelFinder : Finder {
         if (Class(op).Has("vector") || Class(op).Has("no-product")) continue;
         Count(op, &fp32);
         names[trace_.strings[Shape(op).name]] += Length(op);
-        fp32.ScaleOp(op, 1 / speedup);
+        fp32.ScaleOp(op, 1 / std::max(1.0, std::min(speedup, by_memory(op))));
       } else if (Class(op).Has("unaligned")) {
         Count(op, &unaligned);
         unaligned.ScaleOp(op, Aligned(op));

@@ -45,11 +45,12 @@ struct Kernels {
   std::size_t streams = 0;
 };
 
-// Of the device: peak tensor rate over peak FP32 rate, and what its memory moves; 0 unknown or
-// none.
+// Of the device: peak tensor rate over peak FP32 rate, what its memory moves, and the peak FP32
+// rate; 0 unknown or none.
 struct KernelRates {
   double tensor_speedup = 0;
   double memory_bytes_per_s = 0;
+  double fp32_flops = 0;
 };
 
 // O(ops).

@@ -1,5 +1,6 @@
 // What kernels lose, and what the fix of each loss changes: all of it, on stories of a few kernels.
 #include "engine/metrics/losses/kernels/kernel.h"
+#include "engine/metrics/losses/kernels/product_reuse.h"
 #include "tests/metrics/losses/loss_words.h"
 #include "tests/support/loops.h"
 
@@ -84,11 +85,11 @@ TEST_CASE("products in bfloat16 that use no tensor cores are told from those tha
 
 TEST_CASE("products in FP32 get as much faster as tensor cores are, within what is reached") {
   const std::vector<std::pair<std::string, Nanos>> kernels = {
-      {kMatrixFp32, 30_us}, {"ampere_sgemm_64x32_nn", 50_us}, {kMatrixBf16, 10_us}, {"x", 5_us}};
+      {"ampere_sgemm_tn", 30_us}, {"ampere_sgemm_nn", 50_us}, {kMatrixBf16, 10_us}, {"x", 5_us}};
   const Analyzed a100(BackToBack(kernels, "NVIDIA A100-SXM4-80GB"));
   CHECK(Told(a100->kernels.fp32) == "2 times, 0 bytes, 80000 ns in all, 80000 ns lost");
   CHECK(Changes(a100->kernels.fp32) == "scales 0 to 0.0833, scales 1 to 0.0833");  // 16 * 0.75 = 12
-  CHECK(a100->kernels.fp32_top == "ampere_sgemm_64x32_nn");
+  CHECK(a100->kernels.fp32_top == "ampere_sgemm_nn");
   CHECK(a100->kernels.matrix_ns == 90e3);
   CHECK(a100->kernels.tensor_ns == 10e3);
   CHECK(a100->hardware.tensor_ratio == 16);
@@ -99,6 +100,37 @@ TEST_CASE("products in FP32 get as much faster as tensor cores are, within what 
   CHECK(v100->kernels.fp32.remedy->scaled_ops[0].second == Approx(1 / (0.75 * ratio)));
   // Of unknown tensor cores nothing is promised.
   CHECK(Changes(Analyzed(BackToBack(kernels))->kernels.fp32) == "scales 0 to 1, scales 1 to 1");
+}
+
+// Weights are read once for one tile of rows: in 16 bits that takes half of the time in FP32, or
+// what the FP32 units need for all rows of the tile.
+TEST_CASE("products of few rows get no faster than memory allows") {
+  const auto most = [](const std::string& name, std::array<std::uint32_t, 3> grid) {
+    KernelShape shape;
+    shape.grid = grid;
+    return MostByMemory(shape, name, 19.5e12, 2.039e12);
+  };
+  const auto unlimited = [&](const std::string& name, std::array<std::uint32_t, 3> grid) {
+    return std::isinf(most(name, grid));
+  };
+  CHECK(most("ampere_sgemm_128x128_tn", {1, 4096, 1}) == Approx(128 * 2.039 / 19.5).epsilon(0.01));
+  CHECK(most("ampere_sgemm_64x32_sliced1x4_tn", {64, 1, 3}) == Approx(32 * 0.1046).epsilon(0.02));
+  CHECK(most("ampere_sgemm_32x32_sliced1x4_tn", {64, 1, 3}) == Approx(32 * 0.1046).epsilon(0.02));
+  CHECK(most("void magma_sgemm_16x16_tn", {1, 64, 1}) == 2);  // memory binds FP32, too
+  CHECK(most("ampere_sgemm_128x64_tn", {80, 32, 1}) > 100);
+  const std::string xmma =
+      "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma";
+  CHECK(most(xmma, {1, 64, 1}) == Approx(32 * 0.1046).epsilon(0.02));
+  CHECK(unlimited(xmma, {64, 1, 1}));  // tiles may stand in another order
+  CHECK(unlimited("cutlass_80_simt_sgemm_64x64_8x5_nn_align1", {64, 1, 1}));
+  CHECK(unlimited("ampere_sgemm_64x64_tn", {1, 4, 128}));  // a batch, which caches may hold
+  CHECK(unlimited("ampere_sgemm_64x64_tn", {0, 0, 0}));
+  CHECK(unlimited("sgemm_kernel", {1, 64, 1}));
+  // A kernel of a story is 1000 blocks along one dimension.
+  const Analyzed run(
+      BackToBack({{"ampere_sgemm_128x64_tn", 30_us}, {"ampere_sgemm_64x32_nn", 50_us}},
+                 "NVIDIA A100-SXM4-80GB"));
+  CHECK(Changes(run->kernels.fp32) == "scales 0 to 0.15, scales 1 to 0.299");
 }
 
 TEST_CASE("copies of the key-value cache are no element-wise work that a compiler could fuse") {
