@@ -146,10 +146,13 @@ void DeclareGrids(Catalog* catalog) {
               [](const Kernels& k) { return ShareOfDevice(k.narrow_ns, k.compute_ns); });
 }
 
+// The part of the time that the longest piece of each device takes.
 double LongestPart(const Spans& spans) {
   Nanos longest = 0;
   for (const IntervalSet& device : spans.by_device) {
-    for (const Interval one : device.intervals()) longest = std::max(longest, one.Length());
+    Nanos of_device = 0;
+    for (const Interval one : device.intervals()) of_device = std::max(of_device, one.Length());
+    longest += of_device;
   }
   return ShareOf(static_cast<double>(longest), static_cast<double>(spans.Total()));
 }
@@ -175,7 +178,8 @@ void DeclareSequences(Catalog* catalog) {
        "Transposes and layout conversions are gone."},
       &Kernels::layout);
   kernels.Add("kernel.layout.longest", "share",
-              "Part of the time of transposes and layout conversions that the longest one takes.",
+              "Part of the time of transposes and layout conversions that the longest one of each "
+              "device takes.",
               [](const Kernels& k) { return LongestPart(*k.layout.lost); });
   kernels.AddLoss(
       "kernel.waiting", kOfKernels,

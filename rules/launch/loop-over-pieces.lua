@@ -34,7 +34,7 @@ return {
 
   tests = {
     { name = "a loop over 200 rows",
-      edges = { ["kernel.repeated.kernels"] = 16, ["kernel.repeated.lost"] = 2e7 },
+      edges = { ["kernel.repeated.kernels"] = 16, ["kernel.repeated.lost"] = 3e7 },
       facts = { window = { device_time = 1e9 }, kernel = { repeated = { kernels = 160, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 160 },
       saving = { claims = 9e7, confidence = 0.5 } },
