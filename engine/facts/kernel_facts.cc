@@ -146,6 +146,17 @@ void DeclareGrids(Catalog* catalog) {
               [](const Kernels& k) { return ShareOfDevice(k.narrow_ns, k.compute_ns); });
 }
 
+// The part of the time that the longest piece of each device takes.
+double LongestPart(const Spans& spans) {
+  Nanos longest = 0;
+  for (const IntervalSet& device : spans.by_device) {
+    Nanos of_device = 0;
+    for (const Interval one : device.intervals()) of_device = std::max(of_device, one.Length());
+    longest += of_device;
+  }
+  return ShareOf(static_cast<double>(longest), static_cast<double>(spans.Total()));
+}
+
 // Sequences that a better kernel would replace.
 void DeclareSequences(Catalog* catalog) {
   auto& kernels = catalog->Of(&Analysis::kernels);
@@ -166,6 +177,10 @@ void DeclareSequences(Catalog* catalog) {
       {"transposes and layout conversions", "Time of transposes and layout conversions.",
        "Transposes and layout conversions are gone."},
       &Kernels::layout);
+  kernels.Add("kernel.layout.longest", "share",
+              "Part of the time of transposes and layout conversions that the longest one of each "
+              "device takes.",
+              [](const Kernels& k) { return LongestPart(*k.layout.lost); });
   kernels.AddLoss(
       "kernel.waiting", kOfKernels,
       {"kernels that only wait for a time or a flag",

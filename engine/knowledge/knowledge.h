@@ -31,6 +31,7 @@ struct Threshold {
   std::string why;
   std::string source;
   std::string set_by;  // "" shipped; else the file or option that changed it
+  std::string like;  // the number that it follows ("ranking.worth_telling"), "" when it has its own
 };
 
 struct Reference {

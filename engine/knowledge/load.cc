@@ -89,6 +89,42 @@ void KnowledgeLoader::Read(const std::string& path, const Result<TomlNode>& pars
       {"nothing reads this file", path, "see docs/architecture.md for what kb/ holds"});
 }
 
+// A number of its own, or `like`: the number that all such thresholds share. `why` may then say
+// what the rule adds to that number's reason.
+Threshold KnowledgeLoader::ReadThreshold(TomlReader& reader, const TomlNode& entry,
+                                         const std::string& name) {
+  if (entry.Find("like") == nullptr) {
+    Threshold made = ReadNumber(reader, entry, name);
+    sources_.emplace_back(reader.Where(entry), made.source);
+    return made;
+  }
+  Threshold made;
+  made.name = name;
+  reader.OnlyFields(entry, {"like", "why"});
+  made.like = reader.Text(entry, "like");
+  if (entry.Find("why") != nullptr) made.why = reader.Text(entry, "why");
+  followers_.emplace_back(reader.Where(entry), name);
+  return made;
+}
+
+void KnowledgeLoader::FollowNumbers() {
+  for (const auto& [where, name] : followers_) {
+    const auto follower = knowledge_.thresholds_.find(name);
+    const auto followed = knowledge_.numbers_.find(follower->second.like);
+    if (followed == knowledge_.numbers_.end()) {
+      errors_.push_back(
+          {fmt::format("{}: there is no number \"{}\" to follow", name, follower->second.like),
+           where, "numbers to follow are those of kb/metrics.toml and kb/ranking.toml"});
+      continue;
+    }
+    Threshold made = followed->second;
+    made.name = name;
+    made.like = follower->second.like;
+    if (!follower->second.why.empty()) made.why = follower->second.why;
+    follower->second = std::move(made);
+  }
+}
+
 // [rule.threshold] tables; the area is the file's name.
 void KnowledgeLoader::ReadThresholds(TomlReader& reader, const TomlNode& root,
                                      const std::string& area) {
@@ -108,8 +144,7 @@ void KnowledgeLoader::ReadThresholds(TomlReader& reader, const TomlNode& root,
             entry, fmt::format("\"{}\": a threshold's name is lower case with \"_\"", entry.key));
       }
       const std::string name = fmt::format("{}/{}.{}", area, rule.key, entry.key);
-      Threshold made = ReadNumber(reader, entry, name);
-      sources_.emplace_back(reader.Where(entry), made.source);
+      Threshold made = ReadThreshold(reader, entry, name);
       if (!knowledge_.thresholds_.emplace(name, std::move(made)).second) {
         reader.Problem(entry, fmt::format("\"{}\" is defined twice", name));
       }
@@ -373,6 +408,7 @@ tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<Fi
     if (!file.prepared.empty()) parsed[i] = EmbeddedTree(file.prepared);
     loader.Read(file.path, std::exchange(parsed[i], {}));
   }
+  loader.FollowNumbers();
   loader.CheckSources();
   if (!errors.empty()) return tl::unexpected<std::vector<Error>>(std::move(errors));
   return knowledge;

@@ -18,7 +18,8 @@ class KnowledgeLoader {
 
   // `parsed`: the file, or what is wrong with it as TOML.
   void Read(const std::string& path, const Result<TomlNode>& parsed);
-  // What can be checked only when all files are read.
+  // What can be done only when all files are read.
+  void FollowNumbers();
   void CheckSources();
 
   // `site`: the file of a site that adds to the shipped ones, else "".
@@ -49,6 +50,7 @@ class KnowledgeLoader {
   using Numbers = std::map<std::string, Threshold, std::less<>>;
 
   void ReadThresholds(TomlReader& reader, const TomlNode& root, const std::string& area);
+  Threshold ReadThreshold(TomlReader& reader, const TomlNode& entry, const std::string& name);
   void ReadNumbers(TomlReader& reader, const TomlNode& table, const std::string& prefix);
   void CheckHardwareFact(TomlReader& reader, const TomlNode& entry, const HardwareFact& fact);
   void ReadReferences(TomlReader& reader, const TomlNode& root);
@@ -63,6 +65,8 @@ class KnowledgeLoader {
 
   Knowledge& knowledge_;
   std::vector<Error>& errors_;
+  std::vector<std::pair<std::string, std::string>>
+      followers_;                                             // (file:line, threshold with `like`)
   std::vector<std::pair<std::string, std::string>> sources_;  // (file:line, source) of thresholds
 };
 

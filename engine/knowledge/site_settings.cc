@@ -68,6 +68,13 @@ std::vector<Error> Knowledge::Set(std::string_view name, double value, const std
   }
   threshold->value = value;
   threshold->set_by = set_by;
+  threshold->like.clear();
+  // Those that follow the number go with it, except what a site has set by itself.
+  for (auto& [follower, own] : thresholds_) {
+    if (own.like != threshold->name) continue;
+    own.value = value;
+    own.set_by = set_by;
+  }
   return {};
 }
 
@@ -205,6 +212,7 @@ std::vector<std::string> Knowledge::SiteChanges(const std::string& day) const {
   for (const auto* numbers : {&thresholds_, &numbers_}) {
     for (const auto& [name, number] : *numbers) {
       if (number.set_by.empty() || number.value == number.shipped) continue;
+      if (!number.like.empty()) continue;  // it goes with a number that is listed
       lines.push_back(fmt::format("{} = {:.15g} instead of {:.15g} ({})", name, number.value,
                                   number.shipped, number.set_by));
     }

@@ -53,9 +53,12 @@ std::vector<Nanos> EndsOfSilentRests(const Run& run, std::uint32_t thread) {
   std::sort(pauses.begin(), pauses.end(),
             [](const Interval& a, const Interval& b) { return a.Length() > b.Length(); });
   const double rest = run.knowledge.Number("replay.lock_rest");
+  const double alike = run.knowledge.Number("replay.lock_alike");
   // Before the first step and behind the last one, one more or less.
   std::size_t rests = steps - 1;
-  while (rests < pauses.size() && rests <= steps && 2 * pauses[rests].Length() > pauses[0].Length())
+  while (rests < pauses.size() && rests <= steps &&
+         static_cast<double>(pauses[rests].Length()) >
+             alike * static_cast<double>(pauses[0].Length()))
     ++rests;
   if (rests == pauses.size() || rests == 0 ||
       static_cast<double>(pauses[rests - 1].Length()) <=
@@ -68,7 +71,9 @@ std::vector<Nanos> EndsOfSilentRests(const Run& run, std::uint32_t thread) {
     ends.push_back(pauses[i].end - pauses[rests].Length());
     of_steps.insert(run.steps.At(pauses[i].end));
   }
-  if (of_steps.size() + 2 < rests) return {};
+  // All in steps of their own, but for the one before the first step and the one behind the last.
+  constexpr std::size_t kAtTheEnds = 2;
+  if (of_steps.size() + kAtTheEnds < rests) return {};
   std::sort(ends.begin(), ends.end());
   return ends;
 }

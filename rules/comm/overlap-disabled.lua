@@ -69,7 +69,7 @@ return {
 
   tests = {
     { name = "sharded training on one stream",
-      edges = { ["comm.no_overlap.lost"] = 6e7, ["comm.overlap"] = 0.05 },
+      edges = { ["comm.no_overlap.lost"] = 4e7, ["comm.overlap"] = 0.05 },
       facts = { window = { device_time = 2e9 },
                 comm = { count = 300, overlap = 0.0, same_stream = true, no_overlap = { lost = 5e8, remedy = true },
                          kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 3e8 },

@@ -35,7 +35,7 @@ return {
 
   tests = {
     { name = "twenty graphs of 40 us a step",
-      edges = { ["graph.gap.lost"] = 3e7, ["graph.gpu.median"] = 2e5, ["graph.per_step"] = 4 },
+      edges = { ["graph.gap.lost"] = 2e7, ["graph.gpu.median"] = 2e5, ["graph.per_step"] = 4 },
       facts = { window = { device_time = 1e9 }, graph = { launches = 200, per_step = 20, gap = { count = 200, lost = 2e8, remedy = true }, gpu = { median = 40000 } } },
       expect = { share = 0.2, count = 20, gpu = 40000 },
       saving = { claims = 2e8, remedy = 1 } },

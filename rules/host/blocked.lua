@@ -59,7 +59,7 @@ return {
 
   tests = {
     { name = "a wait for another thread in each step",
-      edges = { ["host.os_wait.lost"] = 3e7, ["host.os_wait.per_step"] = 0.2 },
+      edges = { ["host.os_wait.lost"] = 2e7, ["host.os_wait.per_step"] = 0.2 },
       facts = { window = { device_time = 1e9 }, host = { os_wait = { per_step = 10, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 10 },
       saving = { claims = 9e7, confidence = 0.4 } },

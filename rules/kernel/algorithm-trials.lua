@@ -38,7 +38,7 @@ return {
 
   tests = {
     { name = "a new size in each step",
-      edges = { ["convolution.trials.lost"] = 3e7, ["convolution.trials.count"] = 4 },
+      edges = { ["convolution.trials.lost"] = 2e7, ["convolution.trials.count"] = 4 },
       facts = { window = { device_time = 1e9 }, convolution = { trials = { count = 80, per_step = 10, tried = 11, lost = 9e8, remedy = true } } },
       expect = { share = 0.9, count = 80, per_step = 10, tried = 11 },
       saving = { claims = 9e8, confidence = 0.85 } },

@@ -36,7 +36,7 @@ return {
 
   tests = {
     { name = "four tables of two million rows",
-      edges = { ["embedding.dense.lost"] = 3e7 },
+      edges = { ["embedding.dense.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 embedding = { dense = { per_step = 4, rows = 2e6, lookups = 8192, lost = 5e8, remedy = true } } },
       expect = { share = 0.5, rows = 2e6, lookups = 8192, per_step = 4 },

@@ -35,7 +35,7 @@ return {
 
   tests = {
     { name = "words of six bases as one-hot matrices",
-      edges = { ["one_hot.lost"] = 3e7 },
+      edges = { ["one_hot.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 one_hot = { per_step = 1, rows = 49152, classes = 4096, lost = 2e8, remedy = true } },
       expect = { share = 0.2, per_step = 1, rows = 49152, classes = 4096 },

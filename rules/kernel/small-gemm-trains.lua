@@ -37,7 +37,7 @@ return {
 
   tests = {
     { name = "a loop over 64 experts",
-      edges = { ["kernel.gemm_train.kernels"] = 16, ["kernel.gemm_train.lost"] = 3e7 },
+      edges = { ["kernel.gemm_train.kernels"] = 16, ["kernel.gemm_train.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, kernel = { gemm_train = { kernels = 160, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 160 },
       saving = { claims = 9e7, confidence = 0.5 } },

@@ -28,7 +28,7 @@ return {
 
   tests = {
     { name = "a neighbor on the GPU",
-      edges = { ["kernel.varying.count"] = 20, ["kernel.varying.lost"] = 3e7 },
+      edges = { ["kernel.varying.count"] = 20, ["kernel.varying.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, kernel = { varying = { count = 200, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 200 },
       saving = { claims = 9e7, confidence = 0.3 } },

@@ -40,7 +40,7 @@ scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()]],
 
   tests = {
     { name = "a transformer in bfloat16 on a T4",
-      edges = { ["precision.bf16.count"] = 2, ["precision.bf16.lost"] = 3e7 },
+      edges = { ["precision.bf16.count"] = 2, ["precision.bf16.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, precision = { bf16 = { count = 20, lost = 9e7, remedy = true } }, hw = { compute_capability = 7.5 } },
       expect = { share = 0.09, count = 20 },
       saving = { claims = 9e7, confidence = 0.5 } },

@@ -52,7 +52,7 @@ return {
 
   tests = {
     { name = "dgemm on an RTX 4090",
-      edges = { ["hw.fp64_ratio"] = 0.1, ["precision.fp64.count"] = 2, ["precision.fp64.lost"] = 3e7 },
+      edges = { ["hw.fp64_ratio"] = 0.1, ["precision.fp64.count"] = 2, ["precision.fp64.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, precision = { fp64 = { count = 20, lost = 9e7, remedy = true } }, hw = { fp64_ratio = 0.015625 } },
       expect = { share = 0.09, count = 20 },
       saving = { claims = 9e7, confidence = 0.6 } },

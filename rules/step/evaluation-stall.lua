@@ -36,7 +36,7 @@ print(correct.item() / total)]],
 
   tests = {
     { name = "metrics on the host",
-      edges = { ["phase.evaluation.count"] = 2, ["phase.evaluation.lost"] = 3e7 },
+      edges = { ["phase.evaluation.count"] = 2, ["phase.evaluation.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, phase = { evaluation = { count = 20, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 20 },
       saving = { claims = 9e7, confidence = 0.6 } },

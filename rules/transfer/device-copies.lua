@@ -34,7 +34,7 @@ return {
 
   tests = {
     { name = "a clone of each activation",
-      edges = { ["copy.device.lost"] = 3e7 },
+      edges = { ["copy.device.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 }, copy = { device = { per_step = 20, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 20 },
       saving = { claims = 9e7, confidence = 0.5 } },

@@ -31,7 +31,7 @@ return {
 
   tests = {
     { name = "activations are handed on in line",
-      edges = { ["copy.peer.lost"] = 3e7, ["copy.peer.per_step"] = 1 },
+      edges = { ["copy.peer.lost"] = 2e7, ["copy.peer.per_step"] = 1 },
       facts = { window = { device_time = 1e9 }, copy = { peer = { per_step = 10, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 10 },
       saving = { claims = 9e7, confidence = 0.5 } },

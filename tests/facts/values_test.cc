@@ -32,6 +32,18 @@ TEST_CASE("kernels side by side are at most all of the time that a device comput
   CHECK(Number(*facts, "precision.half.share") == 1);
 }
 
+TEST_CASE("the longest conversion of a layout is a part of the time of all of them") {
+  const char* const layout = "void cudnn::nchwToNhwcKernel<float, float, float, false, true>(int)";
+  TraceBuilder story;
+  Nanos at = 0;
+  for (const Nanos length : {30_us, 10_us, 10_us, 10_us}) {
+    story.Launch(layout, {at, at + 5_us}, {at + 10_us, at + 10_us + length});
+    at += 100_us;
+  }
+  const Analyzed run(story);
+  CHECK(Number(*FactsOf(run), "kernel.layout.longest") == Approx(0.5));
+}
+
 TEST_CASE("the causes of idle time add up to the idle time") {
   const Analyzed run(TrainingRun(2), kAuto);
   const auto facts = FactsOf(run);

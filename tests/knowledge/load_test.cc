@@ -30,6 +30,35 @@ TEST_CASE("a threshold is named by area, rule and name") {
   CHECK(knowledge.FindThreshold("transfer/pageable-copy", "max_share") == nullptr);
 }
 
+TEST_CASE(
+    "a threshold follows a number that many share, with a reason of its own or that number's") {
+  const Knowledge knowledge = LoadKb(
+      {{"kb/thresholds/transfer.toml",
+        "[a.min_share]\nlike = \"ranking.small\"\n[b.min_share]\nlike = \"ranking.small\"\nwhy = "
+        "\"more\"\n"},
+       {"kb/ranking.toml", "[small]\n" + kNumber}});
+  const Threshold* first = knowledge.FindThreshold("transfer/a", "min_share");
+  const Threshold* second = knowledge.FindThreshold("transfer/b", "min_share");
+  REQUIRE(first != nullptr);
+  REQUIRE(second != nullptr);
+  CHECK(first->name == "transfer/a.min_share");
+  CHECK(first->value == 0.02);
+  CHECK(first->shipped == 0.02);
+  CHECK(first->unit == "share");
+  CHECK(first->highest == 1.0);
+  CHECK(first->why == "w");
+  CHECK(first->source == "s");
+  CHECK(second->why == "more");
+
+  CHECK_THAT(
+      KbProblem("kb/thresholds/transfer.toml", "[a.min_share]\nlike = \"ranking.smal\"\n"),
+      Contains("transfer.toml:1: transfer/a.min_share: there is no number \"ranking.smal\""));
+  const auto both =
+      KbProblems("kb/thresholds/transfer.toml", "[a.min_share]\nlike = \"x\"\nvalue = 1\n");
+  REQUIRE(!both.empty());
+  CHECK_THAT(both[0], Contains("transfer.toml:3: unknown field \"value\""));
+}
+
 TEST_CASE("problems name file and line, and suggest") {
   CHECK(Problem("\"share\"", "\"shares\"") ==
         "kb/thresholds/transfer.toml:4: field \"unit\": wanted one of share, count, ns, s, bytes, "

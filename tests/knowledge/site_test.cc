@@ -64,6 +64,29 @@ TEST_CASE("a site adds a GPU by a file of its own, and puts one in the place of 
   CHECK_THAT(wrong[0], Contains("no GPU has such a fact") && Contains("boost_clock_hz"));
 }
 
+TEST_CASE("a site sets a number that thresholds follow, but for those that it sets by themselves") {
+  const std::string number =
+      "value = 0.02\nunit = \"share\"\nrange = [0.0, 1.0]\nwhy = \"w\"\nsource = \"s\"\n";
+  const std::string like = "like = \"ranking.small\"\n";
+  for (const char* text : {"[numbers.ranking]\nsmall = 0.1\n[thresholds.x.b]\nmin_share = 0.3\n",
+                           "[thresholds.x.b]\nmin_share = 0.3\n[numbers.ranking]\nsmall = 0.1\n"}) {
+    INFO(text);
+    Knowledge knowledge =
+        LoadKb({{"kb/thresholds/x.toml", "[a.min_share]\n" + like + "[b.min_share]\n" + like},
+                {"kb/ranking.toml", "[small]\n" + number}});
+    CHECK(Lines(knowledge.ApplySite({"advise.toml", text})).empty());
+    CHECK(knowledge.FindThreshold("x/a", "min_share")->value == 0.1);
+    CHECK(knowledge.FindThreshold("x/a", "min_share")->set_by == "advise.toml");
+    CHECK(knowledge.FindThreshold("x/b", "min_share")->value == 0.3);
+    CHECK(knowledge.SiteChanges() ==
+          std::vector<std::string>{"x/b.min_share = 0.3 instead of 0.02 (advise.toml)",
+                                   "ranking.small = 0.1 instead of 0.02 (advise.toml)"});
+    CHECK(knowledge.ApplySetting("ranking.small=0.2").empty());
+    CHECK(knowledge.FindThreshold("x/a", "min_share")->value == 0.2);
+    CHECK(knowledge.FindThreshold("x/b", "min_share")->value == 0.3);
+  }
+}
+
 TEST_CASE("later settings win") {
   Knowledge knowledge = Sample();
   const auto site = [](const std::string& path, const std::string& value) {

@@ -66,7 +66,7 @@ TEST_CASE("a worker that waited once would have shown its rests") {
 // Twenty steps of 2 ms: the GPU works for 1 ms, then the host waits for 1 ms for the next batch.
 // Two workers take turns. Each reads and decodes eight pieces, from `begins` on, and no wait is
 // seen.
-TraceBuilder LoadsOnDemand(Nanos begins) {
+TraceBuilder LoadsOnDemand(const std::function<Nanos(int)>& begins) {
   TraceBuilder story;
   Repeat(20, 2_ms, [&](int, Nanos at) {
     story.Range("step", {at, at + 1990_us});
@@ -77,9 +77,10 @@ TraceBuilder LoadsOnDemand(Nanos begins) {
   });
   for (int worker = 0; worker < 2; ++worker) {
     story.Process("worker " + std::to_string(worker)).Thread("pt_data_worker");
-    Repeat(10, 4_ms, [&](int, Nanos at) {
+    Repeat(10, 4_ms, [&](int turn, Nanos at) {
+      const int step = 2 * turn + worker;
       for (int i = 0; i < 8; ++i) {
-        const Nanos piece = at + worker * 2_ms + begins + i * 110_us;
+        const Nanos piece = at + worker * 2_ms + begins(step) + i * 110_us;
         story.OsCall("read", {piece, piece + 30_us});
       }
     });
@@ -88,7 +89,7 @@ TraceBuilder LoadsOnDemand(Nanos begins) {
 }
 
 TEST_CASE("workers whose waits are not recorded load on demand where they go on when asked") {
-  const Analyzed run(LoadsOnDemand(1040_us), kAuto);
+  const Analyzed run(LoadsOnDemand([](int) { return 1040_us; }), kAuto);
   // The batches come as much sooner as the GPU is done.
   const Nanos gain = run->replay().Gain(AllOps(run, 0.1F));
   CHECK(gain > run.Window() * 4 / 10);
@@ -96,8 +97,19 @@ TEST_CASE("workers whose waits are not recorded load on demand where they go on 
 }
 
 TEST_CASE("workers whose waits are not recorded, and that go on at other times, set the pace") {
-  const Analyzed run(LoadsOnDemand(700_us), kAuto);
+  const Analyzed run(LoadsOnDemand([](int) { return 700_us; }), kAuto);
   CHECK(run->replay().Gain(AllOps(run, 0.1F)) < run.Window() / 10);
+}
+
+TEST_CASE("workers load on demand where most of their pauses end when they are asked") {
+  const auto gain = [](int asked_of_ten) {
+    const Analyzed run(
+        LoadsOnDemand([&](int step) { return step * 3 % 10 < asked_of_ten ? 1040_us : 700_us; }),
+        kAuto);
+    return run->replay().Gain(AllOps(run, 0.1F)) * 100 / run.Window();
+  };
+  CHECK(gain(7) > 20);
+  CHECK(gain(5) < 10);
 }
 
 TEST_CASE("a thread that decodes what it receives is a loader, one that only receives is none") {

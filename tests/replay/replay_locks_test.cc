@@ -55,29 +55,59 @@ TEST_CASE("a holder that rests first ends the turns that it was asked for before
   CHECK(gain < 1300_us);
 }
 
-// The main thread loads for 13 ms, asks another thread for two turns, and waits for the lock of
-// each. Nothing of the other thread's rest was recorded.
+// Steps of 16 ms. The main thread allocates, asks another thread for two turns, and waits for the
+// lock of each. Nothing of the other thread's rest was recorded; `others` are more calls of it.
+Nanos GainBehindTurns(Nanos turn, const std::function<void(TraceBuilder*, int, Nanos)>& others) {
+  TraceBuilder story;
+  const Nanos step = 16_ms;
+  Repeat(kLockedSteps, step, [&](int i, Nanos at) {
+    const Nanos first = at + 15_ms - turn;
+    const Nanos second = at + 15_ms;
+    story.Thread("main").Range("step " + std::to_string(i), {at, at + step - 10_us});
+    story.Call("cudaMalloc", {at + 10_us, first - turn});
+    story.OsCall("pthread_mutex_lock", {first - turn + 100_us, first});
+    story.OsCall("pthread_mutex_lock", {first + 200_us, second});
+    story.Launch("kernel", {at + 15'010_us, at + 15'015_us}, {at + 15'020_us, at + 15'900_us});
+    story.Thread("statistics");
+    story.OsCall("write", {first - 100_us, first - 2_us});
+    story.OsCall("write", {second - 100_us, second - 2_us});
+    others(&story, i, at);
+  });
+  story.Thread("main");
+  return GainOfAllocations(story);
+}
+
 TEST_CASE("a holder whose rests nobody recorded begins once a step, when it is asked to") {
-  const auto gain = [](bool own_pace) {
-    TraceBuilder story;
-    const Nanos step = 16_ms;
-    Repeat(kLockedSteps, step, [&](int i, Nanos at) {
-      story.Thread("main").Range("step " + std::to_string(i), {at, at + step - 10_us});
-      story.Call("cudaMalloc", {at + 10_us, at + 13_ms});
-      story.OsCall("pthread_mutex_lock", {at + 13'100_us, at + 14_ms});
-      story.OsCall("pthread_mutex_lock", {at + 14'200_us, at + 15_ms});
-      story.Launch("kernel", {at + 15'010_us, at + 15'015_us}, {at + 15'020_us, at + 15'900_us});
-      story.Thread("statistics");
-      story.OsCall("write", {at + 13'900_us, at + 13'998_us});
-      story.OsCall("write", {at + 14'900_us, at + 14'998_us});
-      for (int k = 1; own_pace && k < 14; ++k)
-        story.OsCall("write", {at + k * 1_ms - 100_us, at + k * 1_ms - 2_us});
+  const auto none = [](TraceBuilder*, int, Nanos) {};
+  CHECK(GainBehindTurns(1_ms, none) > 12_ms);
+  // Its rests are 4.8 and 3.3 times as long as the pauses between its turns.
+  CHECK(GainBehindTurns(2'823_us, none) > 8_ms);
+  CHECK(GainBehindTurns(3'773_us, none) < 1_ms);  // the turns are no earlier
+}
+
+// Behind the last step it rests as well, until it is told to end.
+TEST_CASE("a holder may rest once more, if that takes half as long as its other rests") {
+  const auto gain = [](Nanos last) {
+    return GainBehindTurns(1_ms, [last](TraceBuilder* story, int i, Nanos at) {
+      const Nanos end = at + 14'998_us + last;
+      if (i == kLockedSteps - 1) story->OsCall("write", {end, end + 100_us});
     });
-    story.Thread("main");
-    return GainOfAllocations(story);
   };
-  CHECK(gain(false) > 12_ms);
-  CHECK(gain(true) > 11_ms);  // by whole turns
+  CHECK(gain(8'600_us) > 12_ms);  // 0.58 of the others
+  CHECK(gain(6'300_us) < 12_ms);  // 0.42
+}
+
+// As many rests as steps, two of them in every other step.
+TEST_CASE("a holder that rests at a pace of its own gives the lock back by whole turns") {
+  const Nanos gain = GainBehindTurns(1_ms, [](TraceBuilder* story, int i, Nanos at) {
+    if (i % 2 == 0) {
+      story->OsCall("write", {at + 6'900_us, at + 6'998_us});
+      story->OsCall("write", {at + 15'900_us, at + 15'998_us});
+    }
+    for (int k = 1; i % 2 == 1 && k < 14; ++k)
+      story->OsCall("write", {at + k * 1_ms - 100_us, at + k * 1_ms - 2_us});
+  });
+  CHECK(gain > 10_ms);  // 7 ms, were these its rests
 }
 
 }  // namespace advise

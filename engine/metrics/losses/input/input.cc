@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "engine/metrics/losses/input/loaders.h"
@@ -242,23 +243,37 @@ class InputFinder : Finder {
     if (at_work > 0) result_.file_share = std::min(1.0, reading / at_work);
   }
 
-  // The steps with a load beside idle time, and those in which the thread waits for data for long
-  // while its GPU waits for another one.
+  // The steps that lose time to a load, and those in which the thread waits for data for long while
+  // its GPU waits for another one. A step that waits for next to nothing of what steps wait for on
+  // average only takes a batch that lay ready.
   void StepsAffected() {
     const Steps& steps = run_.steps;
     if (!steps.known() || steps.steady_count() == 0) return;
     std::vector<std::uint8_t> affected(steps.all.size(), 0);
+    std::vector<double> lost(steps.all.size(), 0);
     for (const Load& load : loads_) {
       const std::uint32_t step = steps.At(load.start + (load.end - load.start) / 2);
-      if (step != kNone && step >= steps.first_steady) affected[step] = 1;
+      if (step == kNone || step < steps.first_steady) continue;
+      if (load.own >= load.waiting) affected[step] = 1;
+      if (load.own < load.waiting) lost[step] += static_cast<double>(load.lost);
     }
+    std::vector<std::vector<double>> waited;
+    double all = std::accumulate(lost.begin(), lost.end(), 0.0);
+    for (const IntervalSet& waits : beside_comm_) {
+      std::vector<double>& of_steps = waited.emplace_back(steps.all.size(), 0);
+      for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
+        of_steps[i] = static_cast<double>(waits.OverlapWith(steps.all[i].start, steps.all[i].end));
+        all += of_steps[i];
+      }
+    }
+    const double felt =
+        Number("input.felt_share") * all / static_cast<double>(steps.steady_count());
     const double real = Number("input.wait_share");
     for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
-      const Step& step = steps.all[i];
-      for (const IntervalSet& waits : beside_comm_) {
-        const auto waited = static_cast<double>(waits.OverlapWith(step.start, step.end));
-        if (waited >= real * static_cast<double>(step.end - step.start)) affected[i] = 1;
-      }
+      if (lost[i] > 0 && lost[i] >= felt) affected[i] = 1;
+      const auto length = static_cast<double>(steps.all[i].end - steps.all[i].start);
+      for (const std::vector<double>& of_steps : waited)
+        if (of_steps[i] >= std::max(felt, real * length)) affected[i] = 1;
     }
     const auto count = static_cast<double>(std::count(affected.begin(), affected.end(), 1));
     result_.steps_affected = count / static_cast<double>(steps.steady_count());

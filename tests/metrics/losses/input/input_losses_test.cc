@@ -51,6 +51,24 @@ TEST_CASE("batches in reserve do not count for how often the GPU waits once they
   CHECK(once->input.steps_affected_later == 0);
 }
 
+TEST_CASE("steps that only fetch what lay ready do not wait for data, where one batch comes late") {
+  const auto affected = [](Nanos fetching) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 20; ++i) {
+      const Nanos until = at + 1000_us + (i == 6 ? 9_ms : fetching);
+      story.Range("step " + std::to_string(i), {at, until + 4_us});
+      story.Launch("work", {at, at + 5_us}, {at + 6_us, at + 1000_us});
+      story.Range("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                  {at + 1000_us, until});
+      at = until + 5_us;
+    }
+    return Analyzed(story)->input.steps_affected;
+  };
+  CHECK(affected(40_us) == Approx(1 / 20.0));
+  CHECK(affected(60_us) == Approx(19 / 20.0));
+}
+
 TEST_CASE("loads that take far longer: what they take beyond the usual") {
   const double factor = ShippedKnowledge().Number("input.slow_factor");
   const auto edge = static_cast<Nanos>(factor * 100e3);

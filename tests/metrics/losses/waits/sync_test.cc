@@ -117,6 +117,28 @@ TEST_CASE("the result that a worker reads before it waits for its next request i
   CHECK(reads(true) <= 1);  // the window ends with the last one
 }
 
+TEST_CASE(
+    "a worker of which three waits for requests were recorded is handed them, one of two is not") {
+  const auto reads = [](int waits) {
+    TraceBuilder story;
+    Repeat(40, 3_ms, [&](int i, Nanos at) {
+      story.Thread("api_server")
+          .OsCall("epoll_wait", {at + 100_us, at + 1'900_us})
+          .OsCall("recv", {at + 1'901_us, at + 1'905_us});
+      story.Thread("worker");
+      if (i % 8 == 4 && i / 8 < waits) story.OsCall("pthread_cond_wait", {at, at + 1'950_us});
+      story.Launch("model", {at + 1'960_us, at + 1'965_us}, {at + 1'970_us, at + 2'800_us});
+      story.CopyFromGpu(4000, MemoryKind::kPageable, {at + 1'966_us, at + 2'810_us},
+                        {at + 2'802_us, at + 2'804_us});
+    });
+    const Trace trace = story.Build();  // twice of it would have twice the waits
+    return Analysis(trace, ShippedKnowledge(), {}).syncs.item.count;
+  };
+  const auto all = reads(0);
+  CHECK(reads(2) == all);
+  CHECK(reads(3) == all - 3);
+}
+
 TEST_CASE("a pause that comes in each step is code of the step, and no wait for a request") {
   TraceBuilder story;
   Repeat(40, 3_ms, [&](int, Nanos at) {
