@@ -20,7 +20,7 @@ return {
   cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
   fixes   = {
     { action = "Measure the path between the ranks, and compare it with what the links should reach",
-      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
+      snippet = "mpirun -n RANKS ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
     { reason = "layers", action = "Use fewer GPUs per tensor-parallel group, or overlap its collectives with the products of the layer",
       snippet = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel --tp-comm-overlap   # Megatron-LM", language = "bash", ["for"] = { "pytorch" } },
     { reason = "!layers", action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",

@@ -29,7 +29,7 @@ return {
     { action = "Remove settings that turn fast paths off",
       snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE NCCL_SHM_DISABLE", language = "bash" },
     { action = "Measure the path by itself, on the same nodes",
-      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)", language = "bash" },
+      snippet = "mpirun -n RANKS ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)", language = "bash" },
   },
   false_positives = "Collectives that share their links with copies or other collectives at the same time.",
   references = { "nccl/environment", "nccl/troubleshooting", "nvidia/gpudirect-rdma" },

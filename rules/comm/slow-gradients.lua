@@ -28,7 +28,7 @@ return {
     { action = "Check that the links are up, and that each process sees all GPUs of its node",
       snippet = "nvidia-smi topo -m\nnvidia-smi nvlink --status", language = "bash", ["for"] = { "nvidia" } },
     { action = "Measure the path by itself, on the same nodes",
-      snippet = "mpirun -n 8 ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)", language = "bash" },
+      snippet = "mpirun -n RANKS ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)", language = "bash" },
   },
   false_positives = "A model with far more parameters than it computes with, such as large embedding tables with dense gradients; or a batch of a few tokens.",
   references = { "nccl/environment", "nccl/troubleshooting" },

@@ -1,6 +1,4 @@
 // Saving the state of a model in the loop, by the clock and by the name of its range.
-#ifdef ADVISE_SIM_PROGRAM
-
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -59,5 +57,3 @@ TEST_CASE("activations that are computed again are no checkpoint") {
 
 }  // namespace
 }  // namespace advise
-
-#endif  // ADVISE_SIM_PROGRAM
