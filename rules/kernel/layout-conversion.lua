@@ -14,8 +14,8 @@ return {
   loss           = "kernel.layout",
   not_applicable = "no transposes or layout conversions ran",
   evidence       = { "count", compute_share = "share" },
-  optional       = { "family.strided_tensor_copy.lost" },
-  thresholds     = { "min_share", "min_count", "max_longest" },
+  optional       = { "family.strided_tensor_copy.lost", "comm.kinds" },
+  thresholds     = { "min_share", "min_count", "max_longest", "min_packing" },
 
   symptom = "Changing the layout of arrays takes {share:pct} of the time: {count:count} {what:text} {per:text}.",
   cause   = "The kernels that do the work need a different memory layout from the one the arrays have. Data is rearranged before and after each of them.",
@@ -35,6 +35,9 @@ return {
   references = { "pytorch/channels-last", "nvidia/tensor-core-alignment" },
 
   detect = function(f, t, e)
+    -- Who exchanges tokens or messages packs them before and behind, and has to.
+    local exchanges = f.comm.kinds and #filter(f.comm.kinds, function(row) return row.kind == "sendrecv" end) > 0
+    if exchanges and not at_least(e.share, t.min_packing) then return nil end
     local strided = f.family.strided_tensor_copy.lost
     local copies = strided ~= nil and 2 * strided.time >= f.kernel.layout.lost.time
     e.reason = copies and "copies" or nil
@@ -55,6 +58,15 @@ return {
       facts = { window = { device_time = 1e9 }, family = { strided_tensor_copy = { lost = 9e7 } },
                 kernel = { layout = { share = 0.104, count = 32, longest = 0.002, lost = 1.03e8, remedy = true } } },
       expect = { reason = "copies", what = "copies into another layout" } },
+    { name = "far more conversions than an exchange of tokens needs",
+      edges = { ["kernel.layout.lost"] = 4e7 },
+      facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "sendrecv", count = 48, time = 1e8, exposed = 1e7 } } },
+                kernel = { layout = { share = 0.104, count = 32, longest = 0.002, lost = 1.03e8, remedy = true } } },
+      expect = { share = 0.103 } },
+    { name = "near miss: tokens are packed for an exchange between ranks",
+      facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "sendrecv", count = 48, time = 1e8, exposed = 1e7 } } },
+                kernel = { layout = { share = 0.037, count = 32, longest = 0.002, lost = 3.7e7, remedy = true } } },
+      expect = "silent" },
     { name = "near miss: the few transposes that every step has",
       facts = { window = { device_time = 1e9 },
                 kernel = { layout = { share = 0.013, count = 48, longest = 0.002, lost = 1.3e7, remedy = true } } },
