@@ -66,14 +66,23 @@ std::vector<double> CountedBlocksPerWave(const Trace& trace, const Knowledge& kn
   return per_wave;
 }
 
-double BlocksByRegisters(const KernelShape& shape, const Knowledge& knowledge) {
-  if (shape.registers == 0) return std::numeric_limits<double>::infinity();
+std::vector<double> BlocksByRegisters(const Trace& trace, const Knowledge& knowledge) {
+  std::vector<double> blocks(trace.shapes.size(), std::numeric_limits<double>::infinity());
+  for (const Device& device : trace.devices) {
+    const HardwareEntry* entry = knowledge.FindHardware(device.name);
+    if (entry != nullptr && entry->IsAmd()) return blocks;
+  }
   constexpr double kWarp = 32;
   const double granule = knowledge.Number("kernel.register_granule");
-  const double per_warp = std::ceil(shape.registers * kWarp / granule) * granule;
-  const double warps =
-      std::ceil(std::max(1.0, static_cast<double>(shape.ThreadsPerBlock())) / kWarp);
-  return std::floor(knowledge.Number("kernel.registers_per_sm") / (warps * per_warp));
+  const double per_sm = knowledge.Number("kernel.registers_per_sm");
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const KernelShape& shape = trace.shapes[i];
+    if (shape.registers == 0) continue;
+    const double per_warp = std::ceil(shape.registers * kWarp / granule) * granule;
+    const auto threads = static_cast<double>(shape.ThreadsPerBlock());
+    blocks[i] = std::floor(per_sm / (std::ceil(std::max(1.0, threads) / kWarp) * per_warp));
+  }
+  return blocks;
 }
 
 }  // namespace advise

@@ -15,8 +15,8 @@ class Knowledge;
 // O(counted launches + shapes).
 std::vector<double> CountedBlocksPerWave(const Trace& trace, const Knowledge& knowledge);
 
-// How many blocks of so many threads the registers of an SM hold, on NVIDIA's GPUs; infinite where
-// the shape does not say how many a thread has.
-double BlocksByRegisters(const KernelShape& shape, const Knowledge& knowledge);
+// By shape: how many blocks the registers of an SM hold; infinite where the shape does not say how
+// many a thread has, and on AMD's GPUs. O(shapes + devices).
+std::vector<double> BlocksByRegisters(const Trace& trace, const Knowledge& knowledge);
 
 }  // namespace advise

@@ -260,11 +260,12 @@ class InputFinder : Finder {
     std::vector<std::vector<double>> waited;
     double all = std::accumulate(lost.begin(), lost.end(), 0.0);
     for (const IntervalSet& waits : beside_comm_) {
-      std::vector<double>& of_steps = waited.emplace_back(steps.all.size(), 0);
+      std::vector<double> of_steps(steps.all.size(), 0);
       for (std::size_t i = steps.first_steady; i < steps.all.size(); ++i) {
         of_steps[i] = static_cast<double>(waits.OverlapWith(steps.all[i].start, steps.all[i].end));
         all += of_steps[i];
       }
+      waited.push_back(std::move(of_steps));
     }
     const double felt =
         Number("input.felt_share") * all / static_cast<double>(steps.steady_count());

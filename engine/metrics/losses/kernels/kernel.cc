@@ -117,17 +117,13 @@ class KernelFinder : Finder {
     return all > 0 ? static_cast<double>(most) / static_cast<double>(all) : 0;
   }
 
-  // Blocks that the device holds at once: by threads and registers, since shared memory can only
-  // lower it.
-  double BlocksAtOnce(std::uint32_t op, int sms) const {
+  // Blocks that the device holds at once: by threads, and by registers, which hold so many per SM;
+  // shared memory can only lower it.
+  double BlocksAtOnce(std::uint32_t op, int sms, double by_registers) const {
     const double threads_per_sm =
         std::max(1024, trace_.devices[trace_.ops.device[op]].max_threads_per_sm);
     const auto threads = static_cast<double>(Shape(op).ThreadsPerBlock());
     const double by_threads = std::floor(threads_per_sm / std::max<double>(1, threads));
-    const HardwareEntry* entry =
-        run_.knowledge.FindHardware(trace_.devices[trace_.ops.device[op]].name);
-    const bool amd = entry != nullptr && entry->IsAmd();
-    const double by_registers = amd ? by_threads : BlocksByRegisters(Shape(op), run_.knowledge);
     return sms * std::clamp(std::min(by_threads, by_registers), 1.0, 32.0);
   }
 
@@ -167,6 +163,7 @@ class KernelFinder : Finder {
     double fill_time = 0;
     std::vector<Nanos> alone = Alone();
     const std::vector<double> per_wave = CountedBlocksPerWave(trace_, run_.knowledge);
+    const std::vector<double> by_registers = BlocksByRegisters(trace_, run_.knowledge);
     const double alone_share = Number("kernel.alone_share");
     const double most_waves = Number("kernel.tail_waves");
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
@@ -193,8 +190,10 @@ class KernelFinder : Finder {
         fill += used * Length(op);
         fill_time += Length(op);
       } else {
-        const double counted = per_wave[trace_.ops.detail[op]];
-        const double waves = blocks / (counted > 0 ? counted : BlocksAtOnce(op, sms));
+        const std::uint32_t at = trace_.ops.detail[op];
+        const double counted = per_wave[at];
+        const double waves =
+            blocks / (counted > 0 ? counted : BlocksAtOnce(op, sms, by_registers[at]));
         const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
         if (waves <= 1 || waves > most_waves || waste < tail_waste_) continue;
         Count(op, &tail);
@@ -370,10 +369,11 @@ class KernelFinder : Finder {
     const double speedup = std::clamp(rates_.tensor_speedup * Number("precision.achieved"), 1.0,
                                       Number("precision.most"));
     const ShapeSet products = Named({"matrix", "convolution"});
-    const auto by_memory = [&](std::uint32_t op) {
-      return MostByMemory(Shape(op), trace_.strings[Shape(op).name], rates_.fp32_flops,
-                          rates_.memory_bytes_per_s);
-    };
+    std::vector<double> by_memory;  // by shape
+    for (const KernelShape& shape : trace_.shapes) {
+      by_memory.push_back(MostByMemory(shape, trace_.strings[shape.name], rates_.fp32_flops,
+                                       rates_.memory_bytes_per_s));
+    }
     for (const std::uint32_t op : kernels_) {
       if (!In(products, op)) continue;
       result_.matrix_ns += Length(op);
@@ -382,7 +382,8 @@ class KernelFinder : Finder {
         if (Class(op).Has("vector") || Class(op).Has("no-product")) continue;
         Count(op, &fp32);
         names[trace_.strings[Shape(op).name]] += Length(op);
-        fp32.ScaleOp(op, 1 / std::max(1.0, std::min(speedup, by_memory(op))));
+        const double most_here = std::min(speedup, by_memory[trace_.ops.detail[op]]);
+        fp32.ScaleOp(op, 1 / std::max(1.0, most_here));
       } else if (Class(op).Has("unaligned")) {
         Count(op, &unaligned);
         unaligned.ScaleOp(op, Aligned(op));
