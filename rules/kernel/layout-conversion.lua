@@ -36,8 +36,8 @@ return {
 
   detect = function(f, t, e)
     -- Who exchanges tokens or messages packs them before and behind, and has to.
-    local exchanges = f.comm.kinds and #filter(f.comm.kinds, function(row) return row.kind == "sendrecv" end) > 0
-    if exchanges and not at_least(e.share, t.min_packing) then return nil end
+    local exchanges = f.comm.kinds and filter(f.comm.kinds, function(row) return row.kind == "sendrecv" or row.kind == "alltoall" end)
+    if exchanges and #exchanges > 0 and not at_least(e.share, t.min_packing) then return nil end
     local strided = f.family.strided_tensor_copy.lost
     local copies = strided ~= nil and 2 * strided.time >= f.kernel.layout.lost.time
     e.reason = copies and "copies" or nil
@@ -67,6 +67,14 @@ return {
       facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "sendrecv", count = 48, time = 1e8, exposed = 1e7 } } },
                 kernel = { layout = { share = 0.037, count = 32, longest = 0.002, lost = 3.7e7, remedy = true } } },
       expect = "silent" },
+    { name = "near miss: tokens are packed for an all-to-all",
+      facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "alltoall", count = 48, time = 1e8, exposed = 1e7 } } },
+                kernel = { layout = { share = 0.034, count = 32, longest = 0.003, lost = 3.4e7, remedy = true } } },
+      expect = "silent" },
+    { name = "sums of gradients need no packing",
+      facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "allreduce", count = 48, time = 1e8, exposed = 1e7 } } },
+                kernel = { layout = { share = 0.034, count = 32, longest = 0.003, lost = 3.4e7, remedy = true } } },
+      expect = { share = 0.034 } },
     { name = "near miss: the few transposes that every step has",
       facts = { window = { device_time = 1e9 },
                 kernel = { layout = { share = 0.013, count = 48, longest = 0.002, lost = 1.3e7, remedy = true } } },
