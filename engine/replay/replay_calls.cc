@@ -221,8 +221,8 @@ void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_o
 }
 
 // The record of an event, if the thread paused until another one made it and then went on soon to
-// make a stream wait for that event; else kNone. The record hands over like any call of another
-// thread: the same pauses are looked at, and as soon must the thread go on behind it.
+// make a stream wait for that event; else kNone. A record hands over like any call of another
+// thread: the same limits hold for the length of the pause and for how soon the thread goes on.
 std::uint32_t Replay::RecordThatEnded(std::uint32_t record, const HostCall& call) const {
   if (record == kNone || calls_[record].thread == call.thread) return kNone;
   const Nanos since = EndBefore(call);

@@ -309,7 +309,7 @@ void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware
     kernel->bound = "memory";
     const double busiest = std::max(kernel->memory, kernel->l1);
     kernel->on_chip = kernel->dram >= 0 &&
-                      kernel->dram <= busiest * knowledge.Number("counter.least_of_device_memory");
+                      kernel->dram <= busiest * knowledge.Number("counter.most_of_device_memory");
     const double useful = kernel->useful > 0 ? kernel->useful : 1;
     next = std::max(memory * useful, kernel->sm);
   } else {
