@@ -155,6 +155,10 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
   return fixes;
 }
 
+std::string FirstEffort(const RuleInfo& rule, const std::vector<Fix>& fixes) {
+  return fixes.empty() || fixes.front().effort.empty() ? rule.effort : fixes.front().effort;
+}
+
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
   const double won = std::max(finding->AtStake(), finding->unprofiled_share.value_or(0));
   // A symptom without a share promises nothing that the saving could fall short of.

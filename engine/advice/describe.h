@@ -26,6 +26,9 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict);
 // The rule's fixes with the evidence filled in and the addresses of its references.
 std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge);
 
+// What the first of these fixes asks for: "flag", "code" or "design", as it or its rule says.
+std::string FirstEffort(const RuleInfo& rule, const std::vector<Fix>& fixes);
+
 // The smallest share of the time that a text names; nothing where it names none.
 std::optional<double> ShareNamed(const std::string& text);
 

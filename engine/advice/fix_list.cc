@@ -177,7 +177,7 @@ FixList::Open* FixList::Next(std::vector<Open>* open) {
   const double clear_lead = knowledge_.Number("ranking.clear_lead");
   if (Open* const same = first(clear_lead, false)) return Easiest(Surer(same, open), open);
   Open* const indirect = first(clear_lead, true);
-  if (indirect->candidate->rule->effort == "flag") return indirect;
+  if (indirect->candidate->effort == "flag") return indirect;
   Open* const direct = first(knowledge_.Number("ranking.direct_lead"), false);
   const bool cause = direct != nullptr && direct->candidate->rule->kind != RuleKind::kSymptom;
   return Easiest(cause ? direct : indirect, open);
@@ -205,7 +205,7 @@ FixList::Open* FixList::Surer(Open* chosen, std::vector<Open>* open) const {
 // off: only then is it seen what is left. Or if that would make the switch needless: nobody would
 // learn that it is on, and it holds up whatever is measured next.
 FixList::Open* FixList::Easiest(Open* chosen, std::vector<Open>* open) {
-  if (chosen->candidate->rule->effort == "flag") return chosen;
+  if (chosen->candidate->effort == "flag") return chosen;
   const double easier_lead = knowledge_.Number("ranking.easier_lead");
   const double needless_part = knowledge_.Number("ranking.needless");
   const auto little_more = [&](Nanos than, Nanos worth) {
@@ -213,7 +213,7 @@ FixList::Open* FixList::Easiest(Open* chosen, std::vector<Open>* open) {
   };
   const auto setting = std::find_if(open->begin(), open->end(), [&](const Open& one) {
     const RuleInfo& rule = *one.candidate->rule;
-    if (rule.effort != "flag" || one.candidate->indirect || one.worth <= 0) return false;
+    if (one.candidate->effort != "flag" || one.candidate->indirect || one.worth <= 0) return false;
     if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
     if (little_more(one.worth, chosen->worth)) return true;
     if (rule.topic != Topic::kSwitch || !Matters(one.worth) ||

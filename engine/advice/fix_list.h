@@ -17,6 +17,7 @@ namespace advise {
 struct Candidate {
   std::size_t id = 0;  // in the order in which candidates were added
   const RuleInfo* rule = nullptr;
+  std::string effort;   // of its first fix: flag | code | design
   bool priced = false;  // it claims time that its fix may win, perhaps only after other fixes
   Nanos alone = 0;      // what the fix alone would win
   // Most of that is no time that it claims, or time that something else loses: the host gets ahead,

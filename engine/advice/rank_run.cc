@@ -40,6 +40,9 @@ class JobFixes : public FixList {
     for (JobItem& item : items_) {
       if (item.verdict == nullptr) LeaveOutUndelayed(&item);
       Candidate& candidate = Add(item.rule);
+      candidate.effort =
+          FirstEffort(*item.rule, item.verdict != nullptr ? FilledFixes(*item.verdict, knowledge)
+                                                          : item.words.first->fixes);
       for (const auto& [finding, report] : item.found) {
         if (finding->rule != item.rule) continue;
         AddNew(finding->explains, &candidate.explains);

@@ -48,6 +48,7 @@ class TraceFixes : public FixList {
     for (const Verdict& verdict : verdicts) {
       if (verdict.outcome != Outcome::kFired) continue;
       Candidate& candidate = Add(verdict.rule);
+      candidate.effort = FirstEffort(*verdict.rule, FilledFixes(verdict, knowledge));
       claims_.emplace_back().verdict = &verdict;
       Estimate(&candidate, &claims_.back());
     }

@@ -28,7 +28,10 @@ std::string DoubtText(const Report& report);
 bool SaysAgain(const Report& report, const Finding& finding);
 // What a saving assumes, and what limits the run then.
 std::string BasisText(const Finding& finding);
-// What a fix asks for: "a setting", "a code change" or "a design change".
+// What this fix of the finding asks for: "flag", "code" or "design", as the fix or its rule says;
+// "" of a command, which says so itself, and of what only looks for the thing to change.
+std::string EffortOf(const Finding& finding, const Fix& fix);
+// "a setting", "a code change" or "a design change"; "" of "".
 std::string EffortWords(const std::string& effort);
 // A finding before this one that says this fix first; nullptr when there is none.
 const Finding* WithTheSameFix(const Report& report, const Finding& finding, const Fix& fix);

@@ -131,6 +131,13 @@ Json EvidenceItem(const Evidence& item) {
   return json;
 }
 
+// What the fix asks for that this program shows first; else what the rule says its fixes do.
+std::string EffortOfFirst(const Report& report, const Finding& finding, const RuleInfo& rule) {
+  const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
+  const std::string effort = fixes.empty() ? "" : EffortOf(finding, fixes.front());
+  return effort.empty() ? rule.effort : effort;
+}
+
 Json FindingObject(const Report& report, const Finding& finding) {
   Json evidence = Json::array();
   for (const Evidence& item : finding.evidence) evidence.push_back(EvidenceItem(item));
@@ -150,7 +157,7 @@ Json FindingObject(const Report& report, const Finding& finding) {
           {"confidence", FiniteNumber(finding.confidence)},
           {"observed", ObservedName(finding.observed)},
           {"confidence_from", JsonText(finding.confidence_from)},
-          {"effort", JsonText(rule.effort)},
+          {"effort", JsonText(EffortOfFirst(report, finding, rule))},
           {"tentative", finding.tentative},
           {"risk", RiskName(rule.risk)},
           {"saving", saving},

@@ -41,39 +41,6 @@ std::vector<std::string> LinksOf(const std::vector<Fix>& fixes) {
   return links;
 }
 
-// What only looks for the thing to change changes nothing itself.
-bool OnlyLooks(const std::string& action) {
-  static constexpr std::array kStarts = {
-      "Analyze ",  "Check that ", "Collect ", "Compare ", "Confirm ", "Find ", "Look at ",
-      "Look for ", "Measure ",    "Open ",    "Profile ", "See ",     "Time "};
-  return std::any_of(kStarts.begin(), kStarts.end(),
-                     [&](const char* start) { return action.starts_with(start); });
-}
-
-// Lines that start a statement, neither continued nor in a block, and no comment; what opens a
-// block is one more, since statements have to be moved into it.
-std::size_t Statements(const std::string& code) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < code.size();) {
-    const std::size_t end = std::min(code.find('\n', at), code.size());
-    const bool starts = end > at && code[at] != ' ' && code[at] != '#';
-    if (starts) count += code[end - 1] == ':' ? 2 : 1;
-    at = end + 1;
-  }
-  return count;
-}
-
-// What the first fix takes; a command says so itself.
-std::string EffortOf(const Finding& finding, const Fix& fix) {
-  if (finding.rule != nullptr && !fix.effort.empty()) return EffortWords(fix.effort);
-  const bool none = finding.rule == nullptr || fix.language == "bash" || OnlyLooks(fix.action);
-  if (none || finding.rule->effort != "flag") return none ? "" : EffortWords(finding.rule->effort);
-  // What is a setting of a framework is code where a program has to do it, or several changes are
-  // to be made; without code it is either.
-  const bool code = fix.language == "cpp" || Statements(fix.snippet) > 1;
-  return fix.snippet.empty() ? "" : EffortWords(code ? "code" : "flag");
-}
-
 std::string InParentheses(const std::string& words) {
   return words.empty() ? "" : fmt::format(" ({})", words);
 }
@@ -82,8 +49,9 @@ std::string InParentheses(const std::string& words) {
 void WriteFixes(Page& page, const Finding& finding, const std::vector<Fix>& fixes) {
   for (const Fix& fix : fixes) {
     const bool first = &fix == &fixes.front();
-    page.Labelled(first ? "Do" : "or", kIndent, kFindingColumn,
-                  first ? fix.action + InParentheses(EffortOf(finding, fix)) : fix.action);
+    page.Labelled(
+        first ? "Do" : "or", kIndent, kFindingColumn,
+        first ? fix.action + InParentheses(EffortWords(EffortOf(finding, fix))) : fix.action);
     page.Verbatim(fix.snippet, kCodeIndent, Ink::kGreen);
   }
   const std::vector<std::string> links = LinksOf(fixes);
@@ -375,7 +343,7 @@ class FewLines {
       return;
     }
     const bool left_out = !fix_.snippet.empty() && !code_;
-    std::string aside = room_.terse ? "" : EffortOf(finding_, fix_);
+    std::string aside = room_.terse ? "" : EffortWords(EffortOf(finding_, fix_));
     if (left_out) aside += aside.empty() ? "code: -v" : "; code: -v";
     std::string action = fix_.action;
     if (!aside.empty() && action.ends_with('.')) action.pop_back();

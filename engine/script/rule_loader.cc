@@ -17,6 +17,9 @@ namespace {
 
 using Need = LuaFields::Need;
 
+// What a fix may ask for, of a rule or of a single fix.
+const std::vector<std::string> kEfforts = {"flag", "code", "design"};
+
 template <typename Map>
 std::vector<std::string> KeysOf(const Map& map) {
   std::vector<std::string> keys;
@@ -79,12 +82,15 @@ class RuleReader {
 
   std::string Choice(const char* field, const std::vector<std::string>& allowed) {
     std::string chosen = Must(field);
-    if (!chosen.empty() && !IsIn(chosen, allowed)) {
-      fields_.Problem(field,
-                      fmt::format("wanted {}, got \"{}\"", fmt::join(allowed, " | "), chosen),
-                      Suggestion(chosen, allowed));
-    }
+    CheckChoice(field, chosen, allowed);
     return chosen;
+  }
+
+  void CheckChoice(const std::string& field, const std::string& chosen,
+                   const std::vector<std::string>& allowed) {
+    if (chosen.empty() || IsIn(chosen, allowed)) return;
+    fields_.Problem(field, fmt::format("wanted {}, got \"{}\"", fmt::join(allowed, " | "), chosen),
+                    Suggestion(chosen, allowed));
   }
 
   void ReadIdentity() {
@@ -106,7 +112,7 @@ class RuleReader {
     rule_.kind = kind == "info"      ? RuleKind::kInfo
                  : kind == "symptom" ? RuleKind::kSymptom
                                      : RuleKind::kRoot;
-    rule_.effort = Choice("effort", {"flag", "code", "design"});
+    rule_.effort = Choice("effort", kEfforts);
     ReadRisk();
     ReadTopic();
     if (Has("observed")) {
@@ -298,9 +304,7 @@ class RuleReader {
         fix.language = fields_.Text(-1, "language", Need::kMay, label);
         fix.reason = fields_.Text(-1, "reason", Need::kMay, label);
         fix.effort = fields_.Text(-1, "effort", Need::kMay, label);
-        if (!fix.effort.empty() && fix.effort != "flag" && fix.effort != "code" &&
-            fix.effort != "design")
-          fields_.Problem(label + "effort", "wanted flag, code or design");
+        CheckChoice(label + "effort", fix.effort, kEfforts);
         fix.programs = fields_.Texts(-1, "for", Need::kMay, label);
         for (std::string& url : fields_.Texts(-1, "links", Need::kMay, label))
           fix.links.push_back({std::move(url)});

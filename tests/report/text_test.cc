@@ -6,6 +6,7 @@
 #include "engine/report/budget_text.h"
 #include "engine/report/facts_text.h"
 #include "engine/report/finding_text.h"
+#include "engine/report/html.h"
 #include "engine/report/json.h"
 #include "engine/report/layout.h"
 #include "engine/report/sarif.h"
@@ -129,8 +130,10 @@ TEST_CASE("a fix that only looks is no change, and C++ is no setting") {
   finding.rule = &setting;
   finding.fixes = {{"Do this", "f(x)", "python", {}, {}, ""}};
   CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a setting)\n"));
-  finding.fixes.front().effort = "code";
-  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a code change)\n"));
+  finding.fixes.front().effort = "design";
+  CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a design change)\n"));
+  CHECK_THAT(RenderHtml(sample->report, {}), Contains("effort: a design change"));
+  CHECK_THAT(RenderJson(sample->report), Contains("\"effort\": \"design\""));
   finding.fixes.front().effort.clear();
   finding.fixes.front().snippet = "# once\nf(x,\n  y)\n";
   CHECK_THAT(RenderText(sample->report, {}), Contains("    Do     Do this (a setting)\n"));
