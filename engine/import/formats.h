@@ -127,6 +127,10 @@ std::optional<Error> ReadDmon(std::string_view text, const std::string& path, Tr
 bool SniffAmdSmi(std::string_view head);
 std::optional<Error> ReadAmdSmi(std::string_view text, const std::string& path, Trace* trace);
 
+// The same as JSON, and that of `amd-smi metric`.
+bool SniffAmdSmiJson(std::string_view head);
+std::optional<Error> ReadAmdSmiJson(std::string_view text, const std::string& path, Trace* trace);
+
 // What the kernel logs of errors of GPUs (Xid) and of programs that it ends for lack of memory.
 bool SniffKernelLog(std::string_view head);
 std::optional<Error> ReadKernelLog(std::string_view text, const std::string& path, Trace* trace);

@@ -85,6 +85,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"smi-csv", SniffText<SniffSmiCsv>, ReadText<ReadSmiCsv>},
     {"dmon", SniffText<SniffDmon>, ReadText<ReadDmon>},
     {"amd-smi", SniffText<SniffAmdSmi>, ReadText<ReadAmdSmi>},
+    {"amd-smi", SniffText<SniffAmdSmiJson>, ReadText<ReadAmdSmiJson>},
     {"kernel-log", SniffText<SniffKernelLog>, ReadText<ReadKernelLog>},
     {"dcgm", SniffText<SniffDcgm>, ReadText<ReadDcgm>},
     {"topology", SniffText<SniffTopology>, ReadText<ReadTopology>},

@@ -1,4 +1,6 @@
 // What amd-smi and rocm-smi print, of several versions, as tables, CSV and lines.
+#include <fmt/format.h>
+
 #include "tests/import/text_inputs.h"
 
 using namespace advise;
@@ -170,6 +172,89 @@ TEST_CASE("amd-smi: tables of processes and rows that were cut are no samples") 
         "a table in an unknown format (columns timestamp, gpu, power, temp, …)");
   CHECK(Refused("GPU  POWER  GPU_TEMP  GFX_UTIL\n") ==
         "the log of amd-smi or rocm-smi holds no samples");
+}
+
+TEST_CASE("rocm-smi as JSON: an object of cards a line, values as texts or numbers") {
+  const std::string warning = "WARNING: AMD GPU device(s) is/are in a low-power state.\n";
+  const std::string one =
+      R"-({"card0": {"Temperature (Sensor edge) (C)": "45.0", "GPU use (%)": "82",
+  "Temperature (Sensor junction) (C)": "61.0", "VRAM Total Memory (B)": "309237645312",
+  "sclk clock speed:": "(2100Mhz)", "Card Series": "AMD Instinct MI355X"},
+ "card1": {"GPU use (%)": 7, "Average Graphics Package Power (W)": "N/A"},
+ "system": {"Driver version": "6.12"}})-";
+  const Trace trace = ImportedText(warning + one + "\n\n" + warning + one + "\n");
+  CHECK(trace.kind == "amd-smi");
+  CHECK(trace.producer == "rocm-smi");
+  REQUIRE(trace.monitor.gpus.size() == 2);
+  CHECK(trace.monitor.gpus[0].name == "AMD Instinct MI355X");
+  CHECK(Values(trace, 0, "utilization") == Readings{0.82, 0.82});
+  CHECK(Values(trace, 0, "temperature") == Readings{61, 61});
+  CHECK(Values(trace, 0, "sm_clock") == Readings{2100e6, 2100e6});
+  CHECK(Values(trace, 0, "memory_total") == Readings{309237645312, 309237645312});
+  CHECK(Values(trace, 1, "utilization") == Readings{0.07, 0.07});
+  CHECK(trace.monitor.gpus[1].Find("power") == nullptr);
+  CHECK_FALSE(trace.monitor.has_clock);
+}
+
+TEST_CASE("amd-smi monitor as JSON: a list of GPUs each time, with its clock") {
+  const auto sample = [](int second, int used) {
+    return fmt::format(
+        R"([{{"timestamp": {0}, "gpu": 0, "xcp": 0, "power_usage": {{"value": 723, "unit": "W"}},
+  "hotspot_temperature": {{"value": 71, "unit": "C"}}, "gfx_clk": {{"value": 1950, "unit": "MHz"}},
+  "gfx": {{"value": {1}, "unit": "%"}}, "mem": {{"value": 41, "unit": "%"}},
+  "vram_used": {{"value": 0.5, "unit": "GB"}}, "pcie_bw": {{"value": 90, "unit": "Mb/s"}}}},
+ {{"timestamp": {0}, "gpu": 1, "power_usage": "N/A", "gfx": {{"value": 0, "unit": "%"}},
+  "mem": "N/A", "process_list": [{{"name": "train", "usage": {{"gfx": {{"value": 3}}}}}}]}}])",
+        second, used);
+  };
+  const Trace trace = ImportedText("'CTRL' + 'C' to stop watching output:\n" +
+                                   sample(1786038263, 97) + "\n" + sample(1786038265, 99));
+  CHECK(trace.producer == "amd-smi");
+  CHECK(trace.monitor.has_clock);
+  REQUIRE(trace.monitor.gpus.size() == 2);
+  CHECK(Values(trace, 0, "utilization") == Readings{0.97, 0.99});
+  CHECK(trace.monitor.gpus[0].Find("utilization")->time_s == Readings{0, 2});
+  CHECK(Values(trace, 0, "power") == Readings{723, 723});
+  CHECK(Values(trace, 0, "sm_clock") == Readings{1950e6, 1950e6});
+  CHECK(Values(trace, 0, "memory_used") == Readings{0.5 * kGiga, 0.5 * kGiga});
+  CHECK(Values(trace, 1, "utilization") == Readings{0, 0});
+  CHECK(trace.monitor.gpus[1].Find("power") == nullptr);
+}
+
+TEST_CASE("amd-smi metric as JSON: groups of values, of newer versions under gpu_data") {
+  const std::string gpu =
+      R"-({"gpu": 0, "usage": {"gfx_activity": {"value": 100, "unit": "%"},
+  "umc_activity": {"value": 3, "unit": "%"}, "vcn_activity": ["N/A", "N/A"]},
+ "power": {"socket_power": {"value": 239, "unit": "W"}, "gfx_voltage": "N/A"},
+ "clock": {"gfx_0": {"clk": {"value": 132, "unit": "MHz"},
+                     "max_clk": {"value": 2100, "unit": "MHz"}},
+  "gfx_1": {"clk": "N/A"}, "mem_0": {"clk": {"value": 900, "unit": "MHz"}}},
+ "temperature": {"edge": "N/A", "hotspot": {"value": 36, "unit": "C"}},
+ "ecc": {"total_uncorrectable_count": 2}, "pcie": {"replay_count": "N/A"},
+ "mem_usage": {"total_vram": {"value": 294896, "unit": "MB"},
+               "used_vram": {"value": 283, "unit": "MB"}},
+ "throttle": {"ppt_violation_activity": {"value": 25, "unit": "%"}, "accumulation_counter": 9}})-";
+  for (const std::string& text : {"[" + gpu + "]\n", "{\"gpu_data\": [" + gpu + "]}"}) {
+    const Trace trace = ImportedText(text);
+    REQUIRE(trace.monitor.gpus.size() == 1);
+    CHECK(Values(trace, 0, "utilization") == Readings{1});
+    CHECK(Values(trace, 0, "memory_activity") == Readings{0.03});
+    CHECK(Values(trace, 0, "power") == Readings{239});
+    CHECK(Values(trace, 0, "sm_clock") == Readings{132e6});
+    CHECK(Values(trace, 0, "memory_clock") == Readings{900e6});
+    CHECK(Values(trace, 0, "temperature") == Readings{36});
+    CHECK(Values(trace, 0, "ecc_uncorrected") == Readings{2});
+    CHECK(Values(trace, 0, "memory_total") == Readings{294896 * kMega});
+    CHECK(Values(trace, 0, "throttle_power") == Readings{0.25});
+  }
+}
+
+TEST_CASE("JSON of AMD's monitors that is cut off is read as far as it goes, or refused") {
+  const std::string whole = R"-({"card0": {"GPU use (%)": "82"}})-";
+  const Trace trace = ImportedText(whole + "\n" + whole.substr(0, 20));
+  CHECK(Values(trace, 0, "utilization") == Readings{0.82});
+  CHECK(Said(trace, "cut off") == 1);
+  CHECK(Refused(whole.substr(0, 29)) == "the JSON of amd-smi or rocm-smi holds no samples");
 }
 
 }  // namespace

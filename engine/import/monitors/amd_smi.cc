@@ -7,18 +7,17 @@
 
 #include "engine/base/is_in.h"
 #include "engine/import/formats.h"
+#include "engine/import/monitors/amd_cells.h"
 #include "engine/import/monitors/monitor_log.h"
 #include "engine/import/text_input.h"
 
 namespace advise {
 namespace {
 
-constexpr std::string_view kDegree = "\xC2\xB0";
-
 bool IsUnit(std::string_view word) {
   static constexpr auto kUnits = std::to_array<std::string_view>(
       {"w", "c", "%", "mhz", "mb", "gb", "mb/s", "kb/s", "gb/s", "mv", "j"});
-  if (word.starts_with(kDegree)) word.remove_prefix(kDegree.size());
+  if (word.starts_with(kDegreeSign)) word.remove_prefix(kDegreeSign.size());
   return IsIn(Lower(word), kUnits);
 }
 
@@ -49,19 +48,6 @@ std::vector<std::string> Cells(std::string_view line) {
   return csv ? CellsOf(line) : TableCells(line);
 }
 
-// The quantity of a column or a line: by its whole name, or by what stands before a sensor's name.
-const MonitorQuantity* QuantityOf(std::string_view name) {
-  if (const MonitorQuantity* quantity = AmdQuantity(name)) return quantity;
-  return AmdQuantity(name.substr(0, name.find(" (")));
-}
-
-// Which GPU: "0", "card0".
-std::optional<std::string> GpuOf(std::string_view cell) {
-  if (cell.starts_with("card")) cell.remove_prefix(4);
-  const bool digits = !cell.empty() && cell.find_first_not_of("0123456789") == cell.npos;
-  return digits ? std::optional(std::string(cell)) : std::nullopt;
-}
-
 // Words that scripts of anybody's put over their columns, in units of their own.
 bool IsAnybodys(std::string_view name) {
   static constexpr auto kWords =
@@ -85,7 +71,7 @@ std::optional<Heading> HeadingOf(std::string_view line) {
   heading.gpu = names[0] == "timestamp" ? 1 : 0;
   if (names[heading.gpu] != "gpu" && names[heading.gpu] != "device") return std::nullopt;
   const auto is_known = [](const std::string& name) {
-    return QuantityOf(name) != nullptr || name == "vram_usage";
+    return AmdQuantityOf(name) != nullptr || name == "vram_usage";
   };
   const auto known = std::count_if(names.begin(), names.end(), is_known);
   const bool of_amd = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -107,28 +93,11 @@ std::optional<Line> LineOf(std::string_view line) {
   const std::size_t close = line.find(']');
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || close > colon) return std::nullopt;
-  const auto gpu = GpuOf(line.substr(4, close - 4));
+  const auto gpu = AmdGpuOf(line.substr(4, close - 4));
   const std::string_view said = Trimmed(line.substr(colon + 1));
   const std::size_t end = said.find(": ");
   if (!gpu || end == std::string_view::npos) return std::nullopt;
   return Line{*gpu, Lower(said.substr(0, end)), std::string(Trimmed(said.substr(end + 2)))};
-}
-
-bool IsProductName(std::string_view name) {
-  return name == "card series" || name == "device name" || name == "market_name";
-}
-
-// "182 W", "48.0°C", "(800Mhz)", "1: (800Mhz)", "25": the number and the unit behind it.
-std::pair<std::string, std::string> NumberAndUnit(std::string_view cell) {
-  const std::size_t open = cell.find('(');
-  const std::size_t close = cell.rfind(')');
-  if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
-    cell = cell.substr(open + 1, close - open - 1);
-  }
-  const std::size_t end = std::min(cell.find_first_not_of("0123456789.-+"), cell.size());
-  std::string_view unit = Trimmed(cell.substr(end));
-  if (unit.starts_with(kDegree)) unit.remove_prefix(kDegree.size());
-  return {std::string(cell.substr(0, end)), std::string(unit)};
 }
 
 class AmdReader {
@@ -138,11 +107,12 @@ class AmdReader {
   std::int64_t Read(std::string_view text) {
     for (const std::string_view line : LinesOf(text)) {
       if (const auto one = LineOf(line)) {
-        const bool is_name = IsProductName(one->name);
-        if (!is_name && QuantityOf(one->name) == nullptr) continue;
+        const bool is_name = IsAmdProduct(one->name);
+        if (!is_name && AmdQuantityOf(one->name) == nullptr) continue;
         log_.Name(one->gpu, is_name ? one->value : "", "");
         if (is_name) continue;
-        Add(one->gpu, one->name, log_.Moment(one->gpu + one->name, std::nullopt), one->value);
+        AddAmdCell(one->gpu, one->name, log_.Moment(one->gpu + one->name, std::nullopt), one->value,
+                   &log_);
         log_.AddRow();
       } else if (auto heading = HeadingOf(line)) {
         heading_ = heading->known ? std::move(*heading) : Heading();
@@ -157,7 +127,7 @@ class AmdReader {
   void ReadRow(std::string_view line) {
     const std::vector<std::string> cells = Cells(line);
     if (cells.size() <= heading_.gpu) return;
-    const auto gpu = GpuOf(cells[heading_.gpu]);
+    const auto gpu = AmdGpuOf(cells[heading_.gpu]);
     if (!gpu) return;  // rules, dates, what other programs print
     if (cells.size() != heading_.names.size()) {
       log_.SkipRow();
@@ -168,37 +138,13 @@ class AmdReader {
     log_.Name(*gpu, "", "");
     for (std::size_t i = heading_.gpu + 1; i < cells.size(); ++i) {
       const std::string& name = heading_.names[i];
-      if (IsProductName(name)) {
+      if (IsAmdProduct(name)) {
         log_.Name(*gpu, cells[i], "");
       } else {
-        Add(*gpu, name, when, cells[i]);
+        AddAmdCell(*gpu, name, when, cells[i], &log_);
       }
     }
     log_.AddRow();
-  }
-
-  void Add(const std::string& gpu, const std::string& name, double when, const std::string& cell) {
-    if (name == "vram_usage") {  // "0.3/192.0 GB"
-      const std::size_t slash = cell.find('/');
-      if (slash == std::string::npos) return;
-      Add(gpu, "vram_used", when, cell.substr(0, slash) + " GB");
-      Add(gpu, "vram_total", when, std::string(Trimmed(cell.substr(slash + 1))));
-      return;
-    }
-    const MonitorQuantity* quantity = QuantityOf(name);
-    if (quantity == nullptr) return;
-    if (name == "throttle") {
-      if (cell == "THROTTLED" || cell == "UNTHROTTLED") {
-        log_.Add(gpu, *quantity, when, cell == "THROTTLED" ? 1 : 0);
-      }
-      return;
-    }
-    auto [number, unit] = NumberAndUnit(cell);
-    // amd-smi's CSV has whole MB, or GB with a decimal where nothing was asked for.
-    if (unit.empty() && name.starts_with("vram_") && number.find('.') != std::string::npos) {
-      unit = "GB";
-    }
-    log_.AddCell(gpu, *quantity, when, number.empty() ? cell : number, unit);
   }
 
   MonitorLog log_;
@@ -210,7 +156,7 @@ class AmdReader {
 bool SniffAmdSmi(std::string_view head) {
   const auto lines = LinesOf(head.substr(0, 8192));
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
-    if (const auto one = LineOf(line)) return QuantityOf(one->name) != nullptr;
+    if (const auto one = LineOf(line)) return AmdQuantityOf(one->name) != nullptr;
     const auto heading = HeadingOf(line);
     return heading && heading->known;
   });

@@ -223,8 +223,9 @@ constexpr auto kDcgm = std::to_array<Entry>({
     {"dcgm_fi_dev_fb_total", kMemoryTotal},
 });
 
-// Columns of amd-smi's table, since ROCm 6.4 and before, and of its CSV; columns of rocm-smi's
-// table, and the names in its CSV and its lines.
+// Columns of amd-smi's table, since ROCm 6.4 and before, and of its CSV, which are also the keys of
+// its JSON; columns of rocm-smi's table, and the names in its CSV, JSON and lines. With dots: where
+// a value stands in the JSON of `amd-smi metric`.
 constexpr auto kAmd = std::to_array<Entry>({
     {"power", kPower},
     {"power_usage", kPower},
@@ -272,6 +273,22 @@ constexpr auto kAmd = std::to_array<Entry>({
     {"double_bit_ecc", kUncorrected},
     {"pcie_replay", kPcieReplays},
     {"pcie replay count", kPcieReplays},
+    {"usage.gfx_activity", kUtilization},
+    {"usage.umc_activity", kMemoryActivity},
+    {"power.socket_power", kPower},
+    {"temperature.edge", kTemperature},
+    {"temperature.hotspot", kTemperature},
+    {"clock.gfx_0.clk", kSmClock},
+    {"clock.mem_0.clk", {"memory_clock", "hz", 1e6}},
+    {"mem_usage.used_vram", kMemoryUsed},
+    {"mem_usage.total_vram", kMemoryTotal},
+    {"mem_usage.free_vram", kMemoryFree},
+    {"throttle.ppt_violation_activity", {"throttle_power", "share", 0.01}},
+    {"throttle.socket_thermal_violation_activity", {"throttle_thermal", "share", 0.01}},
+    {"throttle.hbm_thermal_violation_activity", {"throttle_thermal", "share", 0.01}},
+    {"throttle.vr_thermal_violation_activity", {"throttle_thermal", "share", 0.01}},
+    {"ecc.total_uncorrectable_count", kUncorrected},
+    {"pcie.replay_count", kPcieReplays},
 });
 
 template <std::size_t N>
