@@ -53,7 +53,7 @@ void Phases::LabelCalls(const Run& run) {
     // Calls of a thread ascend in time: one cursor a phase that the process has.
     struct Cursor {
       Phase phase;
-      IntervalList::const_iterator at, end;
+      IntervalList::Iterator at, end;
     };
     std::vector<Cursor> cursors;
     for (std::size_t phase = 1; phase < kCount; ++phase) {

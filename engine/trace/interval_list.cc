@@ -39,7 +39,7 @@ std::size_t IntervalList::BlocksUntil(Nanos time) const {
   });
 }
 
-IntervalList::const_iterator IntervalList::FirstEndingAfter(Nanos time) const {
+IntervalList::Iterator IntervalList::FirstEndingAfter(Nanos time) const {
   return {this, FirstIn(BlocksUntil(time + 1), [&](std::uint64_t word, std::uint64_t base) {
             const std::uint64_t end = word >> 32U;
             if (end != kInFull) return end <= static_cast<std::uint64_t>(time) - base;
@@ -47,7 +47,7 @@ IntervalList::const_iterator IntervalList::FirstEndingAfter(Nanos time) const {
           })};
 }
 
-IntervalList::const_iterator IntervalList::FirstStartingFrom(Nanos time) const {
+IntervalList::Iterator IntervalList::FirstStartingFrom(Nanos time) const {
   return {this, FirstIn(BlocksUntil(time), [&](std::uint64_t word, std::uint64_t base) {
             const auto start = static_cast<std::uint32_t>(word);
             if (word >> 32U != kInFull) return start < static_cast<std::uint64_t>(time) - base;

@@ -25,51 +25,48 @@ class IntervalList {
  public:
   using value_type = Interval;
 
-  class const_iterator {
+  class Iterator {
    public:
     using iterator_category = std::random_access_iterator_tag;
     using value_type = Interval;
     using difference_type = std::ptrdiff_t;
     using reference = Interval;
-    struct pointer {
+    struct Arrow {  // of a value that stands nowhere
       Interval value;
       const Interval* operator->() const { return &value; }
     };
+    using pointer = Arrow;
 
-    const_iterator() = default;
-    const_iterator(const IntervalList* list, std::size_t at) : list_(list), at_(at) {}
+    Iterator() = default;
+    Iterator(const IntervalList* list, std::size_t at) : list_(list), at_(at) {}
     Interval operator*() const { return (*list_)[at_]; }
-    pointer operator->() const { return {(*list_)[at_]}; }
+    Arrow operator->() const { return {(*list_)[at_]}; }
     Interval operator[](difference_type n) const { return *(*this + n); }
-    const_iterator& operator+=(difference_type n) {
+    Iterator& operator+=(difference_type n) {
       at_ += static_cast<std::size_t>(n);
       return *this;
     }
-    const_iterator& operator-=(difference_type n) { return *this += -n; }
-    const_iterator& operator++() { return *this += 1; }
-    const_iterator& operator--() { return *this += -1; }
-    const_iterator operator++(int) {
-      const const_iterator before = *this;
+    Iterator& operator-=(difference_type n) { return *this += -n; }
+    Iterator& operator++() { return *this += 1; }
+    Iterator& operator--() { return *this += -1; }
+    Iterator operator++(int) {
+      const Iterator before = *this;
       ++at_;
       return before;
     }
-    const_iterator operator--(int) {
-      const const_iterator before = *this;
+    Iterator operator--(int) {
+      const Iterator before = *this;
       --at_;
       return before;
     }
-    friend const_iterator operator+(const_iterator a, difference_type n) { return a += n; }
-    friend const_iterator operator+(difference_type n, const_iterator a) { return a += n; }
-    friend const_iterator operator-(const_iterator a, difference_type n) { return a -= n; }
-    friend difference_type operator-(const const_iterator& a, const const_iterator& b) {
+    friend Iterator operator+(Iterator a, difference_type n) { return a += n; }
+    friend Iterator operator+(difference_type n, Iterator a) { return a += n; }
+    friend Iterator operator-(Iterator a, difference_type n) { return a -= n; }
+    friend difference_type operator-(const Iterator& a, const Iterator& b) {
       return static_cast<difference_type>(a.at_) - static_cast<difference_type>(b.at_);
     }
-    friend bool operator==(const const_iterator& a, const const_iterator& b) {
-      return a.at_ == b.at_;
-    }
-    friend auto operator<=>(const const_iterator& a, const const_iterator& b) {
-      return a.at_ <=> b.at_;
-    }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
+    friend auto operator<=>(const Iterator& a, const Iterator& b) { return a.at_ <=> b.at_; }
 
    private:
     const IntervalList* list_ = nullptr;
@@ -79,9 +76,9 @@ class IntervalList {
   // Neighbors, up to `last`, for a loop over them. (clang 14 refuses std::ranges::subrange of
   // libstdc++ 12.)
   struct Part {
-    const_iterator first, last;
-    const_iterator begin() const { return first; }
-    const_iterator end() const { return last; }
+    Iterator first, last;
+    Iterator begin() const { return first; }
+    Iterator end() const { return last; }
   };
 
   std::size_t size() const { return size_; }
@@ -97,13 +94,13 @@ class IntervalList {
   }
   Interval front() const { return (*this)[0]; }
   Interval back() const { return (*this)[size_ - 1]; }
-  const_iterator begin() const { return {this, 0}; }
-  const_iterator end() const { return {this, size_}; }
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, size_}; }
   // Where no intervals overlap: the first that ends after `time`, and the first that starts at
   // `time` or later. O(log n), and faster than a search over intervals: blocks are searched by
   // their first starts, and the words of a block as they are.
-  const_iterator FirstEndingAfter(Nanos time) const;
-  const_iterator FirstStartingFrom(Nanos time) const;
+  Iterator FirstEndingAfter(Nanos time) const;
+  Iterator FirstStartingFrom(Nanos time) const;
 
   void reserve(std::size_t intervals) { words_.reserve(intervals + intervals / kBlock + 1); }
   // Starts at or after the start of the last one, and not before it ends.

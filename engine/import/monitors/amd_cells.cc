@@ -30,7 +30,8 @@ const MonitorQuantity* AmdQuantityOf(std::string_view name) {
 
 std::optional<std::string> AmdGpuOf(std::string_view cell) {
   if (cell.starts_with("card")) cell.remove_prefix(4);
-  const bool digits = !cell.empty() && cell.find_first_not_of("0123456789") == cell.npos;
+  const bool digits =
+      !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
   return digits ? std::optional(std::string(cell)) : std::nullopt;
 }
 
