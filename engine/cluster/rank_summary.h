@@ -97,6 +97,9 @@ struct RankSummary {
   // By step: its host launches, computes or waits for data, and not for the GPU or other ranks.
   // Empty where nothing communicates.
   std::vector<Nanos> host_works;
+  // The same of what it exchanges with other ranks by code of the host, such as objects: work for
+  // as long as the rank that is shortest in it, and a wait for others beyond that.
+  std::vector<Nanos> host_exchanges;
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
   double blocks = 0;        // of all these kernels

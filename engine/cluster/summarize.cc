@@ -60,8 +60,18 @@ bool Works(const GapPiece& piece, Nanos slow_call) {
   }
 }
 
-// By device that communicates: when its hosts work in the window, and do not wait.
-std::vector<IntervalSet> HostsAtWork(const Analysis& analysis) {
+// An exchange that ranges or kernels name, by code of the host.
+bool Exchanges(const GapPiece& piece) {
+  return piece.cause == IdleCause::kPeerWait && piece.activity == Activity::kCode;
+}
+
+// What hosts do in the window, by device that communicates.
+struct HostsOfDevices {
+  std::vector<IntervalSet> at_work;  // they work, and do not wait
+  std::vector<IntervalSet> in_exchanges;
+};
+
+HostsOfDevices FindHosts(const Analysis& analysis) {
   const Run& run = analysis.run;
   std::vector<IntervalSet> window(analysis.times.size());
   for (std::size_t d = 0; d < window.size(); ++d) {
@@ -71,8 +81,10 @@ std::vector<IntervalSet> HostsAtWork(const Analysis& analysis) {
   // Unless all of its launches take so long.
   const auto slow = static_cast<Nanos>(
       std::max(run.knowledge.Number("launch.slow_call"), 2 * analysis.launches.call_median_ns));
-  return FollowHosts(run, window, analysis.hand_overs)
-      .Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); });
+  const Idle followed = FollowHosts(run, window, analysis.hand_overs);
+  return {
+      followed.Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); }),
+      followed.Select(window.size(), Exchanges)};
 }
 
 // By device: when it copies to or from the host beside communication that no compute hides.
@@ -100,7 +112,7 @@ class Summarizer {
         run_(analysis.run),
         trace_(analysis.run.trace),
         row_of_op_(RowsOfCollectives(trace_)),
-        at_work_(HostsAtWork(analysis)),
+        hosts_(FindHosts(analysis)),
         copying_beside_comm_(CopyingBesideCommunication(analysis)) {}
 
   std::vector<RankSummary> All() {
@@ -129,8 +141,9 @@ class Summarizer {
         rank.steps.push_back({step.start, step.end,
                               TimeOf(analysis_, analysis_.loading_beside_comm[d],
                                      copying_beside_comm_[d], d, step.start, step.end)});
-        if (at_work_[d].empty()) continue;
-        rank.host_works.push_back(at_work_[d].OverlapWith(step.start, step.end));
+        if (hosts_.at_work[d].empty()) continue;
+        rank.host_works.push_back(hosts_.at_work[d].OverlapWith(step.start, step.end));
+        rank.host_exchanges.push_back(hosts_.in_exchanges[d].OverlapWith(step.start, step.end));
       }
     }
     rank.backwards = analysis_.accumulation.backwards;
@@ -318,7 +331,7 @@ class Summarizer {
   const Run& run_;
   const Trace& trace_;
   const std::vector<std::uint32_t> row_of_op_;          // see RowsOfCollectives
-  const std::vector<IntervalSet> at_work_;              // by device
+  const HostsOfDevices hosts_;
   const std::vector<IntervalSet> copying_beside_comm_;  // by device
 };
 
