@@ -26,12 +26,15 @@ struct RankTime {
   Nanos idle = 0;
   // Of comm_exposed: meanwhile the launching thread waits for data or loads it.
   Nanos loading_beside_comm = 0;
-  Nanos copying_beside_comm = 0;                // the same: meanwhile its copies run
+  Nanos copying_beside_comm = 0;  // the same: meanwhile its copies run
+  Nanos writing = 0;  // idle while the launching thread writes files: part of the cause kFileIo
   std::array<Nanos, kIdleCauseCount> causes{};  // add up to idle
   Nanos Total() const { return compute + comm_exposed + copy_exposed + memset_exposed + idle; }
   Nanos Cause(IdleCause cause) const { return causes[static_cast<std::size_t>(cause)]; }
   // Waiting for data, by whatever means.
-  Nanos Loading() const { return Cause(IdleCause::kDataLoading) + Cause(IdleCause::kFileIo); }
+  Nanos Loading() const {
+    return Cause(IdleCause::kDataLoading) + Cause(IdleCause::kFileIo) - writing;
+  }
 };
 
 struct RankStep {

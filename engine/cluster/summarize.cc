@@ -26,18 +26,17 @@ RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, const Inte
   time.idle = times.idle.OverlapWith(start, end);
   time.loading_beside_comm = loading.OverlapWith(start, end);
   time.copying_beside_comm = copying.OverlapWith(start, end);
-  const Window& window = analysis.run.window;
-  if (start == window.start && end == window.end) {
-    time.causes = analysis.idle.by_device[d];
-    return time;
-  }
   const GapPieces& pieces = analysis.idle.pieces;
   for (std::size_t i = pieces.FirstEndingAfter(d, start); i < pieces.size(); ++i) {
     const GapPiece piece = pieces[i];
     if (piece.device != d || piece.start >= end) break;
-    time.causes[static_cast<std::size_t>(piece.cause)] +=
-        std::min(end, piece.end) - std::max(start, piece.start);
+    const Nanos length = std::min(end, piece.end) - std::max(start, piece.start);
+    time.causes[static_cast<std::size_t>(piece.cause)] += length;
+    if (piece.cause == IdleCause::kFileIo && piece.activity == Activity::kFileWrite)
+      time.writing += length;
   }
+  const Window& window = analysis.run.window;
+  if (start == window.start && end == window.end) time.causes = analysis.idle.by_device[d];
   return time;
 }
 
@@ -82,9 +81,8 @@ HostsOfDevices FindHosts(const Analysis& analysis) {
   const auto slow = static_cast<Nanos>(
       std::max(run.knowledge.Number("launch.slow_call"), 2 * analysis.launches.call_median_ns));
   const Idle followed = FollowHosts(run, window, analysis.hand_overs);
-  return {
-      followed.Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); }),
-      followed.Select(window.size(), Exchanges)};
+  return {followed.Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); }),
+          followed.Select(window.size(), Exchanges)};
 }
 
 // By device: when it copies to or from the host beside communication that no compute hides.
@@ -155,7 +153,7 @@ class Summarizer {
     rank.work_print = PrintOfWork(d);
     Kernels(d, &rank);
     Copies(d, &rank);
-    rank.wrote_files = TimeWriting(d);
+    rank.wrote_files = rank.time.writing;
     Collectives(d, &rank);
     return rank;
   }
@@ -250,18 +248,6 @@ class Summarizer {
     }
   }
 
-  Nanos TimeWriting(std::uint32_t d) const {
-    const GapPieces& pieces = analysis_.idle.pieces;
-    Nanos time = 0;
-    for (std::size_t i = pieces.FirstEndingAfter(d, run_.window.start); i < pieces.size(); ++i) {
-      const GapPiece piece = pieces[i];
-      if (piece.device != d || piece.start >= run_.window.end) break;
-      if (piece.cause == IdleCause::kFileIo && piece.activity == Activity::kFileWrite)
-        time += piece.Length();
-    }
-    return time;
-  }
-
   // What a program is made of, as far as it says what ranks exchange.
   std::vector<std::string> Traits(std::uint32_t d) const {
     std::vector<std::uint8_t> used(trace_.shapes.size(), 0);
@@ -330,7 +316,7 @@ class Summarizer {
   const Analysis& analysis_;
   const Run& run_;
   const Trace& trace_;
-  const std::vector<std::uint32_t> row_of_op_;          // see RowsOfCollectives
+  const std::vector<std::uint32_t> row_of_op_;  // see RowsOfCollectives
   const HostsOfDevices hosts_;
   const std::vector<IntervalSet> copying_beside_comm_;  // by device
 };

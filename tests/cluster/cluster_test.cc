@@ -101,6 +101,25 @@ TEST_CASE("hosts that are all as long in an exchange work there, and do not wait
   CHECK(gain() == 10 * 3'000'000);
 }
 
+TEST_CASE("ranks that write files in turn load no uneven batches") {
+  JobStory story;
+  story.extra_loading.assign(4, Each(8, 0));
+  story.steps = 8;
+  for (std::size_t s = 0; s < 8; ++s) story.extra_loading[s % 4][s] = 5'000'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) {
+    for (RankStep& step : rank.steps) {
+      step.time.causes = {};
+      step.time.causes[static_cast<std::size_t>(IdleCause::kFileIo)] = step.time.idle;
+    }
+  }
+  const auto gain = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.input.loss.gain; };
+  CHECK(gain() == 8 * 5'000'000);
+  for (RankSummary& rank : ranks)
+    for (RankStep& step : rank.steps) step.time.writing = step.time.idle;
+  CHECK(gain() == 0);
+}
+
 // Rank 2 loads 4 ms before the first of eleven sums; at the other ten, rank 0 is 100 us late.
 TEST_CASE("late once per step weighs what the others wait, not how often ranks come last") {
   std::vector<RankSummary> ranks(3);
