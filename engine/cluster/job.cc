@@ -213,12 +213,26 @@ Nanos CutAt(const RankCuts& cuts, std::size_t rank, std::size_t step) {
   return rank < cuts.size() && !cuts[rank].empty() ? cuts[rank][step] : 0;
 }
 
-// What the host of a rank works in all steps of the job; 0 where some of it is unknown.
-Nanos HostWorks(const RankSummary& rank, const Job& job, std::size_t r) {
-  if (!job.has_steps || rank.host_works.size() != rank.steps.size()) return 0;
+// The sum of a column of a rank's steps over those of the job; 0 where some of it is unknown.
+Nanos SumOfSteps(const std::vector<Nanos>& column, const RankSummary& rank, const Job& job,
+                 std::size_t r) {
+  if (!job.has_steps || column.size() != rank.steps.size()) return 0;
   Nanos sum = 0;
-  for (std::size_t s = 0; s < job.steps; ++s) sum += rank.host_works[job.index[r * job.steps + s]];
+  for (std::size_t s = 0; s < job.steps; ++s) sum += column[job.index[r * job.steps + s]];
   return sum;
+}
+
+// What the host of each rank works in all steps of the job. The rank that is shortest in exchanges
+// of hosts waits for nobody there: each host needs as long for them.
+std::vector<Nanos> HostWorks(const std::vector<RankSummary>& ranks, const Job& job) {
+  std::vector<Nanos> works;
+  Nanos shortest = std::numeric_limits<Nanos>::max();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    works.push_back(SumOfSteps(ranks[r].host_works, ranks[r], job, r));
+    shortest = std::min(shortest, SumOfSteps(ranks[r].host_exchanges, ranks[r], job, r));
+  }
+  for (Nanos& one : works) one += one > 0 ? shortest : 0;
+  return works;
 }
 
 // A wait counts in the steps in which the rank waits: a kernel that is launched ahead begins in the
@@ -343,7 +357,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
       job.job_length[s] = std::max(job.job_length[s], job.length[cell]);
     }
   }
-  for (std::size_t r = 0; r < job.ranks; ++r) job.host_works.push_back(HostWorks(ranks[r], job, r));
+  job.host_works = HostWorks(ranks, job);
   if (joint.all.empty() && job.ranks > 1 && job.has_steps) InferWaits(ranks, &job);
   std::vector<std::vector<Interval>> waits(job.waited.size());
   for (const JointCollective& collective : joint.all) {

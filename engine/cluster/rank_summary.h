@@ -26,12 +26,15 @@ struct RankTime {
   Nanos idle = 0;
   // Of comm_exposed: meanwhile the launching thread waits for data or loads it.
   Nanos loading_beside_comm = 0;
-  Nanos copying_beside_comm = 0;                // the same: meanwhile its copies run
+  Nanos copying_beside_comm = 0;  // the same: meanwhile its copies run
+  Nanos writing = 0;  // idle while the launching thread writes files: part of the cause kFileIo
   std::array<Nanos, kIdleCauseCount> causes{};  // add up to idle
   Nanos Total() const { return compute + comm_exposed + copy_exposed + memset_exposed + idle; }
   Nanos Cause(IdleCause cause) const { return causes[static_cast<std::size_t>(cause)]; }
   // Waiting for data, by whatever means.
-  Nanos Loading() const { return Cause(IdleCause::kDataLoading) + Cause(IdleCause::kFileIo); }
+  Nanos Loading() const {
+    return Cause(IdleCause::kDataLoading) + Cause(IdleCause::kFileIo) - writing;
+  }
 };
 
 struct RankStep {
@@ -97,6 +100,9 @@ struct RankSummary {
   // By step: its host launches, computes or waits for data, and not for the GPU or other ranks.
   // Empty where nothing communicates.
   std::vector<Nanos> host_works;
+  // The same of what it exchanges with other ranks by code of the host, such as objects: work for
+  // as long as the rank that is shortest in it, and a wait for others beyond that.
+  std::vector<Nanos> host_exchanges;
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
   double blocks = 0;        // of all these kernels

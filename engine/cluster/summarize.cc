@@ -26,18 +26,17 @@ RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, const Inte
   time.idle = times.idle.OverlapWith(start, end);
   time.loading_beside_comm = loading.OverlapWith(start, end);
   time.copying_beside_comm = copying.OverlapWith(start, end);
-  const Window& window = analysis.run.window;
-  if (start == window.start && end == window.end) {
-    time.causes = analysis.idle.by_device[d];
-    return time;
-  }
   const GapPieces& pieces = analysis.idle.pieces;
   for (std::size_t i = pieces.FirstEndingAfter(d, start); i < pieces.size(); ++i) {
     const GapPiece piece = pieces[i];
     if (piece.device != d || piece.start >= end) break;
-    time.causes[static_cast<std::size_t>(piece.cause)] +=
-        std::min(end, piece.end) - std::max(start, piece.start);
+    const Nanos length = std::min(end, piece.end) - std::max(start, piece.start);
+    time.causes[static_cast<std::size_t>(piece.cause)] += length;
+    if (piece.cause == IdleCause::kFileIo && piece.activity == Activity::kFileWrite)
+      time.writing += length;
   }
+  const Window& window = analysis.run.window;
+  if (start == window.start && end == window.end) time.causes = analysis.idle.by_device[d];
   return time;
 }
 
@@ -60,8 +59,18 @@ bool Works(const GapPiece& piece, Nanos slow_call) {
   }
 }
 
-// By device that communicates: when its hosts work in the window, and do not wait.
-std::vector<IntervalSet> HostsAtWork(const Analysis& analysis) {
+// An exchange that ranges or kernels name, by code of the host.
+bool Exchanges(const GapPiece& piece) {
+  return piece.cause == IdleCause::kPeerWait && piece.activity == Activity::kCode;
+}
+
+// What hosts do in the window, by device that communicates.
+struct HostsOfDevices {
+  std::vector<IntervalSet> at_work;  // they work, and do not wait
+  std::vector<IntervalSet> in_exchanges;
+};
+
+HostsOfDevices FindHosts(const Analysis& analysis) {
   const Run& run = analysis.run;
   std::vector<IntervalSet> window(analysis.times.size());
   for (std::size_t d = 0; d < window.size(); ++d) {
@@ -71,8 +80,9 @@ std::vector<IntervalSet> HostsAtWork(const Analysis& analysis) {
   // Unless all of its launches take so long.
   const auto slow = static_cast<Nanos>(
       std::max(run.knowledge.Number("launch.slow_call"), 2 * analysis.launches.call_median_ns));
-  return FollowHosts(run, window, analysis.hand_overs)
-      .Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); });
+  const Idle followed = FollowHosts(run, window, analysis.hand_overs);
+  return {followed.Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); }),
+          followed.Select(window.size(), Exchanges)};
 }
 
 // By device: when it copies to or from the host beside communication that no compute hides.
@@ -100,7 +110,7 @@ class Summarizer {
         run_(analysis.run),
         trace_(analysis.run.trace),
         row_of_op_(RowsOfCollectives(trace_)),
-        at_work_(HostsAtWork(analysis)),
+        hosts_(FindHosts(analysis)),
         copying_beside_comm_(CopyingBesideCommunication(analysis)) {}
 
   std::vector<RankSummary> All() {
@@ -129,8 +139,9 @@ class Summarizer {
         rank.steps.push_back({step.start, step.end,
                               TimeOf(analysis_, analysis_.loading_beside_comm[d],
                                      copying_beside_comm_[d], d, step.start, step.end)});
-        if (at_work_[d].empty()) continue;
-        rank.host_works.push_back(at_work_[d].OverlapWith(step.start, step.end));
+        if (hosts_.at_work[d].empty()) continue;
+        rank.host_works.push_back(hosts_.at_work[d].OverlapWith(step.start, step.end));
+        rank.host_exchanges.push_back(hosts_.in_exchanges[d].OverlapWith(step.start, step.end));
       }
     }
     rank.backwards = analysis_.accumulation.backwards;
@@ -142,7 +153,7 @@ class Summarizer {
     rank.work_print = PrintOfWork(d);
     Kernels(d, &rank);
     Copies(d, &rank);
-    rank.wrote_files = TimeWriting(d);
+    rank.wrote_files = rank.time.writing;
     Collectives(d, &rank);
     return rank;
   }
@@ -237,18 +248,6 @@ class Summarizer {
     }
   }
 
-  Nanos TimeWriting(std::uint32_t d) const {
-    const GapPieces& pieces = analysis_.idle.pieces;
-    Nanos time = 0;
-    for (std::size_t i = pieces.FirstEndingAfter(d, run_.window.start); i < pieces.size(); ++i) {
-      const GapPiece piece = pieces[i];
-      if (piece.device != d || piece.start >= run_.window.end) break;
-      if (piece.cause == IdleCause::kFileIo && piece.activity == Activity::kFileWrite)
-        time += piece.Length();
-    }
-    return time;
-  }
-
   // What a program is made of, as far as it says what ranks exchange.
   std::vector<std::string> Traits(std::uint32_t d) const {
     std::vector<std::uint8_t> used(trace_.shapes.size(), 0);
@@ -317,8 +316,8 @@ class Summarizer {
   const Analysis& analysis_;
   const Run& run_;
   const Trace& trace_;
-  const std::vector<std::uint32_t> row_of_op_;          // see RowsOfCollectives
-  const std::vector<IntervalSet> at_work_;              // by device
+  const std::vector<std::uint32_t> row_of_op_;  // see RowsOfCollectives
+  const HostsOfDevices hosts_;
   const std::vector<IntervalSet> copying_beside_comm_;  // by device
 };
 

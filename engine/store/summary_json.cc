@@ -170,7 +170,7 @@ inline auto Tie(Comparison& c) {
 }
 inline auto Tie(RankTime& t) {
   return std::tie(t.compute, t.comm_exposed, t.copy_exposed, t.memset_exposed, t.idle,
-                  t.loading_beside_comm, t.copying_beside_comm, t.causes);
+                  t.loading_beside_comm, t.copying_beside_comm, t.writing, t.causes);
 }
 inline auto Tie(RankStep& s) { return std::tie(s.start, s.end, s.time); }
 inline auto Tie(RankKernel& k) { return std::tie(k.name, k.count, k.total, k.median); }
@@ -193,9 +193,9 @@ ADVISE_KEEP(Verdict, outcome, reason, missing, evidence, tables, reads, comparis
 ADVISE_KEEP(RankSummary, rank, rank_source, local_rank, world_size, host, job, path, clock, pid,
             device, device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches,
             work_print, window_start, window_end, time, steps_source, steps, host_works,
-            kernels_count, kernels, blocks, copied_bytes, copied_time, wrote_files, traits,
-            languages, kinds, groups, backwards, backwards_synced, memory_peak, memory_capacity,
-            unseen, supports_verdict)
+            host_exchanges, kernels_count, kernels, blocks, copied_bytes, copied_time, wrote_files,
+            traits, languages, kinds, groups, backwards, backwards_synced, memory_peak,
+            memory_capacity, unseen, supports_verdict)
 
 namespace {
 

@@ -43,6 +43,7 @@ Awaited::Awaited(const Run& run)
       awaited_share_(run.knowledge.Number("input.awaited_share")),
       silent_share_(run.knowledge.Number("input.silent_share")),
       behind_share_(run.knowledge.Number("replay.hand_over.behind_share")),
+      busy_share_(run.knowledge.Number("input.never_rests")),
       silent_least_(run.knowledge.Time("replay.hand_over.pause")) {
   FindCodeLoaders();
   FindHandedMemory();
@@ -95,6 +96,9 @@ void Awaited::FindLoading() {
   std::vector<std::vector<Interval>> decoding(trace.processes.size());
   std::vector<Interval> at_work;
   std::vector<Interval> worker_calls;
+  bool any_rests = false;
+  Nanos seen = 0;  // of workers, until their last calls: behind these nobody knows
+  Nanos most = 0;  // if all were seen in all of the window
   for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
     const Role role = run_.names.ThreadRole(t);
     const bool worker = role == Role::kLoaderWorker;
@@ -127,6 +131,11 @@ void Awaited::FindLoading() {
     }
     if (worker && rests.Recorded()) {
       workers_recorded_ = true;
+      const Pace pace = PaceOf(t);
+      any_rests |= static_cast<double>(pace.busy) <
+                   busy_share_ * static_cast<double>(std::max<Nanos>(1, pace.until_last));
+      seen += pace.until_last;
+      most += run_.window.Length();
       workers_wait_ |= !rests.waits.empty();
       for (const std::uint32_t i : run_.os_of_thread[t])
         worker_calls.push_back({trace.os_calls.start[i], trace.os_calls.end[i]});
@@ -140,9 +149,9 @@ void Awaited::FindLoading() {
       }
     }
   }
+  workers_never_rest_ = most > 0 && !any_rests && 2 * seen >= most;
   workers_at_work_ = IntervalSet::Of(std::move(at_work));
   worker_calls_ = IntervalSet::Of(std::move(worker_calls));
-  const double never_rests = run_.knowledge.Number("input.never_rests");
   for (std::size_t p = 0; p < loading.size(); ++p) {
     std::vector<Interval> works = std::move(decoding[p]);
     works.insert(works.end(), loading[p].begin(), loading[p].end());
@@ -150,11 +159,35 @@ void Awaited::FindLoading() {
     const Nanos busy =
         IntervalSet::Of(std::move(works)).OverlapWith(run_.window.start, run_.window.end);
     never_rests_.push_back(static_cast<double>(busy) >=
-                                       never_rests * static_cast<double>(run_.window.Length()) &&
+                                       busy_share_ * static_cast<double>(run_.window.Length()) &&
                                    busy > 0
                                ? 1
                                : 0);
   }
+}
+
+// What a worker reads, and works on between two reads.
+Awaited::Pace Awaited::PaceOf(std::uint32_t worker) const {
+  const OsCallTable& os = run_.trace.os_calls;
+  const Window& window = run_.window;
+  const auto inside = [&](Nanos start, Nanos end) {
+    return std::max<Nanos>(0, std::min(end, window.end) - std::max(start, window.start));
+  };
+  Pace pace;
+  Interval before;
+  for (const std::uint32_t i : run_.os_of_thread[worker]) {
+    const Interval call{os.start[i], os.end[i]};
+    if (run_.names.Os(os.name[i]) != OsClass::kFileIo) {
+      before = {};
+      continue;
+    }
+    if (before.Length() > 0 && IsWorkBetween(before, call))
+      pace.busy += inside(before.end, call.start);
+    pace.busy += inside(call.start, call.end);
+    pace.until_last = std::max(pace.until_last, inside(window.start, call.end));
+    before = call;
+  }
+  return pace;
 }
 
 bool Awaited::EndsBehind(const std::vector<Interval>& list, Nanos start, Nanos end) const {
@@ -304,7 +337,10 @@ bool Awaited::BeginsToWait(std::uint32_t thread, Nanos time) const {
 
 bool Awaited::IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const {
   const std::uint32_t process = run_.trace.threads[thread].process;
-  if (process == kNone || end - start < silent_least_ || loading_[process].empty()) return false;
+  if (process == kNone || end - start < silent_least_) return false;
+  if (workers_never_rest_ && !ShowsWaits(thread) && !OtherCallerActive(thread, process, start, end))
+    return true;
+  if (loading_[process].empty()) return false;
   if (hands_over_[thread] == 0 && (never_rests_[process] == 0 || ShowsWaits(thread))) return false;
   return MostlyLoading(process, start, end) && !OtherCallerActive(thread, process, start, end);
 }

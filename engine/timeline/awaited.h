@@ -28,7 +28,7 @@ class Awaited {
   // trace (spinning, or below what the profiler keeps). True where threads of its process load
   // during most of it, and either never rest in the window (a producer that never rests is what the
   // consumer waits for), or rest until they are asked and end, time after time, just before the
-  // thread goes on.
+  // thread goes on. True as well where loader workers in other processes never rest.
   bool IsSilentLoader(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // True when the recorded wait [start, end) of `thread` is for a request: another thread of its
@@ -84,18 +84,25 @@ class Awaited {
   bool ShowsWaits(std::uint32_t thread) const;
   // Most of a wait of the thread lies behind `time`.
   bool BeginsToWait(std::uint32_t thread, Nanos time) const;
+  struct Pace {
+    Nanos busy = 0;
+    Nanos until_last = 0;  // from the start of the window until the last call in it
+  };
+  Pace PaceOf(std::uint32_t worker) const;
   bool MostlyLoading(std::uint32_t process, Nanos start, Nanos end) const;
 
   const Run& run_;
   double awaited_share_;
   double silent_share_;
   double behind_share_;
+  double busy_share_;
   Nanos silent_least_;
   std::vector<std::uint32_t> code_loaders_;  // threads that launch nothing, and load GPU code
   bool has_workers_ = false;
   bool compiler_seen_ = false;
   bool workers_recorded_ = false;          // what the workers did, not their names alone
   bool workers_wait_ = false;              // and waits of one of them
+  bool workers_never_rest_ = false;        // none of those that read files in the window
   IntervalSet workers_at_work_;            // any of them
   IntervalSet worker_calls_;               // any of them
   std::vector<IntervalSet> loading_;       // per process: threads that launch nothing read or load

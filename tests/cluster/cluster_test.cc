@@ -85,6 +85,41 @@ TEST_CASE("a rank that started late is no slower than hosts that take as long") 
   CHECK(Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain == 10 * 3'000'000);
 }
 
+// All hosts exchange objects for 3 ms in each step, and never wait for their GPUs: an earlier start
+// of rank 1 would win nothing. Where one of them is done at once, the others wait for it there.
+TEST_CASE("hosts that are all as long in an exchange work there, and do not wait") {
+  JobStory story;
+  story.extra_loading = {{}, Each(10, 3'000'000), {}, {}};
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) {
+    for (const RankStep& step : rank.steps) rank.host_works.push_back(step.Length() - 3'000'000);
+    rank.host_exchanges.assign(rank.steps.size(), 3'000'000);
+  }
+  const auto gain = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain; };
+  CHECK(gain() == 0);
+  ranks[2].host_exchanges.assign(ranks[2].steps.size(), 0);
+  CHECK(gain() == 10 * 3'000'000);
+}
+
+TEST_CASE("ranks that write files in turn load no uneven batches") {
+  JobStory story;
+  story.extra_loading.assign(4, Each(8, 0));
+  story.steps = 8;
+  for (std::size_t s = 0; s < 8; ++s) story.extra_loading[s % 4][s] = 5'000'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) {
+    for (RankStep& step : rank.steps) {
+      step.time.causes = {};
+      step.time.causes[static_cast<std::size_t>(IdleCause::kFileIo)] = step.time.idle;
+    }
+  }
+  const auto gain = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.input.loss.gain; };
+  CHECK(gain() == 8 * 5'000'000);
+  for (RankSummary& rank : ranks)
+    for (RankStep& step : rank.steps) step.time.writing = step.time.idle;
+  CHECK(gain() == 0);
+}
+
 // Rank 2 loads 4 ms before the first of eleven sums; at the other ten, rank 0 is 100 us late.
 TEST_CASE("late once per step weighs what the others wait, not how often ranks come last") {
   std::vector<RankSummary> ranks(3);

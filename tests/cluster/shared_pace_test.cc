@@ -141,6 +141,20 @@ TEST_CASE("a host that waits for a lock of its own process, or sleeps, is at its
   CHECK(works("poll") < 200_us);
 }
 
+TEST_CASE("code of the host in an exchange of objects is told beside its work") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 100_us});
+    story.Launch(kAllReduce, {at + 6_us, at + 9_us}, {at + 100_us, at + 900_us});
+    story.Range("all_gather_object", {at + 20_us, at + 920_us});
+  });
+  const Analyzed run(story);
+  const RankSummary rank = SummarizeRanks(*run).front();
+  CHECK(rank.host_exchanges.at(1) == 900_us);
+  CHECK(rank.host_works.at(1) < 200_us);
+}
+
 TEST_CASE("launches that all take long are the host's own pace") {
   const auto works = [](Nanos launch) {
     TraceBuilder story;

@@ -354,6 +354,27 @@ TEST_CASE("a thread whose waits are recorded works where it shows none") {
   CHECK(run.Idle(IdleCause::kHostCompute) > run.Window() * 2 / 10);
 }
 
+// Each 10 ms the GPU works for 3 ms, and nothing is recorded of the launching thread for 7 ms. Each
+// of two workers reads for 5 ms of every 6, or of every 10.
+TEST_CASE("loader workers that never rest are what a silent launching thread waits for") {
+  const auto loading = [](Nanos period) {
+    TraceBuilder story;
+    Repeat(10, 10_ms, [&](int, Nanos at) {
+      story.Process("python").Thread("main");
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 3_ms});
+    });
+    for (int worker = 0; worker < 2; ++worker) {
+      story.Process("python worker " + std::to_string(worker)).Thread("pt_data_worker");
+      for (Nanos at = worker * 2_ms; at < 95_ms; at += period)
+        story.OsCall("read", {at, at + 5_ms});
+    }
+    const Analyzed run(story, kAuto);
+    return run.Idle(IdleCause::kDataLoading);
+  };
+  CHECK(loading(6_ms) > 60_ms);
+  CHECK(loading(10_ms + 100_us) == 0);
+}
+
 TEST_CASE("a thread that reads ahead and rests is not what a silent launching thread waits for") {
   const Analyzed run(Fed(Reader::kAlongside), kAuto);
   CHECK(run.Idle(IdleCause::kDataLoading) == 0);

@@ -63,12 +63,31 @@ class RhythmFinder {
       std::vector<SlowStep> turn = InTurn(slow);
       if (DistanceOf(turn) > 0 && LostIn(turn) > LostIn(kept)) kept = std::move(turn);
     }
-    Rhythm rhythm{DistanceOf(kept), {}};
-    for (const SlowStep& one : kept) rhythm.steps.push_back(one.step);
+    const std::vector<SlowStep> events = kept.empty() ? Events(slow) : kept;
+    Rhythm rhythm{DistanceOf(events), {}};
+    if (rhythm.every == 0) return {};
+    for (const SlowStep& one : kept.empty() ? slow : kept) rhythm.steps.push_back(one.step);
     return rhythm;
   }
 
  private:
+  // What stops the host once may show in several steps: it has no work in reserve behind it, so
+  // that the GPU waits for what it does in the next one, too. Slow steps that follow each other
+  // count as one, where the first of them.
+  static std::vector<SlowStep> Events(const std::vector<SlowStep>& slow) {
+    std::vector<SlowStep> events;
+    for (std::size_t i = 0; i < slow.size(); ++i) {
+      if (i > 0 && slow[i].step == slow[i - 1].step + 1) {
+        events.back().beyond += slow[i].beyond;
+      } else {
+        events.push_back(slow[i]);
+      }
+    }
+    const std::size_t behind = slow.size() - events.size();
+    if (2 * behind < events.size()) return {};
+    return events;
+  }
+
   // Evenly apart, at least two that are alike, and not every step. In steps; 0 when not.
   std::size_t DistanceOf(const std::vector<SlowStep>& slow) const {
     const std::vector<std::size_t> apart = Apart(slow);

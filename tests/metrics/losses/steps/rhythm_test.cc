@@ -29,6 +29,17 @@ TEST_CASE("a rhythm among many slow steps of a long run is found, too") {
   CHECK(rhythm.steps.size() == kSteps / 4);
 }
 
+TEST_CASE("a stop that shows in two steps is one event of the rhythm") {
+  const Rhythm rhythm = RhythmOf(41, [](std::size_t n) { return n % 4 < 2 && n > 3; });
+  CHECK(rhythm.every == 4);
+  CHECK(rhythm.steps.size() == 19);
+  // Pairs that come out of turn.
+  const auto out_of_turn = [](std::size_t n) {
+    return n == 3 || n == 4 || n == 8 || n == 9 || n == 19 || n == 20 || n == 33 || n == 34;
+  };
+  CHECK(RhythmOf(41, out_of_turn).every == 0);
+}
+
 TEST_CASE("two far slower steps do not hide the turn in which most of the time is lost") {
   // Every eighth step, others out of turn, and two that lose twenty times as much.
   std::vector<SlowStep> slow;
