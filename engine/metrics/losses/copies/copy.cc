@@ -7,6 +7,7 @@
 #include "engine/metrics/losses/copies/later_reads.h"
 #include "engine/metrics/losses/copies/migrations.h"
 #include "engine/metrics/losses/copies/round_trips.h"
+#include "engine/metrics/losses/host/start_up.h"
 #include "engine/metrics/losses/steps/step_copies.h"
 #include "engine/timeline/blocking_calls.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 class CopyFinder : Finder {
  public:
-  CopyFinder(const Basis& basis, const Phases& phases, double link)
+  CopyFinder(const Basis& basis, const Phases& phases, bool repeats, double link)
       : Finder(basis),
         phases_(phases),
         link_(link),
@@ -25,6 +26,8 @@ class CopyFinder : Finder {
         large_bytes_(Number("copy.large_bytes")),
         train_(CountOf("copy.train_length")),
         read_later_(run_) {
+    for (std::uint32_t d = 0; repeats && !run_.steps.known() && d < basis.times.size(); ++d)
+      loop_from_.push_back(FirstKernel(run_, d));
     if (run_.steps.outliers.empty()) return;
     for (const auto& [op, step] : ExtraCopies(run_)) {
       if (run_.steps.IsOutlier(step)) of_outliers_.insert(op);
@@ -175,8 +178,7 @@ class CopyFinder : Finder {
     double pageable_bytes = 0;
     for (const std::uint32_t op : copies_) {
       if (result_.kind_of_op[op] != kind || of_outliers_.contains(op)) continue;
-      // Such a copy is made once: memory pinned for it wins nothing.
-      if (basis_.BeforeSteps(trace_.ops.start[op])) continue;
+      if (IsMadeOnce(op)) continue;
       const std::uint32_t call = trace_.ops.call[op];
       loss.CountOp(op, Bytes(op));
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the
@@ -202,6 +204,13 @@ class CopyFinder : Finder {
     if (kind == CopyKind::kBlocking && built.bytes > 0)
       result_.blocking_pageable_share = pageable_bytes / built.bytes;
     return built;
+  }
+
+  // Before the loop: memory that is pinned for such a copy wins nothing.
+  bool IsMadeOnce(std::uint32_t op) const {
+    const Nanos start = trace_.ops.start[op];
+    const std::uint32_t device = trace_.ops.device[op];
+    return basis_.BeforeSteps(start) || (!loop_from_.empty() && start < loop_from_[device]);
   }
 
   // An upload need not hold the host; a download must where the host asked for the data.
@@ -308,8 +317,9 @@ class CopyFinder : Finder {
   double tiny_bytes_, small_bytes_, quick_bytes_, large_bytes_;
   std::size_t train_;
   LaterReads read_later_;
-  std::set<std::uint32_t> of_outliers_;                            // ops
-  std::vector<std::uint32_t> copies_;                              // ops
+  std::set<std::uint32_t> of_outliers_;  // ops
+  std::vector<Nanos> loop_from_;         // by device: where no steps are known, its first kernel
+  std::vector<std::uint32_t> copies_;    // ops
   std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;  // by the copy's call
   std::vector<std::vector<std::uint32_t>> trains_;
   Copies result_;
@@ -317,8 +327,8 @@ class CopyFinder : Finder {
 
 }  // namespace
 
-Copies FindCopies(const Basis& basis, const Phases& phases, double link_bytes_per_s) {
-  return CopyFinder(basis, phases, link_bytes_per_s).Find();
+Copies FindCopies(const Basis& basis, const Phases& phases, bool repeats, double link_bytes_per_s) {
+  return CopyFinder(basis, phases, repeats, link_bytes_per_s).Find();
 }
 
 }  // namespace advise

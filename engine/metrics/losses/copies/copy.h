@@ -42,8 +42,10 @@ struct Copies {
       kind_of_op;  // per op of the trace; meaningful for host-device copies in the window
 };
 
-// `link_bytes_per_s`: what pinned copies reach on this host, 0 unknown. O(ops + calls).
-Copies FindCopies(const Basis& basis, const Phases& phases, double link_bytes_per_s);
+// `repeats`: enough like work was recorded to speak of a loop (Support::verdict); what comes before
+// it is done once. `link_bytes_per_s`: what pinned copies reach on this host, 0 unknown. O(ops +
+// calls).
+Copies FindCopies(const Basis& basis, const Phases& phases, bool repeats, double link_bytes_per_s);
 
 // Between host and device, in either direction; migrations are not counted.
 inline bool IsHostDevice(CopyDirection d) {

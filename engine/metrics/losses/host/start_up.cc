@@ -6,16 +6,6 @@
 namespace advise {
 namespace {
 
-// When the device first computes; the end of the window when never.
-Nanos FirstKernel(const Run& run, std::uint32_t device) {
-  const OpTable& ops = run.trace.ops;
-  for (const std::uint32_t op : run.ops_of_device[device]) {
-    const bool computes = ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
-    if (computes && !run.IsComm(op)) return ops.start[op];
-  }
-  return run.window.end;
-}
-
 // Calls of the threads that launch; the profiler's own waking of the GPU is among them.
 Nanos FirstCall(const Run& run) {
   Nanos first = std::numeric_limits<Nanos>::max();
@@ -41,6 +31,15 @@ void FindCallBefore(const Run& run, Nanos first_op, StartUp* result) {
 }
 
 }  // namespace
+
+Nanos FirstKernel(const Run& run, std::uint32_t device) {
+  const OpTable& ops = run.trace.ops;
+  for (const std::uint32_t op : run.ops_of_device[device]) {
+    const bool computes = ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
+    if (computes && !run.IsComm(op)) return ops.start[op];
+  }
+  return run.window.end;
+}
 
 StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& kind) {
   StartUp result;

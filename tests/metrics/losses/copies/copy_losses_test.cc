@@ -87,6 +87,30 @@ TEST_CASE("weights that are uploaded before the loop are no pageable copies of i
   CHECK(all->copies.pageable.count == 10);
 }
 
+// Work of changing length, in which no steps are found.
+TEST_CASE("uploads before the first kernel are made once where what follows repeats") {
+  const auto copied = [](int kernels) {
+    TraceBuilder story;
+    for (const Nanos at : {0_ms, 10_ms})
+      story.CopyToGpu(64_MiB, MemoryKind::kPageable, {at, at + 9_ms}, {at + 10_us, at + 9_ms});
+    Nanos at = 20_ms;
+    for (int i = 0; i < kernels; ++i) {
+      const Nanos length = 50_us + (i * i * 7919) % 400 * 1_us;
+      if (i % 50 == 20)
+        story.CopyToGpu(1_MiB, MemoryKind::kPageable, {at, at + 90_us}, {at + 10_us, at + 90_us});
+      story.Launch("work" + std::to_string(i * i % 11), {at + 100_us, at + 105_us},
+                   {at + 110_us, at + 110_us + length});
+      at += 120_us + length;
+    }
+    const Analyzed run(story);
+    REQUIRE_FALSE(run->run.steps.known());
+    CHECK(run->support.verdict == (kernels > 100));
+    return run->copies.pageable.count;
+  };
+  CHECK(copied(500) == 10);
+  CHECK(copied(30) == 3);  // one pass: they may be its work
+}
+
 TEST_CASE("a fast link takes larger copies in the time that a call costs") {
   const auto run = [](bool fast) {
     TraceBuilder story;
