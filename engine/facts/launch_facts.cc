@@ -137,6 +137,10 @@ void DeclareGraphs(Catalog* catalog) {
                   "Idle time of gaps before a graph that the host causes.",
                   "Graphs of a step that follow each other are one, with no code between."},
                  &Graphs::gaps);
+  graphs.AddLoss("graph.slow", kChange,
+                 {"", "Idle time before graphs in the calls that launch them.",
+                  "Launches of graphs take their usual time."},
+                 &Graphs::slow);
   graphs.Add("graph.miss.share", "share",
              "Share of the steps without a graph launch, where most steps have one.",
              &Graphs::miss_share);

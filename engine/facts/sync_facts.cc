@@ -41,11 +41,16 @@ void DeclareSyncFacts(Catalog* catalog) {
                 &Syncs::loop);
   syncs.Add("sync.loop.code", "ns",
             "Idle time after synchronizations of the loop in which the launching thread runs code "
-            "of its own for long.",
+            "of its own for long that may read a result of the GPU.",
             &Syncs::loop_code_ns);
+  syncs.Add("sync.loop.free_code", "ns",
+            "Idle time after synchronizations of the loop in which the launching thread runs code "
+            "of its own for long, where nothing was copied to the host since its last wait and it "
+            "shares no memory with the GPU.",
+            &Syncs::loop_free_code_ns);
   syncs.Add("sync.loop.with_code", "share",
             "Share of the synchronizations of the loop after which the launching thread runs code "
-            "of its own for long while the GPU is idle.",
+            "of its own for long that may read a result, while the GPU is idle.",
             &Syncs::loop_with_code);
   syncs.Add("sync.loop.name", "name", "The synchronizing call that costs most.", &Syncs::loop_name);
   syncs.Add("sync.loop.directive", "name",

@@ -28,6 +28,7 @@ CallClass CallClassOf(const std::string& name) {
       {"alloc_async", CallClass::kAllocAsync},
       {"free_async", CallClass::kAllocAsync},
       {"alloc_managed", CallClass::kAllocManaged},
+      {"map_host", CallClass::kMapHost},
       {"module_load", CallClass::kModuleLoad},
       {"module_data", CallClass::kModuleData},
       {"library_data", CallClass::kLibraryData},

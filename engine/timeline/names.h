@@ -27,6 +27,7 @@ enum class CallClass : std::uint8_t {
   kAllocHost,  // pinned: allocate, free, register, unregister
   kAllocAsync,
   kAllocManaged,
+  kMapHost,  // asks where the GPU sees memory of the host
   kModuleLoad,
   kModuleData,   // from the program's own memory: what it has compiled
   kLibraryData,  // the same, or a library on its first use

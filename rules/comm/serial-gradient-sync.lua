@@ -12,7 +12,7 @@ return {
 
   loss           = "comm.serial",
   needs          = { "comm.count" },
-  optional       = { "launch.waiting.share" },
+  optional       = { "launch.waiting.share", "run.kind", "run.framework" },
   evidence       = { serial = "share", time = "lost.time" },
   thresholds     = { "min_serial", "min_share", "max_waiting" },
 
@@ -38,7 +38,10 @@ return {
     if at_least(f.launch.waiting.share or 0, t.max_waiting) then
       return false, "the host waits for each kernel, so no collective can run beside one"
     end
-    return f.comm.count > 0, "no communication kernels ran"
+    if f.comm.count == 0 then return false, "no communication kernels ran" end
+    -- A solver, too, exchanges its edges or sums its residual when an iteration is done.
+    local framework = f.run.framework or ""
+    return framework ~= "" or f.run.kind == "training" or f.run.kind == nil, "nothing shows that the run trains a network"
   end,
 
   saving = { confidence = 0.8,
@@ -50,6 +53,10 @@ return {
       facts = { window = { device_time = 3e9 }, comm = { count = 400, serial = { share = 1.0, lost = 9e8, remedy = true } } },
       expect = { serial = 1, share = 0.3, time = 9e8 },
       saving = { claims = 9e8 } },
+    { name = "a solver in C++ meets at a barrier after each iteration",
+      facts = { window = { device_time = 3e9 }, run = { kind = "loop", framework = "" },
+                comm = { count = 400, serial = { share = 1.0, lost = 9e8, remedy = true } } },
+      expect = "not_applicable" },
     { name = "near miss: only the last bucket comes after backward",
       facts = { window = { device_time = 3e9 }, comm = { count = 400, serial = { share = 0.12, lost = 1e8, remedy = true } } },
       expect = "silent" },

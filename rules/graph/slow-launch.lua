@@ -12,10 +12,10 @@ return {
   knowledge = { "K-H6", "K-B3" },
 
   needs_loop = true,
-  needs      = { "window.device_time", "graph.launches", "graph.call.median", "graph.gpu.median", "graph.gap.lost" },
+  needs      = { "window.device_time", "graph.launches", "graph.call.median", "graph.gpu.median", "graph.slow.lost", "graph.slow.remedy" },
   thresholds = { "min_share", "min_call_share" },
 
-  symptom = "Launching a CUDA graph takes {call:time}; running it takes {gpu:time}. The GPU waits {share:pct} of the time before graphs.",
+  symptom = "Launching a CUDA graph takes {call:time}; running it takes {gpu:time}. The GPU waits for these launches for {share:pct} of the time.",
   cause   = "The graph has many short nodes or branches, or it is uploaded again at each launch.",
   fixes   = {
     { action = "Fuse the short kernels of the graph" },
@@ -28,28 +28,28 @@ return {
   applies = function(f) return f.graph.launches > 0 and f.graph.gpu.median > 0, "no CUDA graphs are launched" end,
 
   detect = function(f, t)
-    local lost = share(f.graph.gap.lost.time, f.window.device_time)
+    local lost = share(f.graph.slow.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
     if not at_least(share(f.graph.call.median, f.graph.gpu.median), t.min_call_share) then return nil end
     return { share = lost, call = f.graph.call.median, gpu = f.graph.gpu.median }
   end,
 
-  saving = { claims = "graph.gap.lost", part = 0.5, confidence = 0.5, basis = "half of the gaps before graphs are gone" },
+  saving = { claims = "graph.slow.lost", remedy = "graph.slow.remedy", confidence = 0.5, basis = "launches of graphs take their usual time" },
 
   tests = {
     { name = "300 us to launch, 200 us to run",
-      edges = { ["graph.call.median"] = 1e5, ["graph.gap.lost"] = 3e7 },
-      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 300000 }, gpu = { median = 200000 }, gap = { lost = 3e8 } } },
+      edges = { ["graph.call.median"] = 1e5, ["graph.slow.lost"] = 3e7 },
+      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 300000 }, gpu = { median = 200000 }, slow = { lost = 3e8, remedy = true } } },
       expect = { share = 0.3 },
-      saving = { claims = 3e8, part = 0.5 } },
+      saving = { claims = 3e8, confidence = 0.5 } },
     { name = "near miss: a cheap launch",
-      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 10000 }, gpu = { median = 200000 }, gap = { lost = 3e8 } } },
+      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 10000 }, gpu = { median = 200000 }, slow = { lost = 3e8, remedy = true } } },
       expect = "silent" },
     { name = "near miss: no gaps",
-      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 300000 }, gpu = { median = 200000 }, gap = { lost = 1e6 } } },
+      facts = { window = { device_time = 1e9 }, graph = { launches = 100, call = { median = 300000 }, gpu = { median = 200000 }, slow = { lost = 1e6, remedy = true } } },
       expect = "silent" },
     { name = "no graphs",
-      facts = { window = { device_time = 1e9 }, graph = { launches = 0, call = { median = 0 }, gpu = { median = 0 }, gap = { lost = 0 } } },
+      facts = { window = { device_time = 1e9 }, graph = { launches = 0, call = { median = 0 }, gpu = { median = 0 }, slow = { lost = 0, remedy = true } } },
       expect = "not_applicable" },
     { name = "nothing was recorded",
       facts = {},

@@ -14,11 +14,11 @@ return {
 
   loss           = "sync.loop",
   evidence       = { "count", "per_step", call = "name" },
-  optional       = { "run.languages", "sync.loop.code", "sync.loop.with_code", "sync.loop.directive", "window.supports_verdict",
+  optional       = { "run.languages", "sync.loop.code", "sync.loop.free_code", "sync.loop.with_code", "sync.loop.directive", "window.supports_verdict",
                      "run.kind", "startup.time" },
   thresholds     = { "min_own_share", "max_with_code", "min_share", "min_per_step", "min_count_of_pass", "max_start_up" },
 
-  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}{directive:text}. After these waits, the GPU computes nothing for {share:pct} of the time.{late:text}",
+  symptom = "The host waits for the GPU {per_step:num} times {per:text}, mostly in {call:text}{directive:text}. After these waits, the GPU computes nothing for {share:pct} of the time.{late:text}{free:text}",
   cause   = "While the host waits, it launches nothing, so the GPU has no work when the wait ends.",
   fixes   = {
     { action  = "Remove the call; operations on one stream run in order without it",
@@ -47,7 +47,7 @@ start.record(); step(batch); end.record()
       language = "python", ["for"] = { "pytorch" } },
     { action = "Leave block_until_ready() out of the loop: JAX orders work by the data that it needs", ["for"] = { "jax" } },
   },
-  false_positives = "Benchmarks that time each step on purpose. Results that the host needs before it can continue: where the content of the next upload depends on them, that upload cannot be sent earlier.",
+  false_positives = "Benchmarks that time each step on purpose. Results that kernels write straight to memory of the host. Results that the host needs before it can continue: where the content of the next upload depends on them, that upload cannot be sent earlier.",
   references = { "cuda-runtime/sync-behavior", "cuda-best-practices/timing", "cuda-programming/streams" },
 
   applies = function(f, t)
@@ -64,7 +64,8 @@ start.record(); step(batch); end.record()
   end,
 
   -- A program in C++ or Fortran waits because the code that follows reads the results: that code is what costs. Where few
-  -- of the waits are followed by such code, waiting is a habit, and the code would run beside the GPU without it.
+  -- of the waits are followed by such code, or nothing came home that it could read, waiting is a habit, and the code would
+  -- run beside the GPU without it.
   detect = function(f, t, e)
     local python = not f.run.languages or contains(f.run.languages, "Python")
     local reads = f.sync.loop.code and 2 * f.sync.loop.code > f.sync.loop.lost.time
@@ -74,6 +75,8 @@ start.record(); step(batch); end.record()
     if f.sync.loop.directive then e.reason = "directive" end
     e.late = at_least(e.share, t.min_own_share) and ""
       or " Copies and messages that follow start too late to overlap."
+    e.free = f.sync.loop.free_code and 2 * f.sync.loop.free_code > f.sync.loop.lost.time
+      and " The host then runs code that needs no result: nothing was copied to it before." or ""
     return e
   end,
 
@@ -91,6 +94,11 @@ start.record(); step(batch); end.record()
       facts = { window = { device_time = 1e9 }, run = { languages = "OpenACC, Fortran" },
                 sync = { loop = { count = 320, per_step = 16, name = "cuStreamSynchronize", code = 4e8, lost = 4.5e8, remedy = true } } },
       expect = "silent" },
+    { name = "the code after each wait can read nothing, since nothing was copied to the host",
+      facts = { window = { device_time = 1e9 }, run = { languages = "C++" },
+                sync = { loop = { count = 320, per_step = 16, name = "cudaStreamSynchronize", code = 2e7, free_code = 4e8, lost = 4.5e8,
+                                  remedy = true } } },
+      expect = { share = 0.45, free = " The host then runs code that needs no result: nothing was copied to it before." } },
     { name = "a wait after each kernel, and long code after the last one of each step",
       edges = { ["sync.loop.with_code"] = 0.5 },
       facts = { window = { device_time = 1e9 }, run = { languages = "CUDA C++" },

@@ -79,6 +79,18 @@ TEST_CASE(
   CHECK_FALSE(is_double("void BatchedGemmKernel<__half>(int)"));
 }
 
+TEST_CASE("a solver that is named after the library of its messages computes") {
+  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const auto is_communication = [&](const char* kernel) {
+    return knowledge.ClassifyKernel(kernel).name == "communication";
+  };
+  CHECK(is_communication("void barrier_on_stream_kernel_threadgroup<(threadgroup_t)2>(int, int)"));
+  CHECK(is_communication("void nvshmemi_proxy_rma_entrypoint<0, 1>(void*, void*)"));
+  CHECK(is_communication("nvshmem_put_kernel(int*, int, int)"));
+  CHECK_FALSE(is_communication("void nvshmem_jacobi_kernel<32, 32>(float const*, float*, int)"));
+  CHECK_FALSE(is_communication("spmv(double const*, double*, nvshmem_team_uid_t)"));
+}
+
 TEST_CASE("engines whose loop no user writes say how to record them") {
   const Knowledge knowledge = LoadKb(EmbeddedFiles());
   CHECK(knowledge.HowToRecord("vLLM").find("start_profile") != std::string::npos);

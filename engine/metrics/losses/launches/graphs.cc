@@ -92,6 +92,23 @@ void MergeSeries(const Basis& basis, LossBuilder* gaps) {
   }
 }
 
+// Launches of graphs take no longer than those of linear ones that do not change.
+void CutLaunches(const Basis& basis, LossBuilder* slow) {
+  const Run& run = basis.run;
+  const CallTable& calls = run.trace.calls;
+  const Nanos usual = run.knowledge.Time("launch.usual_graph_call");
+  for (const std::uint32_t thread : run.launching_threads) {
+    IntervalSet beyond;
+    for (const std::uint32_t c : run.calls_of_thread[thread]) {
+      if (run.ClassOfCall(c) != CallClass::kGraphLaunch || !basis.InWindow(calls.start[c]))
+        continue;
+      if (calls.end[c] - calls.start[c] > usual)
+        beyond.Append(calls.start[c] + usual, calls.end[c]);
+    }
+    slow->remedy().host_cuts.push_back({thread, std::move(beyond)});
+  }
+}
+
 // Time of the window in which devices run graphs that were traced as a whole.
 Nanos TimeInWholeGraphs(const Run& run) {
   Nanos time = 0;
@@ -113,6 +130,7 @@ Graphs FindGraphs(const Basis& basis) {
   const Trace& trace = run.trace;
   Graphs graphs;
   LossBuilder gaps(basis);
+  LossBuilder slow(basis);
   std::vector<Nanos> whens;
   std::vector<double> calls;
   std::vector<double> spans;
@@ -131,6 +149,7 @@ Graphs FindGraphs(const Basis& basis) {
   if (reach.empty()) {
     graphs.misses = LossBuilder(basis).Build();
     graphs.gaps = gaps.Build();
+    graphs.slow = slow.Build();
     return graphs;
   }
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
@@ -156,6 +175,7 @@ Graphs FindGraphs(const Basis& basis) {
     if (reach[row_of[call]].start < gap.start) continue;
     if (piece.start == gap.start) gaps.Count(piece.start, 0, piece.Length());
     gaps.AddPiece(piece);
+    if (piece.cause == IdleCause::kLaunch) slow.AddPiece(piece);
   }
   graphs.launches = static_cast<std::int64_t>(whens.size());
   std::sort(whens.begin(), whens.end());
@@ -166,7 +186,9 @@ Graphs FindGraphs(const Basis& basis) {
   graphs.call_median_ns = Median(std::move(calls));
   graphs.gpu_median_ns = Median(std::move(spans));
   MergeSeries(basis, &gaps);
+  CutLaunches(basis, &slow);
   graphs.gaps = gaps.Build();
+  graphs.slow = slow.Build();
   return graphs;
 }
 

@@ -98,7 +98,7 @@ class LaunchFinder : Finder {
     ForEachLaunch([&](std::uint32_t op, std::uint32_t call, Nanos until) {
       ++all;
       const Nanos lead = trace_.ops.start[op] - trace_.calls.end[call];
-      if (trace_.ops.in_graph[op] == 0) {
+      if (trace_.ops.in_graph[op] == 0 && trace_.ops.kind[op] != OpKind::kGraph) {
         ++single;
         if (static_cast<double>(lead) < near) calls.push_back(static_cast<float>(CallLength(call)));
       }

@@ -7,6 +7,7 @@
 #include "engine/metrics/losses/directives.h"
 #include "engine/metrics/losses/ranks/mpi_waits.h"
 #include "engine/metrics/losses/waits/function_waits.h"
+#include "engine/metrics/losses/waits/results_home.h"
 #include "engine/metrics/losses/waits/sized_reads.h"
 #include "engine/replay/stream_waits.h"
 #include "engine/timeline/blocking_calls.h"
@@ -193,9 +194,16 @@ class SyncFinder : Finder {
       if (InForward(c)) forward_calls_[c] = 1;
     }
     loss.AddBlamed(blamed);
-    const CodeBehind code = LongCodeBehind(blamed);
+    const double all_code = LongCodeBehind(blamed).ns;
+    const ResultsHome home(basis_);
+    std::vector<std::uint8_t> with_results = blamed;
+    for (std::uint32_t c = 0; c < trace_.calls.size(); ++c)
+      if (blamed[c] != 0 && !home.MayCome(c)) with_results[c] = 0;
+    const CodeBehind code = LongCodeBehind(with_results);
     result_.loop_code_ns = code.ns;
-    result_.loop_with_code = code.share;
+    result_.loop_free_code_ns = all_code - code.ns;
+    const auto all = static_cast<double>(std::count(blamed.begin(), blamed.end(), 1));
+    if (all > 0) result_.loop_with_code = code.calls / all;
     double most = -1;
     for (const auto& [name, time] : by_name) {
       if (time > most) most = time, result_.loop_name = trace_.strings[name];
@@ -206,7 +214,7 @@ class SyncFinder : Finder {
 
   struct CodeBehind {
     double ns = 0;
-    double share = 0;  // of the calls
+    double calls = 0;  // with such code behind them
   };
   // Idle time behind these calls in which the launching thread runs its own code for longer than
   // compiled code takes from one launch to the next; and behind how many of the calls.
@@ -220,8 +228,7 @@ class SyncFinder : Finder {
       if (piece.cause == IdleCause::kHostCompute && piece.activity == Activity::kCode)
         code += piece.Length(), before.insert(by);
     }
-    const auto all = static_cast<double>(std::count(calls.begin(), calls.end(), 1));
-    return {static_cast<double>(code), all > 0 ? static_cast<double>(before.size()) / all : 0};
+    return {static_cast<double>(code), static_cast<double>(before.size())};
   }
 
   void Items() {

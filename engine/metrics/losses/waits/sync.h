@@ -14,9 +14,11 @@ namespace advise {
 struct Syncs : StreamTies {
   std::int64_t count = 0;
   double time_ns = 0;
-  Loss loop;                  // synchronize calls that are not part of a read-back
-  double loop_code_ns = 0;    // what of its idle time is long stretches of host code behind them
-  double loop_with_code = 0;  // share of the calls with such a stretch behind them
+  Loss loop;  // synchronize calls that are not part of a read-back
+  // What of its idle time is long stretches of host code behind them that may read a result, and
+  // what is such code that cannot (ResultsHome).
+  double loop_code_ns = 0, loop_free_code_ns = 0;
+  double loop_with_code = 0;  // share of the calls with code behind them that may read a result
   Loss item;                  // tiny copies that the host waits for
   Loss forward;               // the part of both inside forward ranges
   Loss memset;

@@ -57,6 +57,24 @@ TEST_CASE("kernels of graphs are no sequence that could become one, their launch
   CHECK(run->graphs.call_median_ns == 200'000);
 }
 
+// Graphs are traced as a whole, and launching one takes three times as long as running it.
+TEST_CASE("what a graph launch takes beyond the usual is its own loss, and no slow kernel launch") {
+  TraceBuilder story;
+  Repeat(20, 500_us, [&](int, Nanos at) {
+    story.Graph(1, {at, at + 310_us}, {at + 315_us, at + 415_us});
+  });
+  const Analyzed run(story);
+  CHECK(run->graphs.call_median_ns == 310'000);
+  CHECK(run->launches.slow_median_ns == 0);
+  CHECK(run->launches.slow.lost->Total() == 0);
+  CHECK(run->graphs.slow.lost->Total() >= 19 * 300_us);
+  Nanos cut = 0;
+  for (const auto& host : run->graphs.slow.remedy->host_cuts) cut += host.when.Total();
+  CHECK(cut >= 19 * 300_us);
+  CHECK(cut <= 20 * 300_us);
+  CHECK(run->replay().Gain(*run->graphs.slow.remedy) >= 18 * 300_us);
+}
+
 TEST_CASE("slow launches beside graphs do not cost what lies between the nodes of these") {
   TraceBuilder story;
   Repeat(20, 1_ms, [&](int i, Nanos at) {
