@@ -38,7 +38,7 @@ for (int i = 0; i < n; ++i) advance(a, i);
       snippet = [[cudaEventRecord(ready, producer);
 cudaStreamWaitEvent(consumer, ready, 0);      // the host goes on at once]],
       language = "cpp", ["for"] = { "c++" } },
-    { reason  = "!directive", action  = "If the host reads a result after the wait, record an event after each result, and wait for it only where the result is read: one step later, while the GPU computes the next one",
+    { reason  = "reads", action  = "If the host reads a result after the wait, record an event after each result, and wait for it only where the result is read: one step later, while the GPU computes the next one",
       ["for"] = { "c++", "fortran" } },
     { action  = "If the call is there for timing, time with events and read them later: the host's clock without a synchronization measures launches, not work",
       snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -72,11 +72,11 @@ start.record(); step(batch); end.record()
       and not at_most(f.sync.loop.with_code or 1, t.max_with_code)
     if not python and reads then return nil end
     e.directive = f.sync.loop.directive and " of the " .. f.sync.loop.directive or ""
-    if f.sync.loop.directive then e.reason = "directive" end
+    local free = f.sync.loop.free_code and 2 * f.sync.loop.free_code > f.sync.loop.lost.time
+    e.reason = f.sync.loop.directive and "directive" or free and "free" or "reads"
     e.late = at_least(e.share, t.min_own_share) and ""
       or " Copies and messages that follow start too late to overlap."
-    e.free = f.sync.loop.free_code and 2 * f.sync.loop.free_code > f.sync.loop.lost.time
-      and " The host then runs code that needs no result: nothing was copied to it before." or ""
+    e.free = free and " The host then runs code that needs no result: nothing was copied to it before." or ""
     return e
   end,
 
@@ -98,7 +98,7 @@ start.record(); step(batch); end.record()
       facts = { window = { device_time = 1e9 }, run = { languages = "C++" },
                 sync = { loop = { count = 320, per_step = 16, name = "cudaStreamSynchronize", code = 2e7, free_code = 4e8, lost = 4.5e8,
                                   remedy = true } } },
-      expect = { share = 0.45, free = " The host then runs code that needs no result: nothing was copied to it before." } },
+      expect = { share = 0.45, reason = "free", free = " The host then runs code that needs no result: nothing was copied to it before." } },
     { name = "a wait after each kernel, and long code after the last one of each step",
       edges = { ["sync.loop.with_code"] = 0.5 },
       facts = { window = { device_time = 1e9 }, run = { languages = "CUDA C++" },
