@@ -467,20 +467,18 @@ TEST_CASE("common causes come first only where all else is equal") {
 
 TEST_CASE("a setting comes before a change of code that wins little more and is no surer") {
   const Analyzed run(HalfIdleSteps(), kAuto);
-  const auto first = [&](Nanos code_percent, double confidence, const char* effort_of_fix = "") {
+  const auto first = [&](Nanos percent, double confidence, const char* effort_of_fix = "") {
     Verdicts verdicts;
     verdicts.Add({.id = "a/setting", .claims = {Percent(run, 60, 80)}});
     verdicts.rule(0).effort = "flag";
     verdicts.rule(0).fixes.emplace_back().effort = effort_of_fix;
-    verdicts.Add(
-        {.id = "a/code", .claims = {Percent(run, 0, code_percent)}, .confidence = confidence});
+    verdicts.Add({.id = "a/code", .claims = {Percent(run, 0, percent)}, .confidence = confidence});
     return verdicts.Rank(run)[0].rule->id;
   };
   CHECK(first(24, 0.8) == "a/setting");
-  CHECK(first(24, 0.9) == "a/code");  // which is surer
-  CHECK(first(27, 0.8) == "a/code");  // which wins a third more
-  // What fits this run is no setting, whatever the other fixes of its rule are.
-  CHECK(first(24, 0.8, "code") == "a/code");
+  CHECK(first(24, 0.9) == "a/code");          // which is surer
+  CHECK(first(27, 0.8) == "a/code");          // which wins a third more
+  CHECK(first(24, 0.8, "code") == "a/code");  // the fix for this run is no setting
 }
 
 // Launches that return with their kernel. The code wins 70 % by itself, and 30 % once they return
