@@ -313,8 +313,8 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
   // What becomes a part of the kernel before it has no start of its own.
   const bool joined =
       op.call != kNone && changes_.vanished[op.call] != 0 && changes_.factor[i] < 1.0F;
-  const Nanos spacing = (joined ? std::min<Nanos>(op.spacing, 0) : op.spacing) +
-                        (changes_.freed[i] != 0 ? 0 : op.function);
+  const Nanos function = changes_.freed[i] != 0 ? 0 : op.function;
+  const Nanos spacing = (joined ? std::min<Nanos>(op.spacing, 0) : op.spacing) + function;
   if (op.previous != kNone) begin = std::max(begin, chain_end_[op.previous] + spacing);
   // Beside a kernel that fills the GPU it would win nothing.
   if (changes_.freed[i] != 0) {
@@ -325,7 +325,7 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
   if (op.awaited != kNone && changes_.detached[op.awaited] == 0)
     begin = std::max(begin, op_end_[op.awaited] + since_end_of(op.awaited));
   if (op.event != kNone && changes_.detached[op.event] == 0)
-    begin = std::max(begin, op_end_[op.event]);
+    begin = std::max(begin, op_end_[op.event] + (function > 0 ? spacing : 0));
   return begin;
 }
 

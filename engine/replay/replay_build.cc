@@ -202,9 +202,14 @@ void Replay::LinkOps(const Run& run) {
         !queued || behind < 0
             ? std::min<Nanos>(0, behind)
             : std::min({behind, std::max<Nanos>(0, since_launch - usual_latency_ns_), latency_ns_});
-    // What its stream ran on the host before it, no op shows.
-    const bool by_function = queued && behind > latency_ns_ && functions.Precedes(op.row);
-    if (by_function) op.function = behind - op.spacing;
+    // What its stream ran on the host before it, no op shows: it began when the op before it had
+    // ended, and that of another stream for which its stream waits. An op that begins as soon as an
+    // op of another stream ends waited for that one.
+    const Nanos behind_both =
+        op.event == kNone ? behind : std::min(behind, op.start - ops_[op.event].end);
+    const bool by_function = queued && behind_both > latency_ns_ && functions.Precedes(op.row) &&
+                             released(by_end[op.device], i) == kNone;
+    if (by_function) op.function = behind_both - op.spacing;
     // What the profiler lost may have run until this op began.
     if (op.behind_lost) op.spacing = std::max<Nanos>(0, behind);
     const bool stream_explains = queued && (behind <= latency_ns_ || by_function);

@@ -285,5 +285,45 @@ TEST_CASE("who pauses far longer than until the record of the event waited for s
   CHECK(OncePaused(60_us, false).Gain() < 1_ms);  // nothing says which event
 }
 
+// In the main stream a kernel, then a wait for one of 900 us in another stream, a function on the
+// host that takes 100 us, and a last kernel, all launched at once.
+TEST_CASE("a function on the host begins behind what its stream waits for in another") {
+  constexpr Nanos kFunctionStep = 1180_us;
+  TraceBuilder story;
+  Repeat(kSteps, kFunctionStep, [&](int, Nanos at) {
+    story.OnStream(kMain).Launch("before", {at, at + 5_us}, {at + 10_us, at + 100_us});
+    story.OnStream(kCopies).Launch("branch", {at + 6_us, at + 10_us}, {at + 100_us, at + 1_ms});
+    story.Call("cudaEventRecord", {at + 11_us, at + 12_us});
+    story.Call("cudaStreamWaitEvent", {at + 13_us, at + 14_us});
+    story.Call("cudaLaunchHostFunc", {at + 15_us, at + 16_us});
+    story.OnStream(kMain).Launch("after", {at + 20_us, at + 25_us}, {at + 1100_us, at + 1150_us});
+    story.Sync({at + 30_us, at + 1155_us}, "cudaDeviceSynchronize");
+  });
+  Trace trace = story.Build();
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    const std::string& name = trace.strings[trace.calls.name[c]];
+    if (name == "cudaStreamWaitEvent") AddSync(&trace, c, StreamOf(trace, kMain), 1);
+    if (name != "cudaEventRecord") continue;
+    trace.events.time.push_back(trace.calls.start[c]);
+    trace.events.call.push_back(c);
+    trace.events.stream.push_back(StreamOf(trace, kCopies));
+    trace.events.event_id.push_back(1);
+  }
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const Analysis analysis(trace, ShippedKnowledge(), options);
+  CHECK(analysis.replay().BaselineNs() == analysis.run.window.Length());
+  Remedy shorter;
+  for (std::uint32_t op = 1; op < trace.ops.size(); op += 3)
+    shorter.scaled_ops.emplace_back(op, 0.5F);
+  const Nanos gain = analysis.replay().Gain(shorter);
+  CHECK(gain > kSteps * 440_us);
+  CHECK(gain < kSteps * 460_us);
+  // Without the function, the last kernel still waits for the other stream.
+  const Nanos without = analysis.replay().Gain(*analysis.syncs.host_function.remedy);
+  CHECK(without >= kSteps * 90_us);
+  CHECK(without < kSteps * 110_us);
+}
+
 }  // namespace
 }  // namespace advise
