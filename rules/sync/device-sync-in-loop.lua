@@ -73,6 +73,8 @@ start.record(); step(batch); end.record()
     if not python and reads then return nil end
     e.directive = f.sync.loop.directive and " of the " .. f.sync.loop.directive or ""
     local free = f.sync.loop.free_code and 2 * f.sync.loop.free_code > f.sync.loop.lost.time
+    -- MPI may send from memory of the GPU, and looks like code where its calls were not recorded.
+    if free and contains(f.run.languages or "", "MPI") then return nil end
     e.reason = f.sync.loop.directive and "directive" or free and "free" or "reads"
     e.late = at_least(e.share, t.min_own_share) and ""
       or " Copies and messages that follow start too late to overlap."
@@ -93,6 +95,11 @@ start.record(); step(batch); end.record()
     { name = "near miss: the CPU computes a part of the physics after each wait",
       facts = { window = { device_time = 1e9 }, run = { languages = "OpenACC, Fortran" },
                 sync = { loop = { count = 320, per_step = 16, name = "cuStreamSynchronize", code = 4e8, lost = 4.5e8, remedy = true } } },
+      expect = "silent" },
+    { name = "near miss: the code after each wait may be MPI that sends from the GPU",
+      facts = { window = { device_time = 1e9 }, run = { languages = "MPI, C++" },
+                sync = { loop = { count = 320, per_step = 16, name = "cudaStreamSynchronize", code = 2e7, free_code = 4e8, lost = 4.5e8,
+                                  remedy = true } } },
       expect = "silent" },
     { name = "the code after each wait can read nothing, since nothing was copied to the host",
       facts = { window = { device_time = 1e9 }, run = { languages = "C++" },
