@@ -1,5 +1,4 @@
-// What the readers of monitor logs share: our names of their quantities, units, and the table of
-// GPUs that they fill.
+// What the readers of monitor logs share: the table of GPUs that they fill.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "engine/import/monitors/monitor_quantity.h"
 #include "engine/trace/tables.h"
 
 namespace advise {
-
-// A quantity under our name, in our unit. Share: 0 to 1.
-struct MonitorQuantity {
-  std::string_view name;
-  std::string_view unit;  // DCGM's "violation" and "reasons" are turned into shares by its reader
-  double scale = 1;       // from what the tool prints without a unit to ours
-};
-
-// By the tool's own word, in lower case, without unit; nullptr when we have no use for it.
-const MonitorQuantity* SmiQuantity(std::string_view field);    // "utilization.gpu"
-const MonitorQuantity* DmonQuantity(std::string_view column);  // "sm", "pwr"
-const MonitorQuantity* AmdQuantity(std::string_view name);     // "gfx%", "gpu use (%)"
-const MonitorQuantity* DcgmQuantity(
-    std::string_view short_name);  // "GRACT", "DCGM_FI_DEV_GPU_UTIL", "203"
-
-// A value with the unit that stands beside it ("%", "MiB", "W", "MHz"), in `unit`; nothing for a
-// pair that does not fit.
-std::optional<double> InUnit(double value, std::string_view printed, std::string_view unit);
-
-// "[N/A]", "-", "[Not Supported]", "ERR!" …: the tool had no value.
-bool IsNoValue(std::string_view cell);
-// DCGM's marks of a blank, which look like numbers.
-bool IsBlankNumber(double value);
 
 // Collects samples by GPU; GPUs come out in the order of their numbers. What readers of logs must
 // leave out is counted in the trace's diagnostics in the same words for all of them.
