@@ -141,6 +141,12 @@ std::string_view WithoutCutParameters(std::string_view name) {
   return open == std::string_view::npos || open == 0 ? name : name.substr(0, open);
 }
 
+// "f(int) [clone .kd]", as tools of AMD list kernels, without what the compiler added.
+std::string_view WithoutClone(std::string_view name) {
+  const std::size_t at = name.rfind(" [clone ");
+  return name.ends_with(']') && at != std::string_view::npos && at > 0 ? name.substr(0, at) : name;
+}
+
 // What stands in <> and [], as "…".
 std::string WithoutArguments(std::string_view name) {
   std::string words;
@@ -175,7 +181,7 @@ std::string KernelInWords(std::string_view name) {
   constexpr std::string_view kVoid = "void ";
   if (name.starts_with(kVoid)) name.remove_prefix(kVoid.size());
   while (name.ends_with(' ')) name.remove_suffix(1);
-  name = WithoutCutParameters(WithoutParameters(name));
+  name = WithoutCutParameters(WithoutParameters(WithoutClone(name)));
   while (name.ends_with(' ')) name.remove_suffix(1);
   const std::string words = WithoutTags(name);
   return SafeText(words.size() <= kLong ? words : WithoutArguments(words));

@@ -23,6 +23,14 @@ std::string TotalInWords(const ProfileTotals& totals, ProfileOf of, const char* 
                      FormatQuantity(sum.count, "count"), sum.count == 1 ? unit : units);
 }
 
+// Whose calls a summary adds up: summaries hold those of one interface.
+const char* CallsTook(const ProfileTotals& totals) {
+  const TotalsOf& calls = totals.Of(ProfileOf::kCalls);
+  const std::string_view name = calls.rows.empty() ? "" : std::string_view(calls.rows[0].name);
+  if (name.starts_with("hip")) return "HIP calls took";
+  return name.starts_with("hsa_") ? "HSA calls took" : "CUDA calls took";
+}
+
 // What summaries of a run say.
 std::string ProfileSentence(const ProfileTotals& totals) {
   const auto samples = [&](ProfileOf of, const char* what) {
@@ -50,7 +58,7 @@ std::string ProfileSentence(const ProfileTotals& totals) {
        {TotalInWords(totals, ProfileOf::kKernels, "kernels ran for", "launch", "launches"),
         TotalInWords(totals, ProfileOf::kCopies, "copies and memsets took", "operation",
                      "operations"),
-        TotalInWords(totals, ProfileOf::kCalls, "CUDA calls took", "call", "calls"),
+        TotalInWords(totals, ProfileOf::kCalls, CallsTook(totals), "call", "calls"),
         TotalInWords(totals, ProfileOf::kRanges, "named ranges took", "range", "ranges"),
         TotalInWords(totals, ProfileOf::kOsCalls, "system calls took", "call", "calls")}) {
     if (!part.empty()) words += (words.empty() ? "" : ", ") + part;

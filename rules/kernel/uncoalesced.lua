@@ -28,7 +28,7 @@ return {
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
-      return row.useful >= 0 and at_most(row.useful, t.max_useful) and (row.bound == "memory" or row.bound == "latency")
+      return row.useful >= 0 and at_most(row.useful, t.max_useful) and row.bound ~= "compute"
     end)
     local weight = sum(rows, "weight")
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
@@ -49,6 +49,9 @@ return {
       facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", useful = 0.25, sectors = 16 } } } },
       expect = { weight = 0.6, name = "stencil", useful = 0.25, part = 0.25 },
       saving = { claims = 4e8, part = 0.175 } },
+    { name = "sectors and requests alone were counted: what limits the kernel is unknown",
+      facts = { counter = { kernels = 1, memory = { lost = 0 }, latency = { lost = 0 }, rows = { { kernel = "matrix_add_2D", weight = 1, lost = 0, bound = "", useful = 0.5, sectors = 32 } } } },
+      expect = { weight = 1, name = "matrix_add_2D", useful = 0.5, part = 0 } },
     { name = "near miss: all of it is used",
       facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", useful = 1.0, sectors = 4 } } } },
       expect = "silent" },

@@ -92,6 +92,8 @@ TEST_CASE("a kernel's name loses what a sentence cannot bear") {
   CHECK(KernelInWords("void f<int>(float*, int)") == "f<int>");
   CHECK(KernelInWords("(anonymous namespace)::f(int)") == "(anonymous namespace)::f");
   CHECK(KernelInWords("foo") == "foo");
+  CHECK(KernelInWords("bodyForce(Body*, float, int) [clone .kd]") == "bodyForce");
+  CHECK(KernelInWords("[CUDA memset]") == "[CUDA memset]");
   CHECK(KernelInWords("void f<float, 1>(T2, cudnnTen...") == "f<float, 1>");
   CHECK(KernelInWords("(anonymous namespace)::f(int, co…") == "(anonymous namespace)::f");
   CHECK(KernelInWords("void f<(anonymous n…") == "f<(anonymous n…");

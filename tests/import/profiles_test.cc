@@ -404,6 +404,24 @@ TEST_CASE("the table of PyTorch's profiler: kernels, copies and calls, each once
   CHECK(Said(trace, "stand for what they launched") == 0);
 }
 
+TEST_CASE("shares of a table without times are parts of what stands below it") {
+  const std::string dashes(60, '-');
+  const std::string rule = dashes + "  ----  ----  ----  ----\n";
+  const std::string text =
+      rule + "Name  Self CPU %  CPU total %  Self CUDA %  # of Calls\n" + rule +
+      "aten::addmm  4.50%  77.30%  75.00%  2\n"
+      "aten::clamp_min  1.00%  2.00%  25.00%  1\n"
+      "cudaLaunchKernel  22.50%  22.50%  0.00%  3\n" +
+      rule + "Self CPU time total: 4.000ms\nSelf CUDA time total: 80.000us\n\n";
+  const Trace trace = ImportedText(text);
+  const ProfileTable& kernels = NeededTable(trace, ProfileOf::kKernels);
+  REQUIRE(kernels.rows.size() == 2);
+  CHECK(kernels.rows[0].total == 60e3);
+  CHECK(kernels.rows[1].total == 20e3);
+  CHECK(kernels.whole == 80e3);
+  CHECK(NeededTable(trace, ProfileOf::kCalls).rows[0].total == 900e3);
+}
+
 TEST_CASE("ranges that PyTorch lists beside kernels are none") {
   const auto kernels = [](const char* whole) {
     const Trace trace = ImportedText(

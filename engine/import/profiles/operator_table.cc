@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "engine/import/formats.h"
 #include "engine/import/profiles/printed_tables.h"
@@ -28,6 +29,7 @@ constexpr std::string_view kSelfCpu = "Self CPU";
 constexpr std::string_view kTotalCpu = "CPU total";
 constexpr std::string_view kSelfGpu = "Self CUDA";  // of AMD's GPUs, too
 constexpr std::string_view kGpuTotal = "Self CUDA time total:";
+constexpr std::string_view kCpuTotal = "Self CPU time total:";
 
 // Cells stand two blanks or more apart; none is empty.
 std::vector<std::string_view> CellsApart(std::string_view line) {
@@ -49,9 +51,14 @@ bool IsRangeOfPyTorch(std::string_view name) {
          name.find('#') != std::string_view::npos;
 }
 
-double TimeIn(const std::map<std::string_view, std::string_view>& row, std::string_view column) {
-  const auto cell = row.find(column);
-  return cell == row.end() ? 0 : DurationOf(cell->second).value_or(0);
+// A time, or where the table has shares alone, that part of the whole.
+double TimeIn(const std::map<std::string, std::string_view>& row, std::string_view column,
+              double whole) {
+  if (const auto time = row.find(std::string(column)); time != row.end())
+    return DurationOf(time->second).value_or(0);
+  const auto share = row.find(std::string(column) + " %");
+  if (share == row.end() || !share->second.ends_with('%')) return 0;
+  return NumberOf(share->second.substr(0, share->second.size() - 1)).value_or(0) / 100 * whole;
 }
 
 class OperatorTableReader {
@@ -63,13 +70,11 @@ class OperatorTableReader {
     std::vector<std::string_view> columns;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (lines[i].find(kCalls) != std::string_view::npos) {
-        Begin();
+        Begin(std::span(lines).subspan(i + 1));
         columns = CellsApart(lines[i]);
         ++i;  // the rule below the heading
       } else if (IsRule(lines[i])) {
         columns.clear();
-      } else if (const std::size_t at = lines[i].find(kGpuTotal); at != std::string_view::npos) {
-        whole_ = DurationOf(Trimmed(lines[i].substr(at + kGpuTotal.size()))).value_or(0);
       } else if (!columns.empty()) {
         AddRow(columns, CellsApart(lines[i]));
       }
@@ -84,21 +89,33 @@ class OperatorTableReader {
   };
 
   // A program may print several: the last one counts.
-  void Begin() {
+  void Begin(std::span<const std::string_view> below) {
     kernels_ = operators_ = copies_ = calls_ = {};
     on_cpu_.clear();
+    whole_ = SumBelow(below, kGpuTotal);
+    whole_of_cpu_ = SumBelow(below, kCpuTotal);
+  }
+
+  // What stands below a table, before the next one; 0 where nothing does.
+  static double SumBelow(std::span<const std::string_view> below, std::string_view label) {
+    for (const std::string_view line : below) {
+      if (line.find(kCalls) != std::string_view::npos) return 0;
+      if (const std::size_t at = line.find(label); at != std::string_view::npos)
+        return DurationOf(Trimmed(line.substr(at + label.size()))).value_or(0);
+    }
+    return 0;
   }
 
   void AddRow(const std::vector<std::string_view>& columns,
               const std::vector<std::string_view>& cells) {
     if (cells.size() != columns.size()) return;
-    std::map<std::string_view, std::string_view> row;
+    std::map<std::string, std::string_view> row;
     for (std::size_t c = 0; c < columns.size(); ++c) row.emplace(columns[c], cells[c]);
     const std::string name(row["Name"]);
-    const auto count = NumberOf(row[kCalls]);
+    const auto count = NumberOf(row[std::string(kCalls)]);
     if (name.empty() || !count) return;
-    const double gpu = TimeIn(row, kSelfGpu);
-    const bool on_gpu = gpu > 0 && TimeIn(row, kTotalCpu) == 0;
+    const double gpu = TimeIn(row, kSelfGpu, whole_);
+    const bool on_gpu = gpu > 0 && TimeIn(row, kTotalCpu, whole_of_cpu_) == 0;
     if (!on_gpu) on_cpu_.insert(name);
     if (on_gpu) {
       const bool moves = name.starts_with("Memcpy ") || name.starts_with("Memset ");
@@ -106,7 +123,7 @@ class OperatorTableReader {
     } else if (gpu > 0) {
       Add({name, gpu, *count, -1}, &operators_);
     } else if (IsGpuCall(name)) {
-      Add({name, TimeIn(row, kSelfCpu), *count, -1}, &calls_);
+      Add({name, TimeIn(row, kSelfCpu, whole_of_cpu_), *count, -1}, &calls_);
     }
   }
 
@@ -151,6 +168,7 @@ class OperatorTableReader {
   Table kernels_, operators_, copies_, calls_;
   std::set<std::string> on_cpu_;  // names of rows with time on the CPU
   double whole_ = 0;              // ns of all GPU work, of which the table may hold a part
+  double whole_of_cpu_ = 0;       // ns of the CPU
   std::size_t rows_ = 0;
 };
 

@@ -187,6 +187,8 @@ class CounterFinder : Finder {
       const double time = of_run ? kernel.run_time_ns : kernel.time_ns;
       const double whole = of_run ? all : result_.time_ns;
       kernel.weight = whole > 0 ? time / whole : 0;
+      // Without any times, one kernel is still all that was counted.
+      if (!of_run && whole <= 0 && result_.kernels.size() == 1) kernel.weight = 1;
       kernel.lost_ns = time * kernel.headroom;
     }
   }

@@ -151,7 +151,14 @@ PlainFlops PlainWork(const Metrics& m) {
 }
 
 double SectorsPerRequest(const Metrics& m) {
-  return std::max(m.Of("sectors_per_load"), m.Of("sectors_per_store"));
+  const auto ratio = [&](const char* given, const char* sectors, const char* requests) {
+    if (const double value = m.Of(given); value >= 0) return value;
+    const double all = m.Of(sectors);
+    const double by = m.Of(requests);
+    return all >= 0 && by > 0 ? all / by : kUnknown;
+  };
+  return std::max(ratio("sectors_per_load", "sectors_of_loads", "requests_of_loads"),
+                  ratio("sectors_per_store", "sectors_of_stores", "requests_of_stores"));
 }
 
 // Part of the fetched sectors' bytes that threads asked for.

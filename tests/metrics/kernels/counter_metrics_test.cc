@@ -106,6 +106,15 @@ TEST_CASE("numbers that are no percentages stand as they are") {
   CHECK(CountersOf({{"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4},
                     {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 9}})
             .sectors == 9);
+  CHECK(CountersOf({{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 2097152},
+                    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 65536}})
+            .sectors == 32);
+  CHECK(CountersOf({{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 640},
+                    {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 80}})
+            .sectors == 8);
+  CHECK(CountersOf({{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 640},
+                    {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 0}})
+            .sectors == -1);
 }
 
 TEST_CASE("the limit of occupancy that allows the fewest blocks is named, none of them may be 0") {

@@ -97,6 +97,14 @@ TEST_CASE("without a timeline weights and claims are of the counted time") {
   CHECK_FALSE(c.analysis->support.verdict);
 }
 
+TEST_CASE("without any times one kernel is all that was counted, of several nothing is known") {
+  const Case one(Trace(), {Counted("a", {{kSm, 10}}), Counted("a", {{kSm, 30}})});
+  CHECK(one.kernel().weight == 1);
+  const Case two(Trace(), {Counted("a", {{kSm, 10}}), Counted("b", {{kSm, 30}})});
+  CHECK(two.kernel(0).weight == 0);
+  CHECK(two.kernel(1).weight == 0);
+}
+
 TEST_CASE("instances are averaged by their time") {
   const Case c(Trace(), {Counted("a", {{kTime, 100}, {kSm, 20}, {kMemory, 10}}),
                          Counted("a", {{kTime, 300}, {kSm, 40}, {kMemory, 10}})});
