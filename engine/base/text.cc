@@ -57,6 +57,7 @@ std::string Scaled(double value, const std::array<Scale, N>& scales) {
 }
 
 constexpr std::array<Scale, 4> kTime = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}}};
+constexpr double kMinute = 60e9, kHour = 3600e9;
 constexpr std::array<Scale, 5> kBytes = {
     {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}};
 constexpr std::array<Scale, 5> kByteRate = {
@@ -64,6 +65,14 @@ constexpr std::array<Scale, 5> kByteRate = {
 constexpr std::array<Scale, 4> kFlopRate = {
     {{1e12, "TFLOP/s"}, {1e9, "GFLOP/s"}, {1e6, "MFLOP/s"}, {1, "FLOP/s"}}};
 constexpr std::array<Scale, 4> kHertz = {{{1e9, "GHz"}, {1e6, "MHz"}, {1e3, "kHz"}, {1, "Hz"}}};
+
+// Seconds stay seconds up to ten minutes, and minutes up to two hours.
+std::string Time(double ns) {
+  if (ns == 0) return "0 s";
+  if (std::abs(ns) >= 2 * kHour) return Scaled(ns, std::array<Scale, 1>{{{kHour, "h"}}});
+  if (std::abs(ns) >= 10 * kMinute) return Scaled(ns, std::array<Scale, 1>{{{kMinute, "min"}}});
+  return Scaled(ns, kTime);
+}
 
 // "12345" as "12,345".
 std::string WithSeparators(std::string digits) {
@@ -98,8 +107,8 @@ std::string Bytes(double value) {
 
 std::string FormatQuantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "unknown";
-  if (unit == "ns" || unit == "time") return value == 0 ? "0 s" : Scaled(value, kTime);
-  if (unit == "s") return value == 0 ? "0 s" : Scaled(value * kTime[0].at_least, kTime);
+  if (unit == "ns" || unit == "time") return Time(value);
+  if (unit == "s") return Time(value * kTime[0].at_least);
   if (unit == "share" || unit == "pct") return Share(value);
   if (unit == "bytes") return Bytes(value);
   if (unit == "bytes_per_s" || unit == "rate") return Scaled(value, kByteRate);

@@ -22,12 +22,15 @@ std::string FirstTokenWords(const ServerLoad& server) {
 }
 
 // One sample says nothing of how long the GPUs were in use.
-std::string OnlySample(std::size_t at_work, std::size_t all, double busy, double power) {
+std::string OnlySample(std::size_t at_work, std::size_t all, double busy, double power,
+                       std::size_t logged) {
   const std::string whose = at_work < all  ? fmt::format("{} of {} GPUs", at_work, all)
                             : at_work == 1 ? "the GPU"
                                            : fmt::format("{} GPUs", at_work);
-  return fmt::format("The monitor took one sample: at that moment, the utilization of {} was {}{}.",
-                     whose, Percent(busy),
+  const std::string when =
+      logged > 1 ? fmt::format("In only one of the monitor's {} samples, a GPU was in use:", logged)
+                 : "The monitor took one sample: at that moment,";
+  return fmt::format("{} the utilization of {} was {}{}.", when, whose, Percent(busy),
                      power < 0 ? "" : fmt::format(", at {} of the power limit", Percent(power)));
 }
 
@@ -44,7 +47,7 @@ std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, doubl
                                       : fmt::format(", and drew {} of {} power limit then",
                                                     Percent(power), at_work == 1 ? "its" : "their");
   std::string words = monitor.samples == 1
-                          ? OnlySample(at_work, all, busy, power)
+                          ? OnlySample(at_work, all, busy, power, monitor.logged)
                           : fmt::format("According to the monitor, {} in use for {} of the time{}.",
                                         who, Percent(busy), watts);
   const double before = analysis.monitor_patterns.before;

@@ -108,10 +108,10 @@ std::string SideSentence(const Analysis& analysis) {
     const double busy = monitor.Mean(&MonitoredUse::utilization);
     std::size_t at_work = 0;
     for (const MonitoredUse& use : monitor.gpus) at_work += use.at_work ? 1 : 0;
+    if (at_work == 0) return "The monitor shows no GPU activity.";
     if (busy < 0) {
       return "The monitor's log has no utilization, so it cannot show how busy the GPUs were.";
     }
-    if (at_work == 0) return "The monitor shows no GPU activity.";
     return MonitorSentence(analysis, at_work, busy);
   }
   if (!analysis.totals.empty()) return ProfileSentence(analysis.totals);

@@ -42,6 +42,7 @@ struct NcclChannel {
   int channels = 0;       // lines that say so
   std::string transport;  // "P2P/CUMEM", "SHM/direct", "NET/IB/0/GDRDMA", "NET/Socket/0" …
   std::string source;     // "path:line" of the first
+  int apart = -1;         // whether their hosts differ, by what the lines say: 1, 0, -1 not known
 };
 
 struct NcclLog {

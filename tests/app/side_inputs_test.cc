@@ -119,6 +119,25 @@ TEST_CASE("a monitor's log of a busy GPU gives no finding above info") {
   CHECK_FALSE(Rules(report).count("monitor/low-utilisation") == 1);
 }
 
+TEST_CASE("a few samples are called what they are") {
+  const Folder folder;
+  const auto said = [&](const std::string& log) {
+    folder.Write("smi.csv", log);
+    return RunAdvise(folder, "smi.csv").out;
+  };
+  const auto rows = [](const std::vector<std::string>& shares) {
+    std::string text = "timestamp, index, utilization.gpu [%]\n";
+    for (std::size_t i = 0; i < shares.size(); ++i)
+      text += fmt::format("2026/01/01 10:00:0{}.000, 0, {}\n", i, shares[i]);
+    return text;
+  };
+  CHECK_THAT(said(rows({"40 %"})), Contains("The monitor took one sample"));
+  CHECK_THAT(said(rows({"0 %"})), Contains("no GPU activity") && !Contains("has no utilization"));
+  CHECK_THAT(said(rows({"0 %", "19 %", "0 %"})),
+             Contains("In only one of the monitor's 3 samples, a GPU was in use"));
+  CHECK_THAT(said("index, power.draw [W]\n0, 200 W\n"), Contains("has no utilization"));
+}
+
 TEST_CASE("counters alone: savings are shares of the counted time, and findings are tentative") {
   const Folder folder;
   folder.Write("kernels.csv", kCounters);

@@ -88,6 +88,13 @@ TEST_CASE("counts are whole where they are whole") {
   CHECK(FormatQuantity(23712.4, "num") == "23,700");
 }
 
+TEST_CASE("long times are minutes and hours") {
+  CHECK(FormatQuantity(599, "s") == "599 s");
+  CHECK(FormatQuantity(600, "s") == "10.0 min");
+  CHECK(FormatQuantity(3 * 3600e9, "ns") == "3.00 h");
+  CHECK(FormatQuantity(-7 * 86400.0, "s") == "-168 h");
+}
+
 TEST_CASE("a kernel's name loses what a sentence cannot bear") {
   CHECK(KernelInWords("void f<int>(float*, int)") == "f<int>");
   CHECK(KernelInWords("(anonymous namespace)::f(int)") == "(anonymous namespace)::f");

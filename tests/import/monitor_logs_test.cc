@@ -71,6 +71,18 @@ TEST_CASE("nvidia-smi csv: runs appended to one file, cut rows, CRLF, UTF-16") {
   CHECK(Values(ImportedText(wide), 0, "utilization") == Numbers{0.1, 0.2});
 }
 
+TEST_CASE("nvidia-smi csv: a row whose time is cut has no place among the others") {
+  const Trace trace = ImportedText(
+      "timestamp, index, utilization.gpu [%], power.draw [W]\n"
+      "025/03/21 02:06:50.642, 0, 90 %, [N/A]\n2025/03/21 02:06:51.642, 0, 10 %, 20 W\n"
+      "2025/03/21 02:06:52.642, 0, 20 %, 30 W\n");
+  CHECK(Values(trace, 0, "utilization") == Numbers{0.1, 0.2});
+  CHECK(trace.monitor.gpus[0].series[0].time_s == Numbers{0, 1});
+  CHECK(Said(trace, "rows whose time cannot be read") == 1);
+  const Trace unclocked = ImportedText("index, utilization.gpu [%]\n0, 10 %\n0, 30 %\n");
+  CHECK(unclocked.monitor.gpus[0].series[0].time_s == Numbers{0, 1});
+}
+
 TEST_CASE("nvidia-smi csv: a second header may name other columns") {
   const Trace trace =
       ImportedText("index, utilization.gpu [%]\n0, 10 %\npower.draw [W], index\n33.5 W, 0\n");

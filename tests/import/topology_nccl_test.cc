@@ -189,6 +189,44 @@ TEST_CASE("networks whose names hold blanks: Slingshot and EFA by libfabric") {
   CHECK(channels[2].transport == "NET/AWS Libfabric/1");
 }
 
+// Of all pairs of the log, in their order.
+std::vector<int> Apart(const std::string& text) {
+  std::vector<int> apart;
+  for (const NcclChannel& pair : ImportedText(text).nccl.channels) apart.push_back(pair.apart);
+  return apart;
+}
+
+TEST_CASE("who writes of a channel, and which GPU it names, tells whether a pair shares a host") {
+  using All = std::vector<int>;
+  // The sender writes of sending, the receiver of receiving; mpirun's label stands before both.
+  const std::string receives =
+      "[1,1]<stdout>:n1:21:26 [0] NCCL INFO Channel 00/0 : 0[35000] -> 1[f5000] [receive] via "
+      "NET/AWS Libfabric/0\n";
+  const std::string sends =
+      "[1,0]<stdout>:n0:21:27 [0] NCCL INFO Channel 00/0 : 0[35000] -> 1[f5000] [send] via "
+      "NET/AWS Libfabric/0\n";
+  CHECK(Apart(receives + sends) == All{1});
+  CHECK(Apart(receives) == All{-1});  // where rank 0 runs is not known
+  CHECK(Apart("n1:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [send] via NET/Socket/0\n"
+              "n1:3:4 [1] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [receive] via NET/Socket/0\n") ==
+        All{0});
+  // Two ranks of one host have two GPUs.
+  CHECK(Apart("n0:1:2 [0] NCCL INFO Channel 00/0 : 3[0] -> 0[0] [receive] via NET/Socket/0\n") ==
+        All{1});
+  // Rank 1 of another group runs elsewhere: rank 1 has no place.
+  CHECK(Apart(receives + sends +
+              "n9:1:2 [0] NCCL INFO Channel 00/0 : 0[1] -> 1[2] [receive] via SHM/direct\n")[0] ==
+        -1);
+}
+
+TEST_CASE("lines from which hosts and processes were cut are a log, one such line is not") {
+  const std::string line = "NCCL INFO Channel 00/0 : 17[1] -> 0[0] [receive] via NET/Socket/0\n";
+  const Trace trace = ImportedText("NCCL INFO Using network Socket\n" + line);
+  CHECK(trace.nccl.network == "Socket");
+  CHECK(trace.nccl.channels.size() == 1);
+  CHECK(Refused(line) == "a text file, but none of the reports and logs that advise reads");
+}
+
 TEST_CASE("a program that merely mentions NCCL is no log") {
   CHECK(Refused("we use NCCL INFO in our code\nand NCCL version too\n") ==
         "a text file, but none of the reports and logs that advise reads");

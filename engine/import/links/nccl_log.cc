@@ -47,10 +47,11 @@ class LogWords {
     rest_.remove_prefix(end);
     return *this;
   }
-  // "[0]", "[1a000]": left out.
-  LogWords& Bracket() {
+  // "[0]", "[1a000]": what stands in it.
+  LogWords& Bracket(std::string_view* inside) {
     const std::size_t end = rest_.find(']');
     if (ok_ && rest_.starts_with("[") && end != std::string_view::npos) {
+      *inside = rest_.substr(1, end - 1);
       rest_.remove_prefix(end + 1);
     } else {
       ok_ = false;
@@ -198,13 +199,15 @@ class NcclLogReader {
     const std::size_t via = message.find(" via ");
     if (via == std::string_view::npos) return false;
     int channel = 0, part = 0, from = -1, to = -1;
+    std::string_view from_gpu, to_gpu;  // numbers of their devices, or places on the bus
     LogWords words(message);
     if (!words.Take("Channel ")) words.Text("Ring ");
     words.Number(&channel);
     if (words.Take("/")) words.Number(&part);
-    words.Text(" : ").Number(&from).Bracket().Text(" -> ").Number(&to).Bracket().Text(" ");
-    if (words.Take("[send] ") || words.Take("[receive] ")) {
-    }
+    words.Text(" : ").Number(&from).Bracket(&from_gpu).Text(" -> ");
+    words.Number(&to).Bracket(&to_gpu).Text(" ");
+    const bool sends = words.Take("[send] ");
+    const bool receives = !sends && words.Take("[receive] ");
     words.Text("via ");
     const std::string_view transport = TransportAt(message.substr(via + 5));
     if (!words.ok() || !IsTransport(transport) || from < 0 || to < 0) return false;
@@ -217,8 +220,28 @@ class NcclLogReader {
       pair.transport = kind;
       pair.source = Place();
     }
-    if (!host.empty()) hosts_.insert(host);
+    // No two ranks of a host share a GPU: NCCL refuses that.
+    if (from_gpu == to_gpu) pair.apart = 1;
+    if (!host.empty()) {
+      hosts_.insert(host);
+      if (sends || receives) PlaceRank(sends ? from : to, host);
+    }
     return true;
+  }
+
+  // Who sends or receives writes the line. Ranks of several groups have the same numbers: such a
+  // rank has no place.
+  void PlaceRank(int rank, const std::string& host) {
+    const auto [known, is_new] = host_of_channels_.emplace(rank, host);
+    if (!is_new && known->second != host) known->second.clear();
+  }
+
+  int Apart(const NcclChannel& pair) const {
+    const auto from = host_of_channels_.find(pair.from);
+    const auto to = host_of_channels_.find(pair.to);
+    const auto end = host_of_channels_.end();
+    if (from == end || to == end || from->second.empty() || to->second.empty()) return pair.apart;
+    return from->second == to->second ? 0 : 1;
   }
 
   // "ncclCommInitRank comm 0x… rank 3 nranks 8 …", "comm 0x… rank 3 nRanks 8 nNodes 2 …".
@@ -290,7 +313,10 @@ class NcclLogReader {
   }
 
   void Finish() {
-    for (auto& [key, pair] : pairs_) log_.channels.push_back(std::move(pair));
+    for (auto& [key, pair] : pairs_) {
+      pair.apart = Apart(pair);
+      log_.channels.push_back(std::move(pair));
+    }
     for (auto& [name, calls] : calls_) log_.calls.push_back(std::move(calls));
     log_.environment.assign(environment_.begin(), environment_.end());
     if (log_.nodes == 0 && log_.ranks > 0 &&
@@ -309,6 +335,7 @@ class NcclLogReader {
   std::size_t number_ = 0;
   std::int64_t messages_ = 0;
   std::map<std::tuple<int, int, std::string>, NcclChannel> pairs_;
+  std::map<int, std::string> host_of_channels_;
   std::map<std::string, NcclLog::Calls> calls_;
   std::map<std::string, std::string> environment_;
   std::set<std::string> hosts_, known_;
@@ -321,8 +348,10 @@ bool SniffNcclLog(std::string_view head) {
   // A JSON trace may quote such lines, and a program's source may print them.
   const std::size_t first = head.find_first_not_of(" \t\n");
   if (first == std::string_view::npos || head[first] == '{') return false;
+  int without_prefix = 0;  // lines from which people cut host and process
   for (const std::string_view line : LinesOf(head)) {
     if (line.starts_with("NCCL version ")) return true;
+    if (line.starts_with(kInfo) && ++without_prefix > 1) return true;
     const std::size_t at = std::min(line.find(kInfo), line.find(kWarn));
     if (at != std::string_view::npos && at > 0 && !HostOf(line.substr(0, at)).empty()) return true;
     // "[2025-01-02 10:11:12] host:pid:tid [0] file.cc:123 NCCL WARN …"

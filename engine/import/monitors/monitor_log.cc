@@ -8,6 +8,22 @@
 namespace advise {
 namespace {
 
+// Rows without a clock stand before all times until it is known whether the log has one.
+double MarkOfRow(std::int64_t row) { return -1 - static_cast<double>(row); }
+double RowOf(double mark) { return -1 - mark; }
+
+// Leaves out the samples without a time.
+void DropMarked(MonitorSeries* series) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < series->time_s.size(); ++i) {
+    if (series->time_s[i] < 0) continue;
+    series->time_s[kept] = series->time_s[i];
+    series->value[kept++] = series->value[i];
+  }
+  series->time_s.resize(kept);
+  series->value.resize(kept);
+}
+
 // "2" before "10", words after numbers.
 bool ByNumber(const std::string& a, const std::string& b) {
   const auto x = NumberOf(a);
@@ -47,7 +63,8 @@ void MonitorLog::Add(const std::string& gpu, const MonitorQuantity& quantity, do
 double MonitorLog::Moment(const std::string& series, std::optional<double> clock) {
   const std::int64_t row = samples_[series]++;
   has_clock_ = has_clock_ || clock.has_value();
-  return clock ? *clock : static_cast<double>(row);
+  without_clock_ += clock ? 0 : 1;
+  return clock ? std::max(0.0, *clock) : MarkOfRow(row);
 }
 
 void MonitorLog::AddCell(const std::string& gpu, const MonitorQuantity& quantity, double time_s,
@@ -82,7 +99,26 @@ void MonitorLog::SkipRow() {
                           "rows with another number of cells than the header were skipped");
 }
 
+// Gives each sample its time: by the clock, or where there is none, the number of its row.
+void MonitorLog::Settle() {
+  for (auto& [label, gpu] : gpus_) {
+    for (MonitorSeries& series : gpu.series) {
+      if (!has_clock_) {
+        for (double& time : series.time_s) time = RowOf(time);
+      } else {
+        DropMarked(&series);
+      }
+    }
+    std::erase_if(gpu.series, [](const MonitorSeries& s) { return s.time_s.empty(); });
+  }
+  if (has_clock_ && without_clock_ > 0) {
+    trace_->diagnostics.Add(Level::kWarning, "rows whose time cannot be read were left out", "",
+                            without_clock_);
+  }
+}
+
 std::int64_t MonitorLog::Finish() {
+  Settle();
   double first = std::numeric_limits<double>::max();
   for (const auto& [label, gpu] : gpus_) {
     for (const MonitorSeries& series : gpu.series) {

@@ -19,8 +19,9 @@ class MonitorLog {
   explicit MonitorLog(Trace* trace) : trace_(trace) {}
 
   void Name(const std::string& gpu, const std::string& name, const std::string& uuid);
-  // The time of the next row of `series` (a GPU, or one of its quantities): `clock`, or the row's
-  // number where the log has no clock.
+  // The time of the next row of `series` (a GPU, or one of its quantities): `clock`, or a mark that
+  // Finish replaces by the row's number where the log has no clock at all. In a log with a clock,
+  // rows whose time cannot be read are left out.
   double Moment(const std::string& series, std::optional<double> clock);
   // A cell as it was printed, with the unit that stands beside it or in its header ("" without).
   void AddCell(const std::string& gpu, const MonitorQuantity& quantity, double time_s,
@@ -36,10 +37,13 @@ class MonitorLog {
   std::int64_t Finish();
 
  private:
+  void Settle();
+
   Trace* trace_;
   std::map<std::string, MonitoredGpu> gpus_;
   std::map<std::string, std::int64_t> samples_;
   std::int64_t rows_ = 0;
+  std::int64_t without_clock_ = 0;  // rows
   bool has_clock_ = false;
 };
 

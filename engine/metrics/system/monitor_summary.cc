@@ -126,6 +126,8 @@ MonitorSummary SummarizeMonitor(const Trace& trace, const Knowledge& knowledge) 
     for (const std::size_t g : log.gpus) {
       summary.gpus.push_back(Summary(monitor.gpus[g], log, knowledge).Make());
       summary.samples = std::max(summary.samples, summary.gpus.back().samples);
+      for (const MonitorSeries& series : monitor.gpus[g].series)
+        summary.logged = std::max(summary.logged, series.value.size());
     }
     if (!monitor.has_clock) continue;
     const double length = log.known() ? log.end - log.start : log.last - log.first;

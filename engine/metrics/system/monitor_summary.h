@@ -35,6 +35,7 @@ struct MonitorSummary {
   std::vector<MonitoredUse> gpus;  // an entry a GPU and log
   double seconds = -1;             // length of the job's time; -1 without a clock
   std::size_t samples = 0;         // of the GPU with most
+  std::size_t logged = 0;          // the same, of the whole log and not of the job alone
   // Of GPUs at work: the mean of a quantity; -1 when no log has it.
   double Mean(double MonitoredUse::*quantity) const;
 };

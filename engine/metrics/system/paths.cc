@@ -98,6 +98,7 @@ void ReadPorts(const Topology& topology, Paths* paths) {
 void ReadTransports(const NcclLog& log, Paths* paths) {
   struct Way {
     bool shared = false, net = false, staged = false, socket = false, gdr = false;
+    int apart = -1;
     std::string transport;
   };
   std::map<std::pair<int, int>, Way> pairs;
@@ -111,6 +112,7 @@ void ReadTransports(const NcclLog& log, Paths* paths) {
     way.net = way.net || net;
     way.socket = way.socket || socket;
     way.gdr = way.gdr || gdr;
+    way.apart = std::max(way.apart, channel.apart);
     way.staged = way.staged || (net && !socket && !gdr);
     if (way.transport.empty() || net || t.starts_with("SHM")) way.transport = t;
   }
@@ -125,8 +127,10 @@ void ReadTransports(const NcclLog& log, Paths* paths) {
     const std::string b = host_of(pair.second);
     // The network serves ranks of one node, too, where nothing better may.
     const bool placed = !a.empty() && !b.empty() && !log.several_groups;
-    if (way.net && log.nodes == 0 && !placed) continue;  // where the ranks are is not known
-    const bool same = !way.net || log.nodes == 1 || (placed && a == b);
+    const bool by_lines = log.nodes == 0 && !placed;
+    if (way.net && by_lines && way.apart < 0) continue;  // where the ranks are is not known
+    const bool same =
+        !way.net || log.nodes == 1 || (placed && a == b) || (by_lines && way.apart == 0);
     bool slow = false;
     if (same) {
       (way.net ? paths->local.net : way.shared ? paths->local.shared : paths->local.peer) += 1;

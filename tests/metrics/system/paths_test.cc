@@ -146,6 +146,22 @@ TEST_CASE("transports: ranks of several groups are not taken for each other") {
   CHECK(FindPaths(trace, ShippedKnowledge()).local.net == 0);
 }
 
+TEST_CASE("transports: without a count of nodes, what the lines say of a pair decides") {
+  Trace trace;
+  NcclChannel apart = Channel(0, 1, "NET/AWS Libfabric/0");
+  apart.apart = 1;
+  NcclChannel near = Channel(2, 3, "NET/Socket/0");
+  near.apart = 0;
+  trace.nccl.channels = {apart, near, Channel(4, 5, "NET/Socket/0")};
+  const Paths paths = FindPaths(trace, ShippedKnowledge());
+  CHECK(paths.remote == 1);
+  CHECK(paths.remote_staged == 1);
+  CHECK(paths.local.net == 1);
+  // What the communicator says of its nodes counts more.
+  trace.nccl.nodes = 1;
+  CHECK(FindPaths(trace, ShippedKnowledge()).remote == 0);
+}
+
 TEST_CASE("transports: on one node sockets are no link between nodes") {
   Trace trace;
   trace.nccl.ranks = 2;
