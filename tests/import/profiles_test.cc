@@ -362,6 +362,16 @@ TEST_CASE("PyTorch's memory summary: the last page of each device") {
   CHECK(Refused(page(0, "2").substr(0, 200)).find("cut short") != std::string::npos);
 }
 
+TEST_CASE("PyTorch's memory summary: older releases write KB and mean the same") {
+  const Trace trace = ImportedText(
+      "    |         PyTorch CUDA memory summary, device ID 1                  |\n"
+      "    | Allocated memory      |  146836 KB |    4261 MB |     847 GB |     847 GB |\n"
+      "    | GPU reserved memory   |    9800 MB |       9 GB |       9 GB |       0 B  |\n");
+  REQUIRE(trace.profile.allocators.size() == 1);
+  CHECK(trace.profile.allocators[0].allocated_peak == 4261.0 * 1024 * 1024);
+  CHECK(trace.profile.allocators[0].reserved_peak == 9.0 * 1024 * 1024 * 1024);
+}
+
 // As PyTorch prints them: each column as wide as its dashes, two blanks apart.
 std::string TorchTable(const std::vector<std::array<std::string, 5>>& rows,
                        const std::string& whole) {

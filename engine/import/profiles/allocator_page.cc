@@ -28,15 +28,18 @@ std::vector<std::string_view> BoxCells(std::string_view line) {
   return cells;
 }
 
-// "2048 MiB", "1 KiB", "512 B".
+// "2048 MiB", "1 KiB", "512 B"; before 2023 "2048 MB", "1 KB" for the same (its pull request
+// 91854).
 std::optional<double> BytesPrinted(std::string_view cell) {
   const auto words = WordsOf(cell);
   if (words.size() != 2) return std::nullopt;
-  static constexpr auto kUnits = std::to_array<std::string_view>({"B", "KiB", "MiB", "GiB", "TiB"});
+  static constexpr auto kUnits = std::to_array<std::array<std::string_view, 2>>(
+      {{"B", "B"}, {"KiB", "KB"}, {"MiB", "MB"}, {"GiB", "GB"}, {"TiB", "TB"}});
   const auto number = NumberOf(words[0]);
   double scale = 1;
-  for (const std::string_view unit : kUnits) {
-    if (unit == words[1]) return number ? std::optional(*number * scale) : std::nullopt;
+  for (const auto& [unit, before] : kUnits) {
+    if (words[1] == unit || words[1] == before)
+      return number ? std::optional(*number * scale) : std::nullopt;
     scale *= 1024;
   }
   return std::nullopt;
