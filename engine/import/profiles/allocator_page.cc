@@ -28,8 +28,8 @@ std::vector<std::string_view> BoxCells(std::string_view line) {
   return cells;
 }
 
-// "2048 MiB", "1 KiB", "512 B"; before 2023 "2048 MB", "1 KB" for the same (its pull request
-// 91854).
+// "2048 MiB", "1 KiB", "512 B"; before 2023 "2048 MB", "1 KB" for the same (PyTorch's pull
+// request 91854).
 std::optional<double> BytesPrinted(std::string_view cell) {
   const auto words = WordsOf(cell);
   if (words.size() != 2) return std::nullopt;
