@@ -144,6 +144,16 @@ TEST_CASE("a broken event is skipped and counted, its neighbors are kept") {
   }
 }
 
+TEST_CASE("an event of no use whose phase comes last is not broken") {
+  // The last event stands alone where it is read.
+  const Trace trace = Imported(TraceText(
+      {Kernel("k", "10", "5", 1),
+       R"({"bp": "e", "cat": "ac2g", "id": 1, "name": "ac2g", "ph": "f", "pid": 0, "tid": 7,)"
+       R"( "ts": 10})"}));
+  CHECK(trace.ops.size() == 1);
+  CHECK(Reported(trace, "not valid JSON") == 0);
+}
+
 TEST_CASE("compact texts recover, too") {
   std::string text = "{\"traceEvents\":[";
   for (int i = 0; i < 6; ++i) {

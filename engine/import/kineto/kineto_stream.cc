@@ -343,7 +343,8 @@ class Reader {
         parser_.iterate(scratch_.data(), scratch_.size(), scratch_.capacity()).get(document) ==
             simdjson::SUCCESS &&
         document.get_object().get(object) == simdjson::SUCCESS &&
-        ReadEvent(object, &keys_, &event_) == simdjson::SUCCESS && !event_.phase.empty();
+        ReadEvent(object, &keys_, &event_) == simdjson::SUCCESS &&
+        (!event_.phase.empty() || IsSkipped(event_));
     if (!readable) return false;
     ++stats_.events;
     stats_.repaired += odd ? 1 : 0;
