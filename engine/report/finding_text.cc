@@ -166,6 +166,11 @@ std::string EffortOf(const Finding& finding, const Fix& fix) {
   return fix.language == "cpp" || Statements(fix.snippet) > 1 ? "code" : "flag";
 }
 
+std::string EffortOfFirst(const Report& report, const Finding& finding) {
+  const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
+  return fixes.empty() ? "" : EffortOf(finding, fixes.front());
+}
+
 std::string EffortWords(const std::string& effort) {
   if (effort == "flag") return "a setting";
   if (effort == "code") return "a code change";

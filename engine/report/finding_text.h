@@ -31,6 +31,8 @@ std::string BasisText(const Finding& finding);
 // What this fix of the finding asks for: "flag", "code" or "design", as the fix or its rule says;
 // "" of a command, which says so itself, and of what only looks for the thing to change.
 std::string EffortOf(const Finding& finding, const Fix& fix);
+// The same of the fix that this program shows first.
+std::string EffortOfFirst(const Report& report, const Finding& finding);
 // "a setting", "a code change" or "a design change"; "" of "".
 std::string EffortWords(const std::string& effort);
 // A finding before this one that says this fix first; nullptr when there is none.

@@ -30,9 +30,8 @@ std::string Meta(const Report& report, const Finding& finding) {
     meta += Badge("plain", standing);
   if (finding.rule != nullptr && finding.rule->risk != Risk::kNothing)
     meta += Badge("plain", fmt::format("risk: {}", RiskName(finding.rule->risk)));
-  const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
-  const std::string effort = fixes.empty() ? "" : EffortOf(finding, fixes.front());
-  if (!effort.empty()) meta += Badge("plain", "effort: " + EffortWords(effort));
+  if (const std::string effort = EffortOfFirst(report, finding); !effort.empty())
+    meta += Badge("plain", "effort: " + EffortWords(effort));
   if (finding.AtStake() > 0 || finding.observed != Observed::kInferred) {
     meta += Badge("plain", "confidence " + FormatQuantity(finding.confidence, "share"));
   }

@@ -131,18 +131,12 @@ Json EvidenceItem(const Evidence& item) {
   return json;
 }
 
-// What the fix asks for that this program shows first; else what the rule says its fixes do.
-std::string EffortOfFirst(const Report& report, const Finding& finding, const RuleInfo& rule) {
-  const std::vector<Fix> fixes = FixesFor(report.run, finding.fixes);
-  const std::string effort = fixes.empty() ? "" : EffortOf(finding, fixes.front());
-  return effort.empty() ? rule.effort : effort;
-}
-
 Json FindingObject(const Report& report, const Finding& finding) {
   Json evidence = Json::array();
   for (const Evidence& item : finding.evidence) evidence.push_back(EvidenceItem(item));
   const RuleInfo none;
   const RuleInfo& rule = finding.rule == nullptr ? none : *finding.rule;
+  const std::string effort = EffortOfFirst(report, finding);
   Json saving = {{"seconds", FiniteNumber(finding.saving_s)},
                  {"share", FiniteNumber(finding.saving_share)},
                  {"alone", FiniteNumber(finding.alone_share)},
@@ -157,7 +151,7 @@ Json FindingObject(const Report& report, const Finding& finding) {
           {"confidence", FiniteNumber(finding.confidence)},
           {"observed", ObservedName(finding.observed)},
           {"confidence_from", JsonText(finding.confidence_from)},
-          {"effort", JsonText(EffortOfFirst(report, finding, rule))},
+          {"effort", JsonText(effort.empty() ? rule.effort : effort)},
           {"tentative", finding.tentative},
           {"risk", RiskName(rule.risk)},
           {"saving", saving},

@@ -167,4 +167,13 @@ std::vector<std::uint8_t> StreamsThatCompute(const Run& run) {
   return computes;
 }
 
+Nanos FirstKernel(const Run& run, std::uint32_t device) {
+  const OpTable& ops = run.trace.ops;
+  for (const std::uint32_t op : run.ops_of_device[device]) {
+    const bool computes = ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
+    if (computes && !run.IsComm(op)) return ops.start[op];
+  }
+  return run.window.end;
+}
+
 }  // namespace advise

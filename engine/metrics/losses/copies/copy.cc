@@ -7,7 +7,6 @@
 #include "engine/metrics/losses/copies/later_reads.h"
 #include "engine/metrics/losses/copies/migrations.h"
 #include "engine/metrics/losses/copies/round_trips.h"
-#include "engine/metrics/losses/host/start_up.h"
 #include "engine/metrics/losses/steps/step_copies.h"
 #include "engine/timeline/blocking_calls.h"
 

@@ -32,15 +32,6 @@ void FindCallBefore(const Run& run, Nanos first_op, StartUp* result) {
 
 }  // namespace
 
-Nanos FirstKernel(const Run& run, std::uint32_t device) {
-  const OpTable& ops = run.trace.ops;
-  for (const std::uint32_t op : run.ops_of_device[device]) {
-    const bool computes = ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
-    if (computes && !run.IsComm(op)) return ops.start[op];
-  }
-  return run.window.end;
-}
-
 StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& kind) {
   StartUp result;
   const Run& run = basis.run;

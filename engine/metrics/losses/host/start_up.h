@@ -23,9 +23,6 @@ struct StartUp {
   double before_call_ns = 0;
 };
 
-// When the device first computes; the end of the window when never. O(ops before).
-Nanos FirstKernel(const Run& run, std::uint32_t device);
-
 // O(ops + pieces of idle time).
 StartUp FindStartUp(const Basis& basis, const Support& support, const RunKind& kind);
 
