@@ -184,6 +184,31 @@ TEST_CASE("collectives of few bytes are short also where the latency is long") {
   CHECK(small(40'000, 900_us) == 0);     // it waits for a late rank
 }
 
+// 80 collectives a step, 3 us apart, each longer than the one before by `more`.
+TEST_CASE("a long row of collectives that take the same time is latency, as between nodes") {
+  const auto small = [](int many, Nanos length, Nanos more) {
+    TraceBuilder story;
+    Repeat(6, 15_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 14_ms});
+      story.OnStream(kComputeStream);
+      story.Launch("work", {at, at + 2_us}, {at + 10_us, at + 500_us});
+      story.OnStream(kCommStream);
+      Nanos start = at + 600_us;
+      for (int n = 0; n < many; ++n) {
+        const Nanos end = start + length + n * more;
+        story.Launch(kAllReduce, {at + 10_us + n * 4_us, at + 13_us + n * 4_us}, {start, end},
+                     {.blocks = 16});
+        start = end + 3_us;
+      }
+    });
+    return Analyzed(story)->comm.small.count;
+  };
+  CHECK(small(80, 60_us, 20) >= 5 * 80);
+  CHECK(small(80, 60_us, 400) == 0);  // sizes tell: 60 to 92 us
+  CHECK(small(40, 60_us, 20) == 0);   // layers of one size
+  CHECK(small(80, 130_us, 20) == 0);  // a link may be the limit
+}
+
 TEST_CASE("short collectives are counted as small") {
   TraceBuilder story;
   Nanos next = 100_us;
