@@ -247,10 +247,11 @@ class CommFinder : Finder {
   // All the time of what carries little is latency, if not a wait for a late rank.
   enum class Carries : std::uint8_t { kUnknown, kLittle, kMuch };
 
-  // By op, where sizes were recorded.
+  // By op, where sizes were recorded and tell.
   std::vector<Carries> KnownSizes() const {
     std::vector<Carries> carries(trace_.ops.size(), Carries::kUnknown);
     const double most = Number("comm.small_bytes");
+    const double most_alike = Number("comm.alike_bytes");
     const auto longest = Time("comm.small_longest");
     const CollectiveTable& table = trace_.collectives;
     for (std::size_t row = 0; row < table.size(); ++row) {
@@ -258,7 +259,10 @@ class CommFinder : Finder {
       const std::int64_t bytes = std::max(table.in_bytes[row], table.out_bytes[row]);
       if (op == kNone || bytes < 0) continue;
       const bool little = static_cast<double>(bytes) <= most && Length(op) <= longest;
-      carries[op] = little ? Carries::kLittle : Carries::kMuch;
+      if (little)
+        carries[op] = Carries::kLittle;
+      else if (static_cast<double>(bytes) > most_alike || Length(op) > longest)
+        carries[op] = Carries::kMuch;
     }
     return carries;
   }
