@@ -64,6 +64,8 @@ class Pattern {
         usual_(run.knowledge.Number("replay.silent_wait.usual")),
         steadier_(run.knowledge.Number("replay.silent_wait.steadier")) {}
 
+  double usual() const { return usual_; }
+
   // Of the events that come once a pause, those behind whose end the thread goes on most steadily,
   // by the call behind the pause; `kinds` are events that look the same, by their end. Held against
   // how much all pauses vary, and those that hold such an end: without the others, which are short,
@@ -163,6 +165,46 @@ class ProcessWaits {
   std::vector<std::vector<Event>> kinds_;
 };
 
+// Where most pauses end behind the same place of what another thread repeats, the calls at that
+// place, by their end; else nothing. `rows` are its outermost calls. Threads at paces of their own
+// drift against each other: as many calls of one between each two pauses of the other are then
+// rare.
+std::vector<Event> SamePlace(const CallTable& calls, const std::vector<std::uint32_t>& rows,
+                             const std::vector<Pause>& pauses, double usual) {
+  std::vector<std::int64_t> last;  // by pause: how many calls had ended
+  for (const Pause& pause : pauses) {
+    const auto at = std::partition_point(
+        rows.begin(), rows.end(), [&](std::uint32_t c) { return calls.end[c] <= pause.end; });
+    last.push_back(at - rows.begin());
+  }
+  std::vector<std::int64_t> apart;
+  for (std::size_t i = 1; i < last.size(); ++i) apart.push_back(last[i] - last[i - 1]);
+  if (apart.empty()) return {};
+  const std::int64_t once = Median(apart);
+  const auto same = static_cast<double>(std::count(apart.begin(), apart.end(), once));
+  if (once <= 0 || same < usual * static_cast<double>(apart.size())) return {};
+  std::vector<Event> events;
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    const bool in_step = (i > 0 && apart[i - 1] == once) || (i < apart.size() && apart[i] == once);
+    if (!in_step || last[i] == 0) continue;
+    const std::uint32_t row = rows[static_cast<std::size_t>(last[i]) - 1];
+    if (events.empty() || events.back().row != row) events.push_back({calls.end[row], row});
+  }
+  return events;
+}
+
+// The calls of a thread that lie in no other of its calls.
+std::vector<std::uint32_t> OutermostCalls(const Run& run, std::uint32_t thread) {
+  std::vector<std::uint32_t> rows;
+  Nanos ended = 0;
+  for (const std::uint32_t c : run.calls_of_thread[thread]) {
+    if (run.trace.calls.end[c] <= ended) continue;
+    ended = run.trace.calls.end[c];
+    rows.push_back(c);
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> AwaitedInPauses(const Run& run, const HandOvers& hand_overs) {
@@ -189,6 +231,7 @@ std::vector<std::uint32_t> LetGoInPauses(const Run& run, const ThreadDevices& de
   const Pattern pattern(run);
   for (const std::uint32_t thread : run.launching_threads) {
     std::map<std::tuple<std::uint32_t, StringId>, std::vector<Event>> by_name;
+    std::vector<std::vector<std::uint32_t>> peers;
     for (const std::uint32_t other : run.launching_threads) {
       const bool peer = other != thread &&
                         run.trace.threads[other].process == run.trace.threads[thread].process &&
@@ -196,10 +239,17 @@ std::vector<std::uint32_t> LetGoInPauses(const Run& run, const ThreadDevices& de
       if (!peer) continue;
       for (const std::uint32_t c : run.calls_of_thread[other])
         by_name[{other, calls.name[c]}].push_back({calls.end[c], c});
+      peers.push_back(OutermostCalls(run, other));
     }
     if (by_name.empty()) continue;
-    const auto kinds = ByEnd(std::move(by_name));
-    for (const auto& [place, pauses] : PausesOf(run, thread)) pattern.Find(pauses, kinds, &let_go);
+    auto kinds = ByEnd(std::move(by_name));
+    const std::size_t names = kinds.size();
+    for (const auto& [place, pauses] : PausesOf(run, thread)) {
+      for (const auto& rows : peers)
+        kinds.push_back(SamePlace(calls, rows, pauses, pattern.usual()));
+      pattern.Find(pauses, kinds, &let_go);
+      kinds.resize(names);
+    }
   }
   return let_go;
 }

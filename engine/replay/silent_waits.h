@@ -20,9 +20,9 @@ namespace advise {
 std::vector<std::uint32_t> AwaitedInPauses(const Run& run, const HandOvers& hand_overs);
 
 // By call: the call of another launching thread of the process, for the same GPU, that ended the
-// pause before it; kNone for none. It is told as an op is: calls of its name come once a pause, and
-// the thread goes on far more steadily behind them than its pauses are long. O(calls log calls +
-// names x pauses) per pair of threads.
+// pause before it; kNone for none. It is told as an op is: calls of its name come once a pause, or
+// as many calls lie between each two pauses, and the thread goes on far more steadily behind them
+// than its pauses are long. O(calls log calls + names x pauses) per pair of threads.
 std::vector<std::uint32_t> LetGoInPauses(const Run& run, const ThreadDevices& devices);
 
 }  // namespace advise

@@ -19,7 +19,7 @@ return {
   evidence       = { "per_step", "memory", bytes = "bytes_per_step", rate = "bandwidth", peak = "memory.peak",
                      capacity = "memory.capacity" },
   optional       = { "memory.peak", "memory.capacity", "copy.repeated.remedy", "hw.host_link_bytes_per_s" },
-  thresholds     = { "min_share", "many_per_step" },
+  thresholds     = { "min_share", "many_per_step", "min_of_link" },
 
   symptom = "Uploads of the same sizes repeat, {per_step:count} {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "{same:text} A trace shows sizes, not contents.",
@@ -54,7 +54,7 @@ for (int step = 0; step < steps; ++step)
   detect = function(f, t, e)
     -- At the rate of the link they would hardly count, as those of a batch do: then the link is at fault.
     local reached = e.memory == "pinned" and f.hw.host_link_bytes_per_s and share(e.rate, f.hw.host_link_bytes_per_s) or 1
-    if reached < 1 and not at_least(e.share * reached, t.min_share) then return nil end
+    if not at_least(reached, t.min_of_link) and not at_least(e.share * reached, t.min_share) then return nil end
     e.same = at_least(e.per_step, t.many_per_step) and "The host probably keeps weights or other constant data, and sends it each time the GPU needs it."
              or "If the data does not change, it is sent again for nothing."
     return e
@@ -82,6 +82,11 @@ for (int step = 0; step < steps; ++step)
       facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
                 copy = { repeated = { per_step = 6, bytes_per_step = 4.8e7, bandwidth = 5.9e8, memory = "pinned", lost = 1.2e9, remedy = true } } },
       expect = "silent" },
+    { name = "a link near its rate is not at fault",
+      edges = { ["copy.repeated.bandwidth"] = 3.06e10 },
+      facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 5.1e10 },
+                copy = { repeated = { per_step = 2, bytes_per_step = 2.46e6, bandwidth = 4.75e10, memory = "pinned", lost = 4.2e7, remedy = true } } },
+      expect = { share = 0.021 } },
     { name = "pageable memory is slow by itself, whatever the link",
       facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
                 copy = { repeated = { per_step = 6, bytes_per_step = 4.8e7, bandwidth = 5.9e8, memory = "pageable", lost = 1.2e9, remedy = true } } },

@@ -153,6 +153,37 @@ TEST_CASE("who takes as long for each step, at its own pace, waits for no other 
   CHECK(LetGo(run) == 0);
 }
 
+// The executing thread launches 40 kernels a step without a rest, each in a slow call. The main
+// thread hands them over and uploads the next batch near the end of a step: at most two ahead, or
+// in its own time. No call says so, and none of the executing thread's calls comes once a step.
+TraceBuilder HandsAhead(bool at_most_two) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const Nanos apart = 80_us + kVaries[i % 6] / 20;
+    Nanos upload = at + 38 * apart + 20_us;
+    if (!at_most_two) upload = (i + 1) * 3'320_us + kVaries[(5 * i + 2) % 6];
+    story.Thread("main").OnStream(13).CopyToGpu(1_MiB, MemoryKind::kPinned, {upload, upload + 5_us},
+                                                {upload + 8_us, upload + 60_us});
+    for (int k = 0; k < 40; ++k, at += apart) {
+      story.Thread("execute").OnStream(7).Launch("work", {at, at + 72_us},
+                                                 {at + 75_us, at + 79_us});
+    }
+  }
+  story.Thread("reader").OsCall("poll", {0, at});
+  return story;
+}
+
+TEST_CASE("who goes on at the same place of what another thread repeats waits for it") {
+  const Analyzed run(HandsAhead(true));
+  CHECK(LetGo(run) >= kRounds - 2);
+  CHECK(run->replay().BaselineNs() == run.Window());
+  Remedy graph;
+  graph.vanished_calls = run.Calls("cudaLaunchKernel");
+  CHECK(run->replay().Gain(graph) > run.Window() * 7 / 10);
+  CHECK(LetGo(Analyzed(HandsAhead(false))) == 0);
+}
+
 // The main thread uploads a batch, sleeps, and then waits for the executing thread, whose launches
 // take 50 us each. Its sleeps vary, as those do that no timer ends.
 TEST_CASE("who sleeps before it waits for another thread goes on as soon as both are done") {

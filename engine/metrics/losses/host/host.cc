@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/host/like_pauses.h"
 #include "engine/metrics/losses/host/shared_gpus.h"
 #include "engine/timeline/pause.h"
@@ -75,12 +77,16 @@ class HostFinder : Finder {
   }
 
   void Compilation() {
-    if (!basis_.idle.pieces.Any(IdleCause::kJitOrModuleLoad)) return;
+    if (!basis_.idle.pieces.Any(IdleCause::kJitOrModuleLoad) && !LoadsInLoop()) return;
     LossBuilder loss(basis_);
+    const std::map<std::uint32_t, IntervalSet> counted = AddDelaysByLoads(&loss);
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kJitOrModuleLoad || !basis_.InLoop(piece.start)) continue;
       // The pause before a load is part of the same compilation.
-      if (piece.activity != Activity::kCode) loss.Count(piece.start, 0, piece.Length());
+      const auto of_thread = counted.find(basis_.idle.ThreadOf(piece));
+      const bool again =
+          of_thread != counted.end() && of_thread->second.OverlapWith(piece.start, piece.end) > 0;
+      if (piece.activity != Activity::kCode && !again) loss.Count(piece.start, 0, piece.Length());
       loss.AddPiece(piece);
     }
     for (const std::uint32_t thread : run_.launching_threads) {
@@ -99,6 +105,38 @@ class HostFinder : Finder {
         loss.CutHost(basis_.idle.ThreadOf(piece), piece.start, piece.end);
     }
     result_.jit = loss.Build();
+  }
+
+  bool LoadsInLoop() const {
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (const std::uint32_t c : run_.calls_of_thread[thread])
+        if (IsCodeLoading(run_.ClassOfCall(c)) && basis_.InLoop(trace_.calls.start[c])) return true;
+    }
+    return false;
+  }
+
+  // Code that is loaded while the GPU still has work: the thread comes late to what it does next.
+  // By thread: the loads that are counted.
+  std::map<std::uint32_t, IntervalSet> AddDelaysByLoads(LossBuilder* loss) const {
+    std::map<std::uint32_t, std::vector<Interval>> loads;
+    std::pair<std::uint32_t, Nanos> last{kNone, 0};  // one load delays much that follows
+    ForEachDelay(
+        basis_,
+        [&](std::uint32_t, const HostPiece& piece) {
+          const bool load =
+              piece.activity == Activity::kModuleLoad || piece.activity == Activity::kJit;
+          return load && basis_.InLoop(piece.start);
+        },
+        [&](const Delay& delay) {
+          loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
+          const std::pair<std::uint32_t, Nanos> load{delay.thread, delay.piece.start};
+          if (std::exchange(last, load) == load) return;
+          loss->Count(delay.piece.start, 0, delay.piece.end - delay.piece.start);
+          loads[delay.thread].push_back({delay.piece.start, delay.piece.end});
+        });
+    std::map<std::uint32_t, IntervalSet> counted;
+    for (auto& [thread, list] : loads) counted[thread] = IntervalSet::Of(std::move(list));
+    return counted;
   }
 
   void Locks() {

@@ -77,6 +77,7 @@ bool IsOfHost(IdleCause cause) {
 void AddBehindLaunches(const Basis& basis, const std::vector<std::uint32_t>& launches,
                        LossBuilder* loss) {
   const LaunchingTime times(basis.run, launches);
+  const std::vector<Nanos> long_pauses = LongPauses(basis.run);
   const auto long_gap = basis.run.knowledge.Time("launch.long_gap");
   const Steps& steps = basis.run.steps;
   const auto stands_out = [&](Nanos time) {
@@ -91,7 +92,11 @@ void AddBehindLaunches(const Basis& basis, const std::vector<std::uint32_t>& lau
     const std::uint32_t thread = basis.idle.ThreadOf(piece);
     if (thread == kNone || !IsOfHost(piece.cause) || !basis.InLoop(piece.start)) continue;
     const Gap gap = basis.idle.gaps[piece.gap];
-    if (gap.Length() <= long_gap) continue;  // what launching itself costs
+    const bool short_gap = gap.Length() <= long_gap;
+    const auto in_pause = [&] {
+      return PauseAround(basis.run, thread, piece.start).Length() > long_pauses[thread];
+    };
+    if (short_gap && !in_pause()) continue;  // what launching itself costs
     Nanos& since = last[{piece.device, thread}];
     const Nanos from = std::max(since, times.LastWait(thread, piece.end));
     const Nanos part =

@@ -219,9 +219,10 @@ class CommFinder : Finder {
   void Small() {
     LossBuilder loss(basis_);
     const auto short_ns = Time("comm.short");
-    const std::vector<std::uint8_t> few_bytes = FewBytes();
+    std::vector<Carries> carries = KnownSizes();
+    FindAlike(&carries);
     const auto is_short = [&](std::uint32_t op) {
-      return Length(op) <= short_ns || few_bytes[op] != 0;
+      return Length(op) <= short_ns || carries[op] == Carries::kLittle;
     };
     std::int64_t small = 0;
     for (const std::uint32_t d : run_.active_devices) {
@@ -232,8 +233,7 @@ class CommFinder : Finder {
         row.clear();
       };
       for (const std::uint32_t op : of_device_[d]) {
-        const bool joins = !row.empty() && ComputeBetween(d, row.back(), op) <=
-                                               std::max(Length(row.back()), Length(op));
+        const bool joins = !row.empty() && Follows(d, row.back(), op);
         if (!joins || !is_short(op)) close();
         if (is_short(op)) row.push_back(op);
       }
@@ -244,20 +244,61 @@ class CommFinder : Finder {
     result_.small.per_step /= Devices();
   }
 
-  // By op: what is known to carry so little that all its time is latency, if not a wait for a late
-  // rank.
-  std::vector<std::uint8_t> FewBytes() const {
-    std::vector<std::uint8_t> few(trace_.ops.size(), 0);
+  // All the time of what carries little is latency, if not a wait for a late rank.
+  enum class Carries : std::uint8_t { kUnknown, kLittle, kMuch };
+
+  // By op, where sizes were recorded and tell.
+  std::vector<Carries> KnownSizes() const {
+    std::vector<Carries> carries(trace_.ops.size(), Carries::kUnknown);
     const double most = Number("comm.small_bytes");
+    const double most_alike = Number("comm.alike_bytes");
     const auto longest = Time("comm.small_longest");
     const CollectiveTable& table = trace_.collectives;
     for (std::size_t row = 0; row < table.size(); ++row) {
       const std::uint32_t op = table.op[row];
       const std::int64_t bytes = std::max(table.in_bytes[row], table.out_bytes[row]);
-      if (op != kNone && bytes >= 0 && static_cast<double>(bytes) <= most && Length(op) <= longest)
-        few[op] = 1;
+      if (op == kNone || bytes < 0) continue;
+      const bool little = static_cast<double>(bytes) <= most && Length(op) <= longest;
+      if (little)
+        carries[op] = Carries::kLittle;
+      else if (static_cast<double>(bytes) > most_alike || Length(op) > longest)
+        carries[op] = Carries::kMuch;
     }
-    return few;
+    return carries;
+  }
+
+  // Between nodes latency is longer than comm.short. Collectives of tensors of many sizes that take
+  // the same time each show it, too; the layers of a model are not so many.
+  void FindAlike(std::vector<Carries>* carries) const {
+    const auto longest = Time("comm.alike_longest");
+    const auto many = CountOf("comm.alike_row");
+    const double even = Number("comm.alike");
+    std::vector<std::uint32_t> row;
+    const auto close = [&] {
+      if (row.size() >= many) {
+        std::vector<Nanos> lengths;
+        for (const std::uint32_t op : row) lengths.push_back(Length(op));
+        std::sort(lengths.begin(), lengths.end());
+        const auto tenth = lengths.size() / 10;
+        const auto low = static_cast<double>(lengths[tenth]);
+        if (static_cast<double>(lengths[lengths.size() - 1 - tenth]) <= even * low)
+          for (const std::uint32_t op : row) (*carries)[op] = Carries::kLittle;
+      }
+      row.clear();
+    };
+    for (const std::uint32_t d : run_.active_devices) {
+      for (const std::uint32_t op : of_device_[d]) {
+        const bool may = Length(op) <= longest && (*carries)[op] != Carries::kMuch;
+        if (!may || (!row.empty() && !Follows(d, row.back(), op))) close();
+        if (may) row.push_back(op);
+      }
+      close();
+    }
+  }
+
+  // Without compute between them that takes as long as one of them.
+  bool Follows(std::uint32_t device, std::uint32_t earlier, std::uint32_t later) const {
+    return ComputeBetween(device, earlier, later) <= std::max(Length(earlier), Length(later));
   }
 
   Nanos ComputeBetween(std::uint32_t device, std::uint32_t earlier, std::uint32_t later) const {

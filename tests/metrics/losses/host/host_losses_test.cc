@@ -47,6 +47,23 @@ TEST_CASE("loading code in a gap costs the gap") {
   CHECK(cut == run.Idle(IdleCause::kJitOrModuleLoad));
 }
 
+TEST_CASE("loading code beside the GPU's work costs what the host comes late to behind it") {
+  // Kernels of 600 us. The host loads code for 500 us beside them, then computes for 400 us.
+  const auto jit = [](bool loads) {
+    TraceBuilder story;
+    Repeat(10, 1_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 990_us});
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 610_us});
+      if (loads) story.Call("cuModuleLoadData", {at + 20_us, at + 520_us});
+    });
+    return Analyzed(story)->host.jit;
+  };
+  CHECK(jit(true).count >= 7);
+  CHECK(jit(true).lost->Total() > 7 * 350_us);
+  CHECK(jit(true).lost->Total() < 10 * 450_us);
+  CHECK(jit(false).count == 0);
+}
+
 TEST_CASE("waiting for a lock in a gap") {
   TraceBuilder story = GapStory();
   story.OsCall("pthread_mutex_lock", {120_us, 180_us});

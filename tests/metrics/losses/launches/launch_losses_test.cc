@@ -52,6 +52,24 @@ TEST_CASE("launches that come in time delay what a host that never waits does be
   CHECK(graph(true).graph.lost->Total() < 10 * 20_us);
 }
 
+TEST_CASE("launches delay code behind them also where the GPU waits for it only briefly") {
+  // 20 launches of 20 us beside kernels of 22 us, then 450 us of code, which outlasts them by 400
+  // us.
+  TraceBuilder story;
+  Repeat(12, 850_us, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 845_us});
+    for (int n = 0; n < 20; ++n) {
+      const Nanos launch = at + n * 20_us;
+      story.Launch("work", {launch, launch + 10_us},
+                   {at + 15_us + n * 22_us, at + 37_us + n * 22_us});
+    }
+  });
+  const Analyzed run(story);
+  REQUIRE(400_us < run->run.knowledge.Time("launch.long_gap"));
+  CHECK(run->launches.graph.lost->Total() > 11 * 370_us);
+  CHECK(run->launches.bound.lost->Total() < 11 * 20_us);
+}
+
 TEST_CASE("launches that take more of the host's time than its code do not only make room for it") {
   // 60 launches of 20 us beside kernels of 25 us, then code until the next step begins.
   const auto graph = [](Nanos step) {

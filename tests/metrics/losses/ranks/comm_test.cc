@@ -154,6 +154,22 @@ TEST_CASE("short collectives with compute between them cannot be sent together")
   CHECK(small(4_us) >= 20 * 20_us);  // a division by the number of ranks, for instance
 }
 
+// Of all ops.
+void SetSizes(Trace* trace, std::int64_t bytes) {
+  CollectiveTable& table = trace->collectives;
+  for (std::uint32_t op = 0; op < trace->ops.size(); ++op) {
+    table.start.push_back(trace->ops.start[op]);
+    table.end.push_back(trace->ops.end[op]);
+    table.kind.push_back(trace->strings.Intern("AllReduce"));
+    table.in_bytes.push_back(bytes);
+    table.out_bytes.push_back(bytes);
+    table.group.push_back(kNone);
+    table.op.push_back(op);
+    table.sequence.push_back(-1);
+    table.peer.push_back(-1);
+  }
+}
+
 TEST_CASE("collectives of few bytes are short also where the latency is long") {
   const auto small = [](std::int64_t bytes, Nanos length) {
     TraceBuilder story;
@@ -162,18 +178,7 @@ TEST_CASE("collectives of few bytes are short also where the latency is long") {
       story.Launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", {at, at + 1_us},
                    {at + 2_us, at + 2_us + length});
     Trace trace = story.Build();
-    CollectiveTable& table = trace.collectives;
-    for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-      table.start.push_back(trace.ops.start[op]);
-      table.end.push_back(trace.ops.end[op]);
-      table.kind.push_back(trace.strings.Intern("AllReduce"));
-      table.in_bytes.push_back(bytes);
-      table.out_bytes.push_back(bytes);
-      table.group.push_back(kNone);
-      table.op.push_back(op);
-      table.sequence.push_back(-1);
-      table.peer.push_back(-1);
-    }
+    SetSizes(&trace, bytes);
     AnalysisOptions options;
     options.window.mode = WindowRequest::Mode::kAll;
     return Analysis(trace, ShippedKnowledge(), options).comm.small.count;
@@ -182,6 +187,35 @@ TEST_CASE("collectives of few bytes are short also where the latency is long") {
   CHECK(small(-1, 75_us) == 0);          // it may carry more
   CHECK(small(10'000'000, 75_us) == 0);  // it does
   CHECK(small(40'000, 900_us) == 0);     // it waits for a late rank
+}
+
+// 80 collectives a step, 3 us apart, each longer than the one before by `more`.
+TEST_CASE("a long row of collectives that take the same time is latency, as between nodes") {
+  const auto small = [](int many, Nanos length, Nanos more, std::int64_t bytes = -1) {
+    TraceBuilder story;
+    Repeat(6, 15_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 14_ms});
+      story.OnStream(kComputeStream);
+      story.Launch("work", {at, at + 2_us}, {at + 10_us, at + 500_us});
+      story.OnStream(kCommStream);
+      Nanos start = at + 600_us;
+      for (int n = 0; n < many; ++n) {
+        const Nanos end = start + length + n * more;
+        story.Launch(kAllReduce, {at + 10_us + n * 4_us, at + 13_us + n * 4_us}, {start, end},
+                     {.blocks = 16});
+        start = end + 3_us;
+      }
+    });
+    Trace trace = story.Build();
+    SetSizes(&trace, bytes);
+    return Analysis(trace, ShippedKnowledge(), {}).comm.small.count;
+  };
+  CHECK(small(80, 60_us, 20) >= 5 * 80);
+  CHECK(small(80, 60_us, 400) == 0);  // sizes tell: 60 to 92 us
+  CHECK(small(40, 60_us, 20) == 0);   // layers of one size
+  CHECK(small(80, 130_us, 20) == 0);  // a link may be the limit
+  CHECK(small(80, 60_us, 20, 200'000) >= 5 * 80);
+  CHECK(small(80, 60_us, 20, 4'000'000) == 0);
 }
 
 TEST_CASE("short collectives are counted as small") {
