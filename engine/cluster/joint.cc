@@ -176,7 +176,10 @@ class Matcher {
         MatchSends(kernels, {tolerance_, knowledge_.Number("comm.together_share"),
                              knowledge_.Number("cluster.edge_share"),
                              knowledge_.Number("cluster.habit_share")});
-    for (const auto& pair : matches.pairs) Add(sends_, pair, sends_[pair.front()].kind);
+    for (const auto& pair : matches.pairs) {
+      Add(sends_, pair, sends_[pair.front()].kind);
+      result_.all.back().of_two = true;
+    }
     if (matches.exchanges.empty()) return;
     auto exchange = std::find(result_.kinds.begin(), result_.kinds.end(), "alltoall");
     if (exchange == result_.kinds.end()) {
@@ -244,7 +247,10 @@ Nanos Waited(const RankSummary& rank, const JointMember& member, const JointColl
 Nanos WaitedExposed(const RankSummary& rank, const JointMember& member,
                     const JointCollective& joint) {
   const Nanos exposed = rank.collectives.exposed[member.row];
-  return std::max(std::min(Waited(rank, member, joint), exposed), exposed - joint.bare_transfer);
+  const Nanos waited = Waited(rank, member, joint);
+  const Nanos owed = std::max(std::min(waited, exposed), exposed - joint.bare_transfer);
+  if (!joint.of_two || waited == 0) return owed;
+  return std::min(owed, exposed - std::min(joint.transfer, rank.collectives.BareEnd(member.row)));
 }
 
 Interval WaitOf(const RankSummary& rank, const JointMember& member, const JointCollective& joint) {

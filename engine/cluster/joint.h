@@ -27,6 +27,7 @@ struct JointCollective {
   std::int64_t bytes = -1;    // per rank; -1 unknown
   std::uint8_t phase = 0;     // enum Phase, of the latest
   bool groups_known = false;  // the report names the communicator
+  bool of_two = false;        // a send and its receive
   Nanos Spread() const { return last_start - first_start; }
 };
 
@@ -47,7 +48,9 @@ Joint MatchRanks(const std::vector<RankSummary>& ranks, const Clocks& clocks,
 
 // What a member waited for the last one, and the part of its exposed time that it owes to others:
 // what it has beyond the transfer that is exposed on all. A rank that is ahead has no compute left
-// to hide transfers behind that are hidden on the rank that it waits for.
+// to hide transfers behind that are hidden on the rank that it waits for. Of two ranks, the one
+// that asked early has computed all that it could before the data comes: it needs the transfer at
+// the end of its kernel, whatever the sender computes meanwhile.
 Nanos Waited(const RankSummary& rank, const JointMember& member, const JointCollective& joint);
 Nanos WaitedExposed(const RankSummary& rank, const JointMember& member,
                     const JointCollective& joint);

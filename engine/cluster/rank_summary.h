@@ -49,6 +49,7 @@ struct RankCollectives {
   std::vector<Nanos> start;
   std::vector<Nanos> end;
   std::vector<Nanos> exposed;       // part with no compute beside it
+  std::vector<Nanos> bare_end;      // of it, what reaches to the end; of sends only, else -1
   std::vector<std::uint8_t> kind;   // -> RankSummary::kinds
   std::vector<std::uint8_t> phase;  // enum Phase of the launching call
   std::vector<std::uint16_t> lane;  // numbered stream, in order of first use
@@ -56,6 +57,8 @@ struct RankCollectives {
   std::vector<std::int64_t> bytes;  // per rank, the larger of in and out; -1 unknown
   std::vector<std::int32_t> peer;   // of send and receive; -1 unknown
   std::size_t size() const { return start.size(); }
+  // -1 where a facts file of an earlier version does not hold it.
+  Nanos BareEnd(std::size_t row) const { return row < bare_end.size() ? bare_end[row] : -1; }
 };
 
 // A kernel name of the window, those with most time.

@@ -103,6 +103,12 @@ std::vector<IntervalSet> CopyingBesideCommunication(const Analysis& analysis) {
   return beside;
 }
 
+// How long the end of a kernel runs without compute beside it.
+Nanos BareEnd(const IntervalSet& bare, Nanos start, Nanos end) {
+  const IntervalSet beside = bare.GapsWithin(start, end);
+  return beside.empty() ? end - start : end - beside.intervals().back().end;
+}
+
 class Summarizer {
  public:
   explicit Summarizer(const Analysis& analysis)
@@ -304,6 +310,8 @@ class Summarizer {
       list.start.push_back(start);
       list.end.push_back(end);
       list.exposed.push_back(analysis_.times[d].comm_exposed.OverlapWith(start, end));
+      list.bare_end.push_back(
+          kind == "sendrecv" ? BareEnd(analysis_.times[d].comm_exposed, start, end) : -1);
       list.kind.push_back(kind_at->second);
       list.phase.push_back(static_cast<std::uint8_t>(analysis_.phases.OfOp(run_, op)));
       list.lane.push_back(lane.first->second);

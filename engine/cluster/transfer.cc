@@ -32,6 +32,7 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
   loss.lost.by_device.resize(ranks.size());
   loss.comm_cuts.assign(ranks.size(), std::vector<Nanos>(job.steps, 0));
   std::vector<std::vector<Interval>> spans(ranks.size());
+  std::map<std::pair<std::uint32_t, std::size_t>, std::vector<Interval>> sends;  // by rank and step
   for (const JointCollective& collective : joint.all) {
     const double part = part_of(collective);
     if (part <= 0) continue;
@@ -41,13 +42,21 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
       const auto shorter = static_cast<Nanos>(part * static_cast<double>(collective.transfer));
       const Nanos own = std::min(rank.collectives.exposed[member.row] - waited, shorter);
       if (own <= 0) continue;
-      const Nanos start = rank.collectives.start[member.row];
+      const Nanos start = collective.of_two ? rank.collectives.end[member.row] - own
+                                            : rank.collectives.start[member.row] + waited;
       const std::size_t step = job.StepAt(ranks, member.rank, start);
       if (step == job.steps) continue;
-      loss.comm_cuts[member.rank][step] += own;
-      spans[member.rank].push_back({start + waited, start + waited + own});
+      spans[member.rank].push_back({start, start + own});
+      if (collective.of_two) {
+        sends[{member.rank, step}].push_back(spans[member.rank].back());
+      } else {
+        loss.comm_cuts[member.rank][step] += own;
+      }
     }
   }
+  // A stage may send and receive at the same time.
+  for (auto& [at, list] : sends)
+    loss.comm_cuts[at.first][at.second] += IntervalSet::Of(std::move(list)).Total();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     loss.lost.by_device[r] = IntervalSet::Of(std::move(spans[r]));
   }

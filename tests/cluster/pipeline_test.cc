@@ -34,5 +34,41 @@ TEST_CASE("sends that nothing hides are told apart from the waiting for late sta
   CHECK(cluster.pipeline.sends_loss.gain == 10 * 1'000'000);  // the transfer of each step
 }
 
+// As above, but the stage that sends computes meanwhile, and the one that receives has asked so
+// early that it computes beside the beginning of its kernel.
+std::vector<RankSummary> SendsBesideCompute(bool compute_beside_the_end) {
+  std::vector<RankSummary> ranks = TwoStages();
+  for (std::size_t s = 0; s < ranks[0].steps.size(); ++s) {
+    const std::size_t receiver = (s + 1) % 2;
+    for (std::size_t r = 0; r < 2; ++r) {
+      RankSummary& rank = ranks[r];
+      RankCollectives& list = rank.collectives;
+      const Nanos length = list.end[s] - list.start[s];
+      list.bare_end.push_back(r == receiver && !compute_beside_the_end ? length : 0);
+      if (r == receiver) {
+        list.start[s] -= 2'000'000;
+        continue;
+      }
+      list.exposed[s] = 0;
+      rank.steps[s].time.comm_exposed -= length;
+      rank.steps[s].time.compute += length;
+      rank.time.comm_exposed -= length;
+      rank.time.compute += length;
+    }
+  }
+  return ranks;
+}
+
+TEST_CASE("a stage that has asked early needs the transfer, whatever its neighbor computes") {
+  const auto transferred = [](bool compute_beside_the_end) {
+    const Cluster cluster(SendsBesideCompute(compute_beside_the_end), ShippedKnowledge());
+    REQUIRE(cluster.pipeline.stages == 2);
+    return cluster.pipeline.sends_loss.lost.by_device[0].Total();
+  };
+  CHECK(transferred(false) == 5 * 1'000'000);  // it receives in each second step
+  // Near miss: it computes while the data comes, and has waited before.
+  CHECK(transferred(true) == 0);
+}
+
 }  // namespace
 }  // namespace advise

@@ -93,6 +93,7 @@ SavedReport Sample() {
   c.start = {-50, 300, 290};  // before zero, and out of order
   c.end = {10, 400, 1'000'000'000'000};
   c.exposed = {0, 60, 1};
+  c.bare_end = {-1, 60, -1};
   c.kind = {0, 1, 0};
   c.phase = {2, 2, 1};
   c.lane = {0, 1, 0};
@@ -141,6 +142,7 @@ TEST_CASE("a saved report comes back as it was") {
   CHECK(after->ranks[0].collectives.start == before.ranks[0].collectives.start);
   CHECK(after->ranks[0].collectives.end == before.ranks[0].collectives.end);
   CHECK(after->ranks[0].collectives.bytes == before.ranks[0].collectives.bytes);
+  CHECK(after->ranks[0].collectives.bare_end == before.ranks[0].collectives.bare_end);
   CHECK(after->ranks[0].groups[0].ranks == std::vector<int>{0, 3});
   CHECK(after->ranks[0].steps[1].time.compute == 300);
 }
