@@ -197,11 +197,8 @@ class PipelineFinder {
       micro_batches.push_back(pipe_.chunks > 1 ? MicroBatchesInChunks(chain) : MicroBatches(chain));
       for (std::size_t stage = 0; stage < stages_; ++stage) {
         const RankSummary& rank = ranks_[chain[stage]];
-        // Steps of the job: what single ranks take for their steps may differ.
         const auto window = static_cast<double>(std::max<Nanos>(1, rank.Window()));
-        compute_[stage] += static_cast<double>(rank.time.compute) / window *
-                           static_cast<double>(job_.Window()) /
-                           static_cast<double>(chains_.size() * job_.steps);
+        compute_[stage] += ComputeOf(chain[stage]) / static_cast<double>(chains_.size());
         Nanos waited = rank.time.Cause(IdleCause::kPeerWait);
         waited += Waited(chain[stage]);
         bubble += static_cast<double>(waited) / window;
@@ -212,6 +209,20 @@ class PipelineFinder {
     const double p = static_cast<double>(stages_) - 1;
     pipe_.expected = p / (pipe_.chunks * pipe_.micro_batches + p);
     pipe_.interleaved = p / (2 * pipe_.chunks * pipe_.micro_batches + p);
+  }
+
+  // What a rank computes in a step of the job. Without steps, of windows of the same length: a rank
+  // may have been recorded for longer than others.
+  double ComputeOf(std::uint32_t rank) const {
+    if (!job_.has_steps) {
+      const auto window = static_cast<double>(std::max<Nanos>(1, ranks_[rank].Window()));
+      return static_cast<double>(ranks_[rank].time.compute) / window *
+             static_cast<double>(job_.Window());
+    }
+    double sum = 0;
+    for (std::size_t step = 0; step < job_.steps; ++step)
+      sum += static_cast<double>(job_.TimeOf(ranks_, rank, step).compute);
+    return sum / static_cast<double>(job_.steps);
   }
 
   void Price() {

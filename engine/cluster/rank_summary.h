@@ -57,7 +57,7 @@ struct RankCollectives {
   std::vector<std::int64_t> bytes;  // per rank, the larger of in and out; -1 unknown
   std::vector<std::int32_t> peer;   // of send and receive; -1 unknown
   std::size_t size() const { return start.size(); }
-  // -1 where a facts file of an earlier version does not hold it.
+  // -1 where it is not known.
   Nanos BareEnd(std::size_t row) const { return row < bare_end.size() ? bare_end[row] : -1; }
 };
 

@@ -17,8 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kFewestColumns = 9;  // of the first version that is still read
-constexpr std::int64_t kColumns = 10;       // later versions add columns behind
+constexpr std::int64_t kColumns = 10;  // later versions add columns behind
 
 std::string EncodeCollectives(const std::vector<RankSummary>& ranks) {
   NumberWriter out;
@@ -51,8 +50,7 @@ bool DecodeCollectives(const std::string& bytes, std::vector<RankSummary>* ranks
   for (RankSummary& rank : *ranks) {
     const std::int64_t n = in.Take();
     const std::int64_t columns = in.Take();
-    if (n < 0 || columns < kFewestColumns || columns > 1000 ||
-        n > static_cast<std::int64_t>(in.left())) {
+    if (n < 0 || columns < kColumns || columns > 1000 || n > static_cast<std::int64_t>(in.left())) {
       return false;
     }
     RankCollectives& list = rank.collectives;
@@ -72,9 +70,8 @@ bool DecodeCollectives(const std::string& bytes, std::vector<RankSummary>* ranks
     column(&list.group);
     column(&list.bytes);
     column(&list.peer);
-    if (columns >= kColumns) column(&list.bare_end);
-    for (std::int64_t extra = std::min(columns, kColumns) * n; extra < columns * n; ++extra)
-      in.Take();
+    column(&list.bare_end);
+    for (std::int64_t extra = kColumns * n; extra < columns * n; ++extra) in.Take();
     for (std::size_t i = 0; i < count; ++i) {
       if (i > 0) list.start[i] += list.start[i - 1];
       list.end[i] += list.start[i];

@@ -28,6 +28,14 @@ TEST_CASE("stages that compute alike are balanced, also where steps were found o
   }
 }
 
+TEST_CASE("a stage whose window holds more than the steps of all does not compute less in them") {
+  std::vector<RankSummary> ranks = TwoStages();
+  ranks[1].window_end += ranks[1].Window() / 4;
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  REQUIRE(cluster.pipeline.stages == 2);
+  CHECK(cluster.pipeline.imbalance == Approx(0).margin(0.02));
+}
+
 TEST_CASE("sends that nothing hides are told apart from the waiting for late stages") {
   const Cluster cluster(TwoStages(), ShippedKnowledge());
   REQUIRE(cluster.pipeline.stages == 2);
