@@ -46,6 +46,20 @@ inline std::int64_t Said(const Trace& trace, const std::string& part) {
   return count;
 }
 
+// A table of totals; nullptr where the input has none.
+inline const ProfileTable* TableOf(const Trace& trace, ProfileOf of) {
+  for (const ProfileTable& table : trace.profile.tables) {
+    if (table.of == of) return &table;
+  }
+  return nullptr;
+}
+
+inline const ProfileTable& NeededTable(const Trace& trace, ProfileOf of) {
+  const ProfileTable* table = TableOf(trace, of);
+  REQUIRE(table != nullptr);
+  return *table;
+}
+
 // The values of one quantity of one GPU, to six digits after the point.
 inline std::vector<double> Values(const Trace& trace, std::size_t gpu, const char* quantity) {
   REQUIRE(gpu < trace.monitor.gpus.size());
