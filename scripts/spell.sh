@@ -22,8 +22,8 @@ fi
 find engine -name '*.cc' -print0 | xargs -0 grep -ohE '"[^"]*"' | grep -vE '^"[A-Za-z]*[A-Z_.][A-Za-z_.]*"$' \
   >"$printed/engine" || true
 
-# Correct words that codespell takes for slips: library names (te), abbreviations (nd, hsa), calls (MPI_Improbe), names of files
-# (Makefile.unx), and examples of slips in documents.
+# Correct words that codespell takes for slips: library names (te), abbreviations (nd, hsa), calls (MPI_Improbe), names
+# of files (Makefile.unx), and examples of slips in documents.
 words=atleast,te,nd,fro,idel,snipet,ser,improbe,unx,hsa
 # Ids of rules stay as they are once they are published.
 ids='family.normalisation|low-utilisation|dequantisation|detokenising'
