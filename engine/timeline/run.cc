@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <future>
 
+#include "engine/timeline/tokens.h"
+
 namespace advise {
 
 namespace {
@@ -161,8 +163,8 @@ std::vector<std::uint8_t> StreamsThatCompute(const Run& run) {
   const OpTable& ops = run.trace.ops;
   std::vector<std::uint8_t> computes(run.trace.streams.size(), 0);
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
-    const bool works = ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
-    if (works && ops.stream[op] != kNone && !run.IsComm(op)) computes[ops.stream[op]] = 1;
+    if (ops.stream[op] != kNone && IsCompute(ops, op) && !run.IsComm(op))
+      computes[ops.stream[op]] = 1;
   }
   return computes;
 }
@@ -170,8 +172,7 @@ std::vector<std::uint8_t> StreamsThatCompute(const Run& run) {
 Nanos FirstKernel(const Run& run, std::uint32_t device) {
   const OpTable& ops = run.trace.ops;
   for (const std::uint32_t op : run.ops_of_device[device]) {
-    const bool computes = ops.kind[op] == OpKind::kKernel || ops.kind[op] == OpKind::kGraph;
-    if (computes && !run.IsComm(op)) return ops.start[op];
+    if (IsCompute(ops, op) && !run.IsComm(op)) return ops.start[op];
   }
   return run.window.end;
 }

@@ -268,7 +268,8 @@ class CommFinder : Finder {
   }
 
   // Between nodes latency is longer than comm.short. Collectives of tensors of many sizes that take
-  // the same time each show it, too; the layers of a model are not so many.
+  // the same time each show it, too. Those of tensor parallelism have one size, and the compute of
+  // a layer between them, which ends a row.
   void FindAlike(std::vector<Carries>* carries) const {
     const auto longest = Time("comm.alike_longest");
     const auto many = CountOf("comm.alike_row");

@@ -210,12 +210,12 @@ TEST_CASE("a long row of collectives that take the same time is latency, as betw
     SetSizes(&trace, bytes);
     return Analysis(trace, ShippedKnowledge(), {}).comm.small.count;
   };
-  CHECK(small(80, 60_us, 20) >= 5 * 80);
+  CHECK(small(80, 80_us, 20) >= 5 * 80);
   CHECK(small(80, 60_us, 400) == 0);  // sizes tell: 60 to 92 us
-  CHECK(small(40, 60_us, 20) == 0);   // layers of one size
+  CHECK(small(50, 60_us, 20) == 0);   // layers of one size
   CHECK(small(80, 130_us, 20) == 0);  // a link may be the limit
-  CHECK(small(80, 60_us, 20, 200'000) >= 5 * 80);
-  CHECK(small(80, 60_us, 20, 4'000'000) == 0);
+  CHECK(small(80, 60_us, 20, 800'000) >= 5 * 80);
+  CHECK(small(80, 60_us, 20, 1'300'000) == 0);
 }
 
 TEST_CASE("short collectives are counted as small") {
