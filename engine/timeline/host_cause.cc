@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/median.h"
-#include "engine/timeline/pause.h"
+#include "engine/timeline/compiling.h"
 #include "engine/timeline/phase_messages.h"
 
 namespace advise {
@@ -28,6 +28,11 @@ bool LoadsCode(const HostPiece& piece) {
 
 bool IsCode(IdleCause cause, Activity activity) {
   return cause == IdleCause::kHostCompute && activity == Activity::kCode;
+}
+
+bool WaitsForOthers(Activity activity) {
+  return activity == Activity::kLock || activity == Activity::kNetwork ||
+         activity == Activity::kOsWait || activity == Activity::kSleep;
 }
 
 }  // namespace
@@ -124,6 +129,13 @@ void HostCauses::Tell(std::uint32_t thread, Nanos start, Nanos end, int depth) {
           {piece.end, IdleCause::kJitOrModuleLoad, Activity::kModuleLoad, piece.phase, thread});
       continue;
     }
+    // Who waits in the middle of compiling waits for the compiler's threads and processes.
+    if (WaitsForOthers(piece.activity) &&
+        compiling_[thread].OverlapWith(piece.start, piece.end) > 0) {
+      Piece made{piece.end, CauseOf(piece), piece.activity, piece.phase, thread};
+      SplitOffCompiling(thread, piece, made);
+      continue;
+    }
     if (piece.activity == Activity::kOsWait &&
         awaited_.IsForInput(thread, piece.start, piece.end)) {
       pieces_.push_back({piece.end, IdleCause::kNoWorkQueued, piece.activity, piece.phase, thread});
@@ -197,12 +209,12 @@ void HostCauses::CauseOfCode(std::uint32_t thread, const HostPiece& piece, Piece
 // The piece, in parts where the thread compiled meanwhile.
 void HostCauses::SplitOffCompiling(std::uint32_t thread, const HostPiece& piece,
                                    const Piece& made) {
-  if (IsCode(made.cause, made.activity)) {
+  if (IsCode(made.cause, made.activity) || WaitsForOthers(made.activity)) {
     const IntervalSet compiling = compiling_[thread].Clip(piece.start, piece.end);
     for (const Interval& part : compiling.intervals()) {
       pieces_.push_back({part.start, made.cause, made.activity, piece.phase, thread});
       pieces_.push_back(
-          {part.end, IdleCause::kJitOrModuleLoad, made.activity, piece.phase, thread});
+          {part.end, IdleCause::kJitOrModuleLoad, Activity::kCode, piece.phase, thread});
     }
   }
   pieces_.push_back(made);

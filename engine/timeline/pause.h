@@ -21,10 +21,4 @@ std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time);
 // GPU. O(calls).
 std::vector<Nanos> LongPauses(const Run& run);
 
-// By thread: when it compiled. It made no recorded call for long (see LongPauses), and then loaded
-// code from its own memory; where the call may load a library on its first use, it did so several
-// times (`launch.compile_repeats`). What such a pause has beyond `launch.compile_most` times the
-// usual one was something else, such as a wait for data. O(calls).
-std::vector<IntervalSet> CompilingPauses(const Run& run);
-
 }  // namespace advise

@@ -1,8 +1,6 @@
 // Why each GPU was idle: for each cause of the contract a timeline that a person would name so.
 #include "engine/timeline/idle.h"
 
-#include <set>
-
 #include "tests/support/analyzed.h"
 #include "tests/support/stories.h"
 
@@ -162,72 +160,6 @@ TEST_CASE("loading a module and compiling are jit or module load") {
     CHECK(run.Causes() ==
           Told({{"jit_or_module_load", 80_us}, {"launch", 10_us}, {"host_compute", 20_us}}));
   }
-}
-
-// 600 us of nothing recorded, and then the result is loaded: it was compiled.
-TEST_CASE("a long pause that ends with loading code from memory was compiling") {
-  const auto causes = [](const char* call) {
-    TraceBuilder story;
-    Repeat(8, 100_us, [&](int, Nanos at) {
-      story.Launch("before", {at, at + 5_us}, {at + 10_us, at + 100_us});
-    });
-    story.Call(call, {1400_us, 1450_us});
-    story.Launch("compiled", {1452_us, 1457_us}, {1460_us, 1500_us});
-    return Analyzed(story).Causes();
-  };
-  CHECK(causes("cuModuleLoadData") ==
-        Told({{"jit_or_module_load", 650_us}, {"launch", 78_us}, {"host_compute", 2_us}}));
-  // A library, on its first use.
-  CHECK(causes("cuLibraryLoadData") ==
-        Told({{"jit_or_module_load", 50_us}, {"launch", 78_us}, {"host_compute", 602_us}}));
-}
-
-TEST_CASE("a compiler reads and writes files before its code is loaded, and does not wait") {
-  const auto causes = [](const char* call) {
-    TraceBuilder story;
-    Repeat(8, 100_us, [&](int, Nanos at) {
-      story.Launch("before", {at, at + 5_us}, {at + 10_us, at + 100_us});
-    });
-    story.OsCall(call, {1380_us, 1390_us});
-    story.Call("cuModuleLoadData", {1400_us, 1450_us});
-    story.Launch("compiled", {1452_us, 1457_us}, {1460_us, 1500_us});
-    return Analyzed(story).Idle(IdleCause::kJitOrModuleLoad);
-  };
-  CHECK(causes("read") == 640_us);
-  CHECK(causes("sem_wait") == 50_us);
-}
-
-TEST_CASE("pauses that end again and again with loading a library were compiling") {
-  const auto compiling = [](int times) {
-    TraceBuilder story;
-    Repeat(times, 1_ms, [&](int, Nanos at) {
-      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 100_us});
-      story.Launch("kernel", {at + 5_us, at + 9_us}, {at + 100_us, at + 200_us});
-      story.Call("cuLibraryLoadData", {at + 900_us, at + 950_us});
-    });
-    story.Launch("kernel", {times * 1_ms, times * 1_ms + 5_us},
-                 {times * 1_ms + 10_us, times * 1_ms + 100_us});
-    return Analyzed(story).Causes();
-  };
-  CHECK_THAT(compiling(2),
-             Catch::Matchers::Contains("jit_or_module_load 100000,"));  // two calls of 50 us
-  CHECK_THAT(compiling(3),
-             Catch::Matchers::Contains("jit_or_module_load 2250000,"));  // and 700 us before each
-}
-
-TEST_CASE("two pauses of the steady loop that end with loading a library were compiling") {
-  const auto compiling = [](std::set<int> loads) {
-    TraceBuilder story;
-    Repeat(12, 2_ms, [&](int step, Nanos at) {
-      story.Range("step " + std::to_string(step), {at, at + 1990_us});
-      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 100_us});
-      if (loads.count(step) != 0) story.Call("cuLibraryLoadData", {at + 900_us, at + 950_us});
-      story.Launch("kernel", {at + 951_us, at + 955_us}, {at + 960_us, at + 1990_us});
-    });
-    return Analyzed(story, kAuto).Idle(IdleCause::kJitOrModuleLoad);
-  };
-  CHECK(compiling({7}) == 50_us);
-  CHECK(compiling({5, 7}) == 2 * 850_us);
 }
 
 TEST_CASE("lazy loading inside the launching call is no launch latency") {

@@ -7,7 +7,7 @@
 #include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/host/like_pauses.h"
 #include "engine/metrics/losses/host/shared_gpus.h"
-#include "engine/timeline/pause.h"
+#include "engine/timeline/compiling.h"
 
 namespace advise {
 namespace {

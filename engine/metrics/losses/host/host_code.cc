@@ -6,6 +6,7 @@
 
 #include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/host/like_pauses.h"
+#include "engine/timeline/compiling.h"
 #include "engine/timeline/pause.h"
 #include "engine/timeline/python_frames.h"
 
