@@ -79,17 +79,13 @@ bool StallsMayWait(const StepStats& steps, const RunKind& kind) {
           (kind.request_waits == RequestWaits::kAsWait && is(IdleCause::kHostWait)));
 }
 
-// Whether uploads that come again in each step are its input, which is new each time. The only
+// Whether many uploads that come again in each step are its input, which is new each time. The only
 // uploads of a model's steps are the batch, in however many pieces; the next token takes next to
-// nothing. A solver takes batches only if data is loaded or a framework of models runs. Outside of
-// training, what each upload is answered by is its result.
-bool AreBatches(const Copies& copies, const RunKind& kind, const Input& input) {
+// nothing. Outside of training, what each upload is answered by is its result.
+bool AreBatches(const Copies& copies, const RunKind& kind) {
   const bool fed =
       kind.kind == KindOfRun::kTraining || (kind.kind == KindOfRun::kInference && !kind.decode);
-  const bool takes_batches = kind.kind != KindOfRun::kSolver || !kind.framework.empty() ||
-                             input.background || input.loads > 0;
   return (fed && copies.repeated_looks == UploadLooks::kBatchInPieces) ||
-         (takes_batches && copies.repeated_looks == UploadLooks::kBatch) ||
          (kind.kind != KindOfRun::kTraining && copies.repeated_answered);
 }
 
@@ -188,7 +184,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   server = SummarizeServer(trace.server, knowledge);
   totals = SumProfile(trace, knowledge);
   paths = FindPaths(trace, knowledge);
-  if (AreBatches(copies, kind, input)) copies.repeated = LossBuilder(shared).Build();
+  if (AreBatches(copies, kind)) copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);
   engine_steps = FindEngineSteps(shared);

@@ -59,6 +59,7 @@ with torch.cuda.stream(copy_stream):
       language = "python", ["for"] = { "pytorch" } },
     { reason = "results", action = "Bring fewer results to the host: reduce them on the GPU, or copy them every few iterations" },
     { reason = "loop", action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
+    { reason = "loop", action = "Where the data does not change, upload it once, before the loop" },
     { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
   },
   false_positives = "With little compute, there are no kernels for the copies to overlap with. Where the host is busy throughout the step, the step stays as long as it is.",

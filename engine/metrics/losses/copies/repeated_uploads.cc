@@ -35,8 +35,7 @@ class UploadFinder : Finder {
       LeaveOutWhatFeedsNoLayer();
       result_.looks = Looks();
       result_.answered = !by_step_.empty() && AreAnswered(run_, Recurring());
-      if (result_.looks != UploadLooks::kBatch || (!by_step_.empty() && ArePlain() && !ComeBack()))
-        Tell(&loss);
+      if (result_.looks != UploadLooks::kBatch) Tell(&loss);
     }
     result_.loss = loss.Build();
     return std::move(result_);
@@ -56,7 +55,9 @@ class UploadFinder : Finder {
 
   UploadLooks Looks() const {
     if (!AreMany() && !AreHeavy() && !AreStoppedFor()) return UploadLooks::kBatch;
-    const bool pieces = !AreStoppedFor() && AreAlike() && (stops_ <= Devices() || ComeInOneGo());
+    if (AreStoppedFor() || MayBeBesideTheBatch()) return UploadLooks::kConstant;
+    const bool one_go = ComeInOneGo();
+    const bool pieces = (AreAlike() && (stops_ <= Devices() || one_go)) || (AreSmall() && one_go);
     return pieces ? UploadLooks::kBatchInPieces : UploadLooks::kConstant;
   }
 
@@ -261,43 +262,22 @@ class UploadFinder : Finder {
       std::erase_if(ops, [&](std::uint32_t op) { return !sizes.contains(Bytes(op)); });
     std::erase_if(by_step_, [](const auto& of_step) { return of_step.second.empty(); });
   }
-  // Nothing else is wrong with them: they leave pinned memory at the rate of the link, and no call
-  // waits for them.
-  bool ArePlain() const {
-    const double reached = Number("copy.plain_rate");
-    for (const auto& [step, ops] : by_step_) {
-      for (const std::uint32_t op : ops) {
-        const bool slow = TimeOnLink(op) < reached * static_cast<double>(Length(op));
-        const MemoryKind source = trace_.copies.source[trace_.ops.detail[op]];
-        if (slow || source != MemoryKind::kPinned || sync_of_copy_.contains(trace_.ops.call[op]))
-          return false;
-      }
-    }
-    return true;
-  }
-  // As much is sent to the host in most steps, in pieces of one of these sizes: the host passes on
-  // what it received, such as the halos of other ranks.
-  bool ComeBack() const {
-    std::set<std::int64_t> sizes;
-    for (const auto& [step, ops] : by_step_) {
-      for (const std::uint32_t op : ops) sizes.insert(Bytes(op));
-    }
-    std::set<std::uint32_t> steps;
-    for (const std::uint32_t op : copies_) {
-      if (IsUpload(op) || !sizes.contains(Bytes(op))) continue;
-      const std::uint32_t step = steps_.At(trace_.ops.start[op]);
-      if (step != kNone) steps.insert(step);
-    }
-    return 2 * steps.size() >= by_step_.size();
-  }
-  // They are of one size, and hardly anything else is uploaded that may be the batch.
-  bool AreAlike() const {
-    if (2 * others_ >= steps_.steady_count()) return false;
-    const std::int64_t size = Bytes(by_step_.begin()->second.front());
+  // Something else is uploaded that may be the batch.
+  bool MayBeBesideTheBatch() const { return 2 * others_ >= steps_.steady_count(); }
+  template <typename Is>
+  bool All(Is is) const {
     return std::all_of(by_step_.begin(), by_step_.end(), [&](const auto& of_step) {
-      return std::all_of(of_step.second.begin(), of_step.second.end(),
-                         [&](std::uint32_t op) { return Bytes(op) == size; });
+      return std::all_of(of_step.second.begin(), of_step.second.end(), is);
     });
+  }
+  bool AreAlike() const {
+    const std::int64_t size = Bytes(by_step_.begin()->second.front());
+    return All([&](std::uint32_t op) { return Bytes(op) == size; });
+  }
+  // Smaller than the matrices of a model: a batch has an index per table, for example.
+  bool AreSmall() const {
+    const auto matrix = BytesOf("copy.batch_piece_bytes");
+    return All([&](std::uint32_t op) { return Bytes(op) < matrix; });
   }
   // All of them come once a step without computing in between. The bounds of the steps may divide
   // them.

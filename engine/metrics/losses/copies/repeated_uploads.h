@@ -4,8 +4,7 @@
 // A batch is one to a few tensors that come in one go, and the step is computed from them. What
 // comes back is something else when there are many of them, when they take far longer than the
 // computing, or when the computing stops for one after the other: layers whose weights come one
-// layer ahead. A loop that takes no batches needs no reason to send the same again; fewer uploads
-// tell there.
+// layer ahead.
 #pragma once
 
 #include <string>
@@ -20,11 +19,11 @@ namespace advise {
 // What a program that takes batches would call these uploads.
 enum class UploadLooks {
   kConstant,  // more than a batch explains
-  // They are of one size and come in one go, or the computing waits for the last of them only, and
-  // nothing else is uploaded: the batch, in pieces.
+  // They come in one go, are of one size or small, or the computing waits for the last of those of
+  // one size only; and nothing else is uploaded: the batch, in pieces.
   kBatchInPieces,
-  // They are few, take no longer than what is computed from them, and may be sent for a purpose in
-  // each step. Reported only where nothing else is wrong with them.
+  // They are few, and take no longer than what is computed from them: nothing tells a constant from
+  // the next frame of a pipeline. Not reported.
   kBatch,
 };
 
