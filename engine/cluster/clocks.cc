@@ -13,9 +13,11 @@
 namespace advise {
 namespace {
 
-constexpr std::size_t kSampled = 64;    // pairs looked at for a shift
-constexpr std::int64_t kShifts = 4096;  // tried to either side
-constexpr std::int64_t kNear = 64;      // shifts looked at beside a guess that fits
+constexpr std::size_t kSampled = 64;  // pairs looked at for a shift
+constexpr std::uint64_t kWhole = std::uint64_t{1} << 32;
+constexpr std::uint64_t kGolden = 2'654'435'769;  // of kWhole: multiples never fall into a rhythm
+constexpr std::int64_t kShifts = 4096;            // tried to either side
+constexpr std::int64_t kNear = 64;                // shifts looked at beside a guess that fits
 constexpr std::size_t kReferences = 4;  // aligned ranks tried for one that does not match the first
 
 // When a shift fits, and when it is the only one.
@@ -25,11 +27,15 @@ struct FitRules {
         least(knowledge.CountOf("cluster.align_least")),
         overlap(knowledge.Number("cluster.align_overlap")),
         unlike(knowledge.Number("cluster.align_unlike")),
+        far(knowledge.Number("cluster.align_far")),
+        alone(knowledge.Number("cluster.align_alone")),
         distinct(knowledge.Number("cluster.align_distinct")) {}
   Nanos at_once;      // a fit this good needs no search
   std::size_t least;  // events of one kind and stream that tell an offset
   double overlap;     // of the events of the rank with fewer that must meet one
   double unlike;      // of the pairs, that may be of different kinds
+  double far;         // ns: ends that differ by more are those of different collectives
+  double alone;       // pairs that tell as much as one
   double distinct;    // times as far off: any other shift
 };
 
@@ -74,8 +80,8 @@ struct Utc {
   // How unlikely a fit is, smaller is better. Steps of a regular program are alike, so that a shift
   // by whole steps fits as well as the true one: among shifts that fit about equally well, UTC
   // decides; where it is off by far, every shift is as unlikely and the fit alone decides.
-  double Cost(Nanos found, Nanos deviation) const {
-    const double misfit = static_cast<double>(deviation) / end_scatter;
+  double Cost(Nanos found, double misfit_ns) const {
+    const double misfit = misfit_ns / end_scatter;
     if (!known) return misfit;
     const double off = static_cast<double>(std::abs(found - offset)) / scatter;
     return misfit + std::clamp(off - 1, 0.0, most);
@@ -84,7 +90,10 @@ struct Utc {
 
 struct Fit {
   Nanos offset = 0;
-  Nanos deviation = std::numeric_limits<Nanos>::max();
+  Nanos deviation = std::numeric_limits<Nanos>::max();  // median
+  // Mean deviation, times how much the pairs tell: where a step holds many collectives at even
+  // distances, a shift by one leaves few pairs that do not fit, but those by far.
+  double misfit = 0;
   double cost = std::numeric_limits<double>::max();  // see Utc::Cost
   // Of the best other shift. Steps of a regular program are alike: a shift by a step may fit nearly
   // as well as the true one.
@@ -104,11 +113,14 @@ std::optional<Fit> Try(const std::vector<Event>& first, const std::vector<Event>
   const auto least = static_cast<std::int64_t>(
       rules.overlap * static_cast<double>(std::min(first.size(), other.size())));
   if (to - from < std::max<std::int64_t>(3, least)) return std::nullopt;
-  const std::int64_t stride =
-      std::max<std::int64_t>(1, (to - from) / static_cast<std::int64_t>(kSampled));
   std::vector<Nanos> offsets;
   std::size_t unlike = 0;
-  for (std::int64_t i = from; i < to; i += stride) {
+  const auto all = static_cast<std::uint64_t>(to - from);
+  const std::uint64_t looked_at = std::min<std::uint64_t>(all, kSampled);
+  for (std::uint64_t k = 0; k < looked_at; ++k) {
+    // Spread evenly, but at no stride, which may see one of the collectives of each step only.
+    const std::uint64_t at = looked_at < all ? (k * kGolden) % kWhole * all / kWhole : k;
+    const std::int64_t i = from + static_cast<std::int64_t>(at);
     const Event& a = first[static_cast<std::size_t>(i)];
     const Event& b = other[static_cast<std::size_t>(i + shift)];
     unlike += *a.kind == *b.kind ? 0 : 1;
@@ -120,6 +132,11 @@ std::optional<Fit> Try(const std::vector<Event>& first, const std::vector<Event>
   Fit fit;
   fit.offset = Median(offsets);
   fit.deviation = MedianDeviation(offsets, fit.offset);
+  double sum = 0;
+  for (const Nanos offset : offsets)
+    sum += std::min(rules.far, static_cast<double>(std::abs(offset - fit.offset)));
+  const auto pairs = static_cast<double>(offsets.size());
+  fit.misfit = sum / pairs * std::max(1.0, pairs / rules.alone);
   return fit;
 }
 
@@ -159,7 +176,7 @@ Fit Best(const std::vector<Event>& first, const std::vector<Event>& other, std::
   for (std::int64_t step = 0; step <= until; ++step) {
     for (const std::int64_t shift : {guess + step, guess - step}) {
       auto fit = Try(first, other, shift, rules);
-      if (fit) fit->cost = utc.Cost(fit->offset, fit->deviation);
+      if (fit) fit->cost = utc.Cost(fit->offset, fit->misfit);
       if (fit && fit->cost < best.cost) {
         const Nanos beaten = std::min(best.deviation, best.runner_up);
         best = *fit;

@@ -147,5 +147,44 @@ TEST_CASE("UTC that is wrong by 0.3 s does not outweigh collectives that fit one
   CHECK(clocks.offset == std::vector<Nanos>{0, 1'000'000, 2'000'000});
 }
 
+// Each step sums its gradients in buckets at nearly even distances, and steps are nearly alike: a
+// shift by a bucket or by a step fits most pairs nearly as well as none. The clock of the other
+// host is off by about as much.
+TEST_CASE("clocks off by the distance of two collectives are told by those that fit best") {
+  constexpr Nanos kStep = 60'000'000, kBucket = 5'250'000;
+  for (const int buckets : {4, 10}) {
+    for (const Nanos wrong : {kBucket - 1'200'000, -kBucket, kStep, 10'000'000L}) {
+      INFO(buckets << " buckets, UTC wrong by " << wrong);
+      std::vector<RankSummary> ranks(2);
+      for (std::uint32_t r = 0; r < 2; ++r) {
+        ranks[r].rank = static_cast<int>(r);
+        ranks[r].clock = r;
+        ranks[r].utc_origin_ns = 1'700'000'000'000'000'000 + (r == 1 ? wrong : 0);
+        ranks[r].kinds = {"allreduce"};
+        RankCollectives& list = ranks[r].collectives;
+        for (Nanos s = 0; s < 18; ++s) {
+          const Nanos step = s * kStep + (s * s * 7919) % 97 * 1'000;  // up to 0.1 ms more
+          for (Nanos b = 0; b < buckets; ++b) {
+            const Nanos noise = (s * 31 + b * 17 + r * 11) % 8 * 1'000;
+            const Nanos end = step + b * kBucket + (s * b * 13) % 23 * 1'000 + noise;
+            list.start.push_back(end - 1'500'000);
+            list.end.push_back(end);
+            list.exposed.push_back(0);
+            list.bytes.push_back(0);
+            list.kind.push_back(0);
+            list.phase.push_back(0);
+            list.lane.push_back(0);
+            list.group.push_back(0);
+            list.peer.push_back(0);
+          }
+        }
+        ranks[r].window_start = 0;
+        ranks[r].window_end = 18 * kStep;
+      }
+      CHECK(std::abs(AlignClocks(ranks, ShippedKnowledge()).offset[1]) < 10'000);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace advise
