@@ -322,10 +322,17 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
     const bool behind = wide != kNone && graph_.ops_[wide].end <= op.start;
     return behind ? std::max(begin, op_end_[wide]) : begin;
   }
-  if (op.awaited != kNone && changes_.detached[op.awaited] == 0)
-    begin = std::max(begin, op_end_[op.awaited] + since_end_of(op.awaited));
-  if (op.event != kNone && changes_.detached[op.event] == 0)
-    begin = std::max(begin, op_end_[op.event] + (function > 0 ? spacing : 0));
+  // Of one that runs beside its stream, what the stream did before it is still waited for.
+  if (op.awaited != kNone) {
+    begin = std::max(begin, changes_.detached[op.awaited] == 0
+                                ? op_end_[op.awaited] + since_end_of(op.awaited)
+                                : chain_end_[op.awaited]);
+  }
+  if (op.event != kNone) {
+    begin = std::max(begin, changes_.detached[op.event] == 0
+                                ? op_end_[op.event] + (function > 0 ? spacing : 0)
+                                : chain_end_[op.event]);
+  }
   return begin;
 }
 
@@ -338,7 +345,7 @@ void Replay::Pass::StartOp(std::uint32_t i) {
   const bool aside = changes_.detached[i] != 0 || gone;
   chain_end_[i] = aside ? ChainEndBefore(op) : op_end_[i];
   // Its stream still waits for the other streams for which it was made to wait.
-  if (gone && changes_.freed[i] == 0) {
+  if (aside && changes_.freed[i] == 0) {
     for (const std::uint32_t other : {op.awaited, op.event}) {
       if (other != kNone && changes_.detached[other] == 0)
         chain_end_[i] = std::max(chain_end_[i], op_end_[other]);

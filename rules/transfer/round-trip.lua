@@ -16,7 +16,7 @@ return {
   loss           = "copy.roundtrip",
   not_applicable = "no downloaded data is uploaded again",
   evidence       = { "count", "per_step", "bytes" },
-  optional       = { "copy.roundtrip.directive" },
+  optional       = { "copy.roundtrip.directive", "copy.roundtrip.by_directives" },
   thresholds     = { "min_share", "min_count" },
 
   symptom = "{bytes:bytes} go from the GPU to the host and back, in {count:count} copies. Meanwhile, the GPU computes nothing for {share:pct} of the time.{where:text}",
@@ -36,7 +36,7 @@ kernel[grid, block](x)                          # not kernel[grid, block](array)
     { action  = "Do this part on the GPU as well, inside the compiled function",
       snippet = "y = jax.numpy.clip(x, 0, 1)           # instead of: np.clip(np.asarray(x), 0, 1)",
       language = "python", ["for"] = { "jax" } },
-    { action  = "Do this part on the GPU as well",
+    { reason  = "!region", action = "Do this part on the GPU as well",
       snippet = "kernel<<<grid, block, 0, stream>>>(data);   // Thrust and CUB have many of them",
       language = "cpp", ["for"] = { "c++" } },
     { action  = "If the host only makes a decision, make it on the GPU",
@@ -54,7 +54,8 @@ for (int step = 0; step < steps; ++step) advance(state, weights);   // in advanc
   detect = function(f, t, e)
     local directive = f.copy.roundtrip.directive
     e.where = directive and " Most of it comes back by the " .. directive .. "." or ""
-    e.why = directive and "A part of the loop runs on the CPU, or no data region keeps the arrays on the GPU."
+    e.reason = f.copy.roundtrip.by_directives and "region" or nil
+    e.why = e.reason == "region" and "A part of the loop runs on the CPU, or no data region keeps the arrays on the GPU."
       or "A part of the computation runs on the CPU in the middle of GPU work, or two parts of the program exchange the data through host memory."
     return e
   end,
@@ -70,9 +71,10 @@ for (int step = 0; step < steps; ++step) advance(state, weights);   // in advanc
                  why = "A part of the computation runs on the CPU in the middle of GPU work, or two parts of the program exchange the data through host memory." }, saving = { claims = 2e8, confidence = 0.7 } },
     { name = "a directive copies whole arrays around each step",
       facts = { window = { device_time = 1e9 },
-                copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true,
+                copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 2e8, remedy = true, by_directives = true,
                                        directive = "OpenACC upload of pressure at flow.f90:38" } } },
-      expect = { where = " Most of it comes back by the OpenACC upload of pressure at flow.f90:38." } },
+      expect = { reason = "region", why = "A part of the loop runs on the CPU, or no data region keeps the arrays on the GPU.",
+                 where = " Most of it comes back by the OpenACC upload of pressure at flow.f90:38." } },
     { name = "near miss: beside kernels, at no cost",
       facts = { window = { device_time = 1e9 },
                 copy = { roundtrip = { count = 20, per_step = 1, bytes = 6e8, lost = 4e6, remedy = true } } },

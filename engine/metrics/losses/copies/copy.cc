@@ -55,6 +55,7 @@ class CopyFinder : Finder {
     result_.roundtrip = std::move(trips.trip);
     result_.through_host = std::move(trips.through_host);
     result_.roundtrip_directive = std::move(trips.directive);
+    result_.roundtrip_by_directives = trips.by_directives;
     result_.calls_to_exchange = std::move(trips.calls_to_exchange);
     result_.migration = FindMigrations(basis_);
     Asynchronous();

@@ -32,6 +32,7 @@ struct Copies {
   double blocking_pageable_share = 0;
   std::string repeated_memory;
   std::string roundtrip_directive;  // that brings most of it back, where the report has directives
+  bool roundtrip_by_directives = false;  // the program computes by directives
   UploadLooks repeated_looks = UploadLooks::kConstant;
   bool repeated_answered = false;  // results of what is computed from them go back
   // The synchronizing calls that only wait for a copy just issued, and that copy's call.

@@ -25,7 +25,9 @@ class RoundTripFinder : Finder {
         phases_(phases),
         copies_(copies),
         sync_of_copy_(sync_of_copy),
-        least_bytes_(Number("copy.tiny_bytes")) {}
+        least_bytes_(Number("copy.tiny_bytes")) {
+    TieRowsOfDownloads();
+  }
 
   // A download whose exact bytes are uploaded again within a step's time: to the same device, or to
   // another.
@@ -35,12 +37,15 @@ class RoundTripFinder : Finder {
     const auto direct = static_cast<float>(Number("copy.direct_left"));
     std::vector<std::pair<std::uint32_t, std::uint32_t>> trips;  // that end where they began
     const std::vector<Pair> pairs = Pairs();
-    const std::set<std::int64_t> untouched = SizesUntouched(pairs);
     WeighedCalls back;
     for (const Pair& pair : pairs)
       if (trace_.ops.call[pair.up] != kNone) back.emplace_back(trace_.ops.call[pair.up], 1);
-    // A region of a directive copies in what the one before it copied out.
-    const bool directives = !DirectiveOf(trace_, back).empty();
+    // A region of a directive copies in what the one before it copied out, also where the host does
+    // nothing in between.
+    const bool directives = !DirectiveOf(trace_, back).empty() || ComputesByDirectives();
+    result_.by_directives = directives;
+    const std::set<std::int64_t> untouched =
+        directives ? std::set<std::int64_t>() : SizesUntouched(pairs);
     const std::set<DeviceAndSize> frames = directives ? std::set<DeviceAndSize>() : Frames();
     for (const Pair& pair : pairs) {
       const bool same = OnOneDevice(pair);
@@ -71,6 +76,20 @@ class RoundTripFinder : Finder {
     std::uint32_t up = 0;
     bool touched = false;  // the host could have changed in between what it uploads
   };
+
+  // Whether most kernels are loops of the source that a compiler of directives made.
+  bool ComputesByDirectives() const {
+    const ShapeSet made = run_.names.Shapes(
+        [](const KernelClass& c) { return c.family == "openacc" || c.family == "openmp"; });
+    if (made.empty()) return false;
+    std::size_t of_directives = 0, kernels = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
+      ++kernels;
+      of_directives += made.Has(trace_.ops.detail[op]) ? 1 : 0;
+    }
+    return 2 * of_directives > kernels;
+  }
 
   using DeviceAndSize = std::pair<std::uint32_t, std::int64_t>;
   DeviceAndSize Of(std::uint32_t copy) const {
@@ -223,6 +242,26 @@ class RoundTripFinder : Finder {
     return found == sync_of_copy_.end() ? kNone : found->second;
   }
 
+  // What waits for a download waits for those right before it as well.
+  void TieRowsOfDownloads() {
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const RowRange calls = run_.calls_of_thread[thread];
+      std::uint32_t sync = kNone;
+      for (std::uint32_t c = calls.last; c-- > calls.first;) {
+        const std::uint32_t op = run_.first_op_of_call[c];
+        const bool download = op != kNone && trace_.ops.kind[op] == OpKind::kCopy &&
+                              trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost;
+        if (SyncOf(c) != kNone) {
+          sync = download ? SyncOf(c) : kNone;
+        } else if (download && sync != kNone) {
+          sync_of_copy_.emplace(c, sync);
+        } else if (op != kNone || IsSync(run_.ClassOfCall(c))) {
+          sync = kNone;
+        }
+      }
+    }
+  }
+
   // Whether the host had time to change what it downloaded before it uploaded as much, or ran code
   // of its own that may have changed a part, such as the edges of a field. If not, the upload is
   // other data, such as the next piece of a stream.
@@ -304,7 +343,7 @@ class RoundTripFinder : Finder {
 
   const Phases& phases_;
   const std::vector<std::uint32_t>& copies_;
-  const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
+  std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy_;
   double least_bytes_;
   std::vector<Nanos> long_pauses_;  // by thread, once asked for
   RoundTrips result_;

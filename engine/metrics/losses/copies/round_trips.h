@@ -14,9 +14,10 @@
 namespace advise {
 
 struct RoundTrips {
-  Loss trip;              // back to the device that it came from
-  Loss through_host;      // to another device
-  std::string directive;  // that brings most of it back, where the report has directives
+  Loss trip;                   // back to the device that it came from
+  Loss through_host;           // to another device
+  std::string directive;       // that brings most of it back, where the report has directives
+  bool by_directives = false;  // the report has some, or most kernels are loops made from them
   // The synchronize calls that wait for data which the host then sends to another rank.
   std::unordered_set<std::uint32_t> calls_to_exchange;
 };

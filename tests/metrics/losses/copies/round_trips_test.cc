@@ -1,0 +1,67 @@
+// Data that a GPU sends to the host and gets back.
+#include "engine/metrics/losses/copies/round_trips.h"
+
+#include "tests/support/analyzed.h"
+
+namespace advise {
+namespace {
+
+// In each step of 9 ms three arrays of 32 MB go up, three loops compute, and the arrays come down;
+// the host waits for all three at once, and does nothing before they go up again.
+TraceBuilder NoDataRegion(const char* kernel) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int step = 0; step < 30; ++step) {
+    Nanos gpu = at + 10'000;
+    for (int i = 0; i < 3; ++i, gpu += 1'300'000)
+      story.CopyToGpu(32'000'000, MemoryKind::kPageable, {at + i * 4'000, at + i * 4'000 + 3'000},
+                      {gpu, gpu + 1'298'000});
+    story.Sync({at + 12'000, gpu});
+    at = gpu;
+    for (int i = 0; i < 3; ++i, at += 320'000) {
+      story.Launch(kernel, {at, at + 5'000}, {at + 6'000, at + 310'000});
+      story.Sync({at + 6'000, at + 312'000});
+    }
+    gpu = at + 6'000;
+    for (int i = 0; i < 3; ++i, gpu += 1'300'000)
+      story.CopyFromGpu(32'000'000, MemoryKind::kPageable, {at + i * 4'000, at + i * 4'000 + 3'000},
+                        {gpu, gpu + 1'298'000});
+    story.Sync({at + 12'000, gpu});
+    at = gpu + 3'000;
+  }
+  return story;
+}
+
+TEST_CASE("loops of a directive get back what those before them left, though nothing changed it") {
+  for (const char* kernel : {"main_78_gpu", "nvkernel_main_F1L78_2"}) {
+    INFO(kernel);
+    const Analyzed run(NoDataRegion(kernel));
+    CHECK(run->copies.roundtrip.count == 29 * 3);
+    // All copies but the first uploads and the last downloads.
+    CHECK(run->copies.roundtrip.lost->Total() / 10'000'000 == 29 * 3 * 2 * 1298 / 10'000);
+  }
+  // The next piece of a stream.
+  CHECK(Analyzed(NoDataRegion("filter"))->copies.roundtrip.count == 0);
+}
+
+TEST_CASE("one wait for several downloads lets the host change all of them") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int step = 0; step < 20; ++step) {
+    story.Launch("advance", {at, at + 5'000}, {at + 6'000, at + 2'000'000});
+    at += 2'000'000;
+    for (int i = 0; i < 3; ++i)
+      story.CopyFromGpu(8'000'000, MemoryKind::kPinned, {at + i * 4'000, at + i * 4'000 + 3'000},
+                        {at + 10'000 + i * 300'000, at + 10'000 + (i + 1) * 300'000});
+    story.Sync({at + 12'000, at + 915'000});
+    at += 5'000'000;  // of code
+    for (int i = 0; i < 3; ++i)
+      story.CopyToGpu(8'000'000, MemoryKind::kPinned, {at + i * 4'000, at + i * 4'000 + 3'000},
+                      {at + 10'000 + i * 300'000, at + 10'000 + (i + 1) * 300'000});
+    at += 920'000;
+  }
+  CHECK(Analyzed(story)->copies.roundtrip.count == 20 * 3);
+}
+
+}  // namespace
+}  // namespace advise
