@@ -325,5 +325,28 @@ TEST_CASE("a function on the host begins behind what its stream waits for in ano
   CHECK(without < kSteps * 110_us);
 }
 
+// Four streams in turn, each with an upload, a kernel and a download, all launched far ahead. A
+// kernel of the default stream behind each waits for them, and the next stream waits for it.
+TEST_CASE("copies that run aside do not undo the waits of the default stream") {
+  TraceBuilder story;
+  for (int i = 0; i < 24; ++i) {
+    const Nanos call = i * 30_us, at = 2_ms + i * 1_ms;
+    story.OnStream(kMain + i % 4);
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {call, call + 4_us}, {at, at + 100_us});
+    story.Launch("work", {call + 5_us, call + 8_us}, {at + 101_us, at + 890_us});
+    story.CopyFromGpu(1_MiB, MemoryKind::kPinned, {call + 9_us, call + 12_us},
+                      {at + 891_us, at + 980_us});
+    story.OnDefaultStream().Launch("histogram", {call + 13_us, call + 16_us},
+                                   {at + 982_us, at + 998_us});
+  }
+  const Analyzed run(story);
+  Remedy aside;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    if (run.trace().ops.kind[op] == OpKind::kCopy) aside.detached_ops.push_back(op);
+  const Nanos copies = 24 * 189_us;
+  CHECK(run->replay().Gain(aside) > copies * 3 / 4);
+  CHECK(run->replay().Gain(aside) < copies * 5 / 4);
+}
+
 }  // namespace
 }  // namespace advise
