@@ -109,6 +109,27 @@ void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
                                  FormatQuantity(loop, "ns"), FormatQuantity(before, "ns"))});
 }
 
+// Figures begin with the first work of a GPU, also for all of the run.
+void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
+  const Run& run = analysis.run;
+  const Trace& trace = run.trace;
+  if (run.active_devices.empty()) return;
+  Nanos first = trace.ops.end.back();
+  for (const std::uint32_t d : run.active_devices) first = std::min(first, FirstKernel(run, d));
+  Nanos began = first;
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    const RowRange calls = run.calls_of_thread[t];
+    if (!calls.empty()) began = std::min(began, trace.calls.start[calls.first]);
+  }
+  const auto before = static_cast<double>(first - began);
+  const auto recorded = static_cast<double>(trace.ops.end.back() - began);
+  if (before < run.knowledge.Number("care.late_start") * recorded) return;
+  notes->push_back(
+      {Care::kOther, fmt::format("the first kernel starts {} into a recording of {}: figures leave "
+                                 "that time out",
+                                 FormatQuantity(before, "ns"), FormatQuantity(recorded, "ns"))});
+}
+
 // Inside a step of its engine, a server has a request.
 bool RequestsMatter(const Analysis& analysis) {
   return !analysis.serving.steps_named ||
@@ -258,7 +279,9 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   AddNoteOnNames(analysis, &notes);
   AddNoteOnWindow(analysis.run, &notes);
   AddNoteOnProfiler(analysis, &notes);
+  const std::size_t so_far = notes.size();
   AddNoteOnLoop(analysis, &notes);
+  if (notes.size() == so_far) AddNoteOnStart(analysis, &notes);
   // PyTorch's profiler never records them.
   const bool could = !trace.producer.starts_with("PyTorch");
   if (could && trace.os_calls.size() == 0 && HostCodeMatters(analysis)) {

@@ -81,6 +81,27 @@ TEST_CASE("a loop that is a small part of what was recorded is told as such") {
   CHECK(NotesOf(50_ms).find("the loop takes") == std::string::npos);
 }
 
+// A job of a model that prepares its data for so long, after its first call of CUDA.
+TEST_CASE("a start that takes most of the recording is told, since no figure has it") {
+  const auto notes = [](Nanos prepares) {
+    TraceBuilder story;
+    story.Call("cudaMalloc", {0_us, 50_us});
+    Repeat(40, 1_ms, [&](int i, Nanos at) {
+      at += prepares;
+      story.Range("train_step " + std::to_string(i), {at, at + 990_us});
+      story.Launch("ampere_bf16_s16816gemm_bf16_128x128", {at + 1_us, at + 6_us},
+                   {at + 10_us, at + 900_us});
+    });
+    const Analyzed run(story, kAuto);
+    std::string text;
+    for (const CareNote& note : ReadWithCare(*run.operator->())) text += note.text + "\n";
+    return text;
+  };
+  CHECK_THAT(notes(300_ms), Catch::Matchers::Contains(
+                                "the first kernel starts 0.30 s into a recording of 0.34 s"));
+  CHECK_THAT(notes(30_ms), !Catch::Matchers::Contains("the first kernel starts"));
+}
+
 TEST_CASE("what the GPU does most comes before what it waits for") {
   const RuleInfo rule = RuleCalled("precision/fp32-gemm", "Run matrix products on tensor cores");
   Report copies = ReportWith(730, 100, 130, {{IdleCause::kLaunch, 40}});

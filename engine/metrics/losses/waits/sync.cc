@@ -49,11 +49,13 @@ class SyncFinder : Finder {
     return last ? run_.window.end : trace_.calls.start[call + 1];
   }
   Nanos PauseBehind(std::uint32_t call) const { return NextStart(call) - trace_.calls.end[call]; }
-  // The host's page fault moves memory back from the GPU.
+  // The host's page fault moves memory back from the GPU, as far as the capture says why it moves.
   bool IsPageBack(std::uint32_t op) const {
-    if (trace_.ops.kind[op] != OpKind::kCopy) return false;
-    return trace_.DirectionOfCopy(op) == CopyDirection::kMigrationToHost &&
-           trace_.copies.cause[trace_.ops.detail[op]] == MigrationCause::kFault;
+    if (trace_.ops.kind[op] != OpKind::kCopy ||
+        trace_.DirectionOfCopy(op) != CopyDirection::kMigrationToHost)
+      return false;
+    const MigrationCause cause = trace_.copies.cause[trace_.ops.detail[op]];
+    return cause == MigrationCause::kFault || cause == MigrationCause::kUnknown;
   }
   bool InForward(std::uint32_t call) const { return phases_.OfCall(call) == Phase::kForward; }
 

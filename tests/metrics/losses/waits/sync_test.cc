@@ -1,6 +1,8 @@
 // Waiting that need not be: harmless behind a full queue, costly until the host is ahead again.
 #include "engine/metrics/losses/waits/sync.h"
 
+#include <optional>
+
 #include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 #include "tests/support/stories.h"
@@ -42,17 +44,19 @@ TEST_CASE("a synchronize that drains the queue loses the bubble after it") {
 }
 
 TEST_CASE("a host that touches managed memory must wait for the kernels that write it") {
-  const auto waits = [](bool touches) {
+  const auto waits = [](std::optional<MigrationCause> cause) {
     TraceBuilder story;
     Repeat(10, 500_us, [&](int, Nanos at) {
       story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 300_us});
       story.Sync({at + 6_us, at + 302_us}, "cudaDeviceSynchronize");
-      if (touches) story.MigrateToHost(2_MiB, {at + 310_us, at + 400_us}, MigrationCause::kFault);
+      if (cause) story.MigrateToHost(2_MiB, {at + 310_us, at + 400_us}, *cause);
     });
     return Analyzed(story)->syncs.loop.count;
   };
-  CHECK(waits(false) >= 9);
-  CHECK(waits(true) == 0);
+  CHECK(waits(std::nullopt) >= 9);
+  CHECK(waits(MigrationCause::kFault) == 0);
+  CHECK(waits(MigrationCause::kUnknown) == 0);  // not recorded
+  CHECK(waits(MigrationCause::kEviction) >= 9);
 }
 
 // A solver reads a sum of 8 bytes in each iteration, adds it up over the ranks or only looks at it.
