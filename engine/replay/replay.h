@@ -189,6 +189,7 @@ class Replay {
   Nanos baseline_ns_ = 0;
   std::vector<std::size_t> queue_depth_;  // per stream: launches that may be outstanding
   double busy_share_, input_share_;       // what names the next bound
+  double graph_spacing_;                  // of the distance between two kernels: between two nodes
   bool by_timer_ = false;
   double scale_ = 1;  // the window over the part of it that is replayed
 };

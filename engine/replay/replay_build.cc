@@ -23,7 +23,8 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
       device_count_(std::max<std::size_t>(1, times.size())),
       latency_ns_(run.knowledge.Time("idle.launch_latency")),
       busy_share_(run.knowledge.Number("replay.busy_share")),
-      input_share_(run.knowledge.Number("replay.input_share")) {
+      input_share_(run.knowledge.Number("replay.input_share")),
+      graph_spacing_(run.knowledge.Number("replay.graph_spacing")) {
   const LaunchQueues queues = MeasureQueues(run);
   nominal_call_ns_ = queues.usual_call;
   shortest_wait_ = run.knowledge.Time("replay.hand_over.pause");

@@ -14,9 +14,10 @@ namespace advise {
 
 // By call: the op for whose end the thread waited in the pause before the call; kNone for none. Who
 // waits goes on in step with what it waits for, and who computes takes its own time: an op comes
-// once a pause, or as many like it lie between each two pauses, and from its end to the next call it
-// takes a time far steadier than the pauses are long. Where another thread hands over to it, the pause begins when that one has made its last
-// call. O(ops log ops + looks of ops x pauses x log ops).
+// once a pause, or as many like it lie between each two pauses, and from its end to the next call
+// it takes a time far steadier than the pauses are long. Where another thread hands over to it, the
+// pause begins when that one has made its last call. O(ops log ops + looks of ops x pauses x log
+// ops).
 std::vector<std::uint32_t> AwaitedInPauses(const Run& run, const HandOvers& hand_overs);
 
 // By call: the call of another launching thread of the process, for the same GPU, that ended the
