@@ -44,16 +44,16 @@ void DeclareLosses(Catalog* catalog) {
                     "Launches that come late cost the host nothing, nor does the code between."},
                    &Launches::bound);
   launches.AddLoss("launch.graph", kChange,
-                   {"",
-                    "Short gaps between kernels that one launch for all of them would close: those "
-                    "that launching causes, and what the device needs less between nodes.",
+                   {"", "Short gaps between kernels that one launch for all of them would close.",
                     "All launches of kernels are in a graph: one call, no code between."},
                    &Launches::graph);
-  launches.Add(
-      "launch.graph.spacing", "ns",
-      "Of launch.graph.lost, what lies between kernels that were in the queue; summed over "
-      "devices.",
-      &Launches::graph_spacing_ns);
+  launches.AddLoss(
+      "launch.nodes", kChange,
+      {"",
+       "The same gaps, and what less a device needs between two nodes of a graph than "
+       "between two kernels that are in the queue.",
+       "All launches of kernels are in a graph, whose nodes follow each other sooner."},
+      &Launches::nodes);
   launches.Add("launch.slow.median", "ns",
                "Median launching call, when kernel launches are slow though the queue is not full.",
                IfPositive(&Launches::slow_median_ns, "kernel launches are not slow", ""));

@@ -124,6 +124,7 @@ class Pattern {
       if (spread >= least ||
           steadier_ * static_cast<double>(spread) >= static_cast<double>(Spread(lengths)))
         continue;
+      if (oftener && !IsBehind(lags, lengths)) continue;
       least = spread;
       found = std::move(ended);
     }
@@ -133,6 +134,17 @@ class Pattern {
   }
 
  private:
+  // Of what comes many times a pause, something ends at any time. The wait is most of the pause,
+  // and nearly all pauses end as long after it.
+  bool IsBehind(const std::vector<Nanos>& lags, const std::vector<Nanos>& lengths) const {
+    const Nanos lag = Median(lags);
+    if (2 * lag > Median(lengths)) return false;
+    const auto near = static_cast<Nanos>(static_cast<double>(Spread(lengths)) / steadier_);
+    const auto count = static_cast<double>(std::count_if(
+        lags.begin(), lags.end(), [&](Nanos l) { return std::abs(l - lag) <= near; }));
+    return count >= usual_ * static_cast<double>(lags.size());
+  }
+
   std::size_t least_;
   double usual_;
   double steadier_;

@@ -87,6 +87,24 @@ TraceBuilder LikeKernels(bool waits) {
   return story;
 }
 
+// Batches of two workers come in turn after 38 ms and 4 ms, while the GPU has 8 ms of like kernels.
+TEST_CASE("who waits for batches of several workers does not wait for one of many like kernels") {
+  TraceBuilder story;
+  Nanos host = 0;
+  Nanos gpu = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {host, host + 5_us}, {host + 8_us, host + 60_us});
+    gpu = std::max(gpu, host + 60_us);
+    for (int k = 0; k < 80; ++k) {
+      const Nanos call = host + 10_us + k * 4_us;
+      story.Launch("batch_norm", {call, call + 3_us}, {gpu, gpu + 100_us + kVaries[i % 6] / 100});
+      gpu += 100_us + kVaries[i % 6] / 100;
+    }
+    host += 400_us + (i % 2 == 0 ? 38_ms : 4_ms) + kVaries[(5 * i + 2) % 6];
+  }
+  CHECK(SilentWaits(Analyzed(story)) == 0);
+}
+
 TEST_CASE("a host that goes on behind the last of many like kernels waits for it") {
   const Analyzed run(LikeKernels(true));
   CHECK(SilentWaits(run) >= kRounds - 4);

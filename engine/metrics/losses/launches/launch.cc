@@ -152,12 +152,11 @@ class LaunchFinder : Finder {
 
   // A gap before a kernel that was in the queue: what the device needs from one to the next, and
   // less of it between two nodes of a graph.
-  void AddSpacing(const Gap& gap, LossBuilder* graph) {
+  void AddSpacing(const Gap& gap, LossBuilder* nodes) const {
     const bool kernel = trace_.ops.kind[gap.op] == OpKind::kKernel && !run_.IsComm(gap.op);
     if (!kernel || trace_.ops.in_graph[gap.op] != 0 || gap.Length() > longest_spacing_) return;
     const auto less = static_cast<Nanos>((1 - graph_spacing_) * static_cast<double>(gap.Length()));
-    graph->AddSpan(gap.device, gap.start, gap.start + less);
-    result_.graph_spacing_ns += static_cast<double>(less);
+    nodes->AddSpan(gap.device, gap.start, gap.start + less);
   }
 
   // Gaps between kernels that are short and that launching (or the code between launches) makes.
@@ -165,6 +164,7 @@ class LaunchFinder : Finder {
   void Gaps() {
     LossBuilder bound(basis_);
     LossBuilder graph(basis_);
+    LossBuilder nodes(basis_);
     LossBuilder framework(basis_);
     std::vector<float> lengths;
     std::uint32_t counted = kNone;  // a gap is one, also where a wait in it is not counted
@@ -178,7 +178,7 @@ class LaunchFinder : Finder {
       const std::uint32_t launch = trace_.ops.call[gap.op];
       if (launch == kNone) continue;
       if (!IsLate(launch, gap.start)) {
-        if (piece.start == gap.start) AddSpacing(gap, &graph);
+        if (piece.start == gap.start) AddSpacing(gap, &nodes);
         continue;
       }
       if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
@@ -240,10 +240,13 @@ class LaunchFinder : Finder {
     AddBehindLaunches(basis_, all->vanished_calls, &graph);
     result_.graph = graph.Build();
     // Where both keep the host from being ahead, what takes more of its time is to be fixed first.
-    const double late = static_cast<double>(result_.graph.lost->Total()) - result_.graph_spacing_ns;
     all->makes_room =
-        late > 2 * static_cast<double>(result_.bound.lost->Total()) && other_ns >= launching_ns;
-    all->in_graph = true;
+        result_.graph.lost->Total() > 2 * result_.bound.lost->Total() && other_ns >= launching_ns;
+    for (const std::uint32_t d : run_.active_devices)
+      nodes.AddSpans(d, result_.graph.lost->by_device[d]);
+    result_.nodes = nodes.Build();
+    result_.nodes.remedy = std::make_shared<Remedy>(*all);
+    result_.nodes.remedy->in_graph = true;
     result_.graph.remedy = std::move(all);
     result_.framework = framework.Build();
   }

@@ -16,8 +16,8 @@ struct Launches {
   double tiny_share = 0;
   double tiny_ns = 0;
   Loss bound;      // short gaps that launching makes; fix: launches that come in time
-  Loss graph;      // the same gaps, and what nodes need not; fix: one launch for all kernels
-  double graph_spacing_ns = 0;  // of that, between kernels that were in the queue
+  Loss graph;      // the same gaps; fix: one launch for all kernels
+  Loss nodes;      // these, and what less the device needs between nodes; fix: the same
   Loss framework;  // long unseen host code between launches
   double sequence_length = 0;
   double sequence_same = 0;
