@@ -8,9 +8,9 @@
 namespace advise {
 
 // By device: the shorter distances from the end of an op to the start of the next one of its
-// stream, where that one was launched while the first still ran (`idle.spacing`); some of these
-// waited for more than their stream. 0 where nothing was queued. Nodes of one graph do not count.
-// O(ops).
+// stream, where the launch of that one had reached the device while the first still ran
+// (`idle.spacing`); some of these waited for more than their stream. 0 where nothing was queued.
+// Nodes of one graph do not count. O(ops).
 std::vector<Nanos> UsualSpacing(const Run& run);
 
 }  // namespace advise
