@@ -50,8 +50,8 @@ void DeclareLosses(Catalog* catalog) {
   launches.AddLoss(
       "launch.nodes", kChange,
       {"",
-       "The same gaps, and what less a device needs between two nodes of a graph than "
-       "between two kernels that are in the queue.",
+       "Short gaps between kernels that launching causes, and what less a device needs between "
+       "two nodes of a graph than between two kernels in the queue.",
        "All launches of kernels are in a graph, whose nodes follow each other sooner."},
       &Launches::nodes);
   launches.Add("launch.slow.median", "ns",
