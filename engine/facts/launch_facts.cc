@@ -47,6 +47,13 @@ void DeclareLosses(Catalog* catalog) {
                    {"", "Short gaps between kernels that one launch for all of them would close.",
                     "All launches of kernels are in a graph: one call, no code between."},
                    &Launches::graph);
+  launches.AddLoss(
+      "launch.nodes", kChange,
+      {"",
+       "Short gaps between kernels that launching causes, and what less a device needs between "
+       "two nodes of a graph than between two kernels in the queue.",
+       "All launches of kernels are in a graph, whose nodes follow each other sooner."},
+      &Launches::nodes);
   launches.Add("launch.slow.median", "ns",
                "Median launching call, when kernel launches are slow though the queue is not full.",
                IfPositive(&Launches::slow_median_ns, "kernel launches are not slow", ""));

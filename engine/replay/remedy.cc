@@ -79,6 +79,7 @@ void Remedy::Join(const Remedy& other) {
   append(&detached_if_unblocked, other.detached_if_unblocked);
   append(&freed_ops, other.freed_ops);
   append(&host_cuts, other.host_cuts);
+  in_graph = in_graph || other.in_graph;
   data_ready = data_ready || other.data_ready;
   makes_room = makes_room || other.makes_room;
   if (other.floor_ns > floor_ns) {

@@ -36,6 +36,9 @@ struct Remedy {
     IntervalSet when;
   };
   std::vector<HostCut> host_cuts;
+  // Ops whose calls vanish, and that take as long as before, are nodes of a graph: the device needs
+  // less from one to the next (`replay.graph_spacing`).
+  bool in_graph = false;
   // Batches are there when they are asked for.
   bool data_ready = false;
   // Most of the time that it is to win is lost to something else, which it lets begin sooner.

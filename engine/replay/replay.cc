@@ -33,6 +33,8 @@ class Replay::Pass {
   // the arrival of a batch: only what follows the arrival comes after it.
   Nanos AfterBatch(const HostCall& call, Nanos since, Nanos ready, Nanos begin);
   Nanos OpStart(std::uint32_t i) const;
+  // What the op needs behind the one before it in its stream.
+  Nanos SpacingOf(std::uint32_t i) const;
   // When the host is done: its last calls, and the code behind them.
   Nanos HostEnd() const;
   // What keeps the run from getting shorter still; lengthens it to what the links and the remedy
@@ -310,11 +312,8 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
     begin = std::min(op_start_[op.within] + op.start - graph_.ops_[op.within].start,
                      op_end_[op.within]);
   }
-  // What becomes a part of the kernel before it has no start of its own.
-  const bool joined =
-      op.call != kNone && changes_.vanished[op.call] != 0 && changes_.factor[i] < 1.0F;
   const Nanos function = changes_.freed[i] != 0 ? 0 : op.function;
-  const Nanos spacing = (joined ? std::min<Nanos>(op.spacing, 0) : op.spacing) + function;
+  const Nanos spacing = SpacingOf(i) + function;
   if (op.previous != kNone) begin = std::max(begin, chain_end_[op.previous] + spacing);
   // Beside a kernel that fills the GPU it would win nothing.
   if (changes_.freed[i] != 0) {
@@ -334,6 +333,15 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
                                 : chain_end_[op.event]);
   }
   return begin;
+}
+
+Nanos Replay::Pass::SpacingOf(std::uint32_t i) const {
+  const GpuOp& op = graph_.ops_[i];
+  if (op.spacing <= 0 || op.call == kNone || !Vanishes(op.call)) return op.spacing;
+  // What becomes a part of the kernel before it has no start of its own.
+  if (changes_.factor[i] < 1.0F) return 0;
+  const double part = remedy_.in_graph ? graph_.graph_spacing_ : 1;
+  return static_cast<Nanos>(part * static_cast<double>(op.spacing));
 }
 
 void Replay::Pass::StartOp(std::uint32_t i) {

@@ -118,7 +118,7 @@ class Replay {
     bool behind_lost;             // behind work of its stream that the profiler lost
     bool to_device, from_device;  // the ways of the link on which it goes beside kernels
     Nanos latency;                // from the start of the call
-    Nanos spacing;   // from the end of the previous op of its stream, when it was queued behind it
+    Nanos spacing;   // from the end of the previous op of its stream, when it is queued behind it
     Nanos function;  // and what its stream ran on the host meanwhile
   };
   enum class Event : std::uint8_t { kGroupEnd, kCallEnd, kCallStart, kOpStart };
@@ -189,6 +189,7 @@ class Replay {
   Nanos baseline_ns_ = 0;
   std::vector<std::size_t> queue_depth_;  // per stream: launches that may be outstanding
   double busy_share_, input_share_;       // what names the next bound
+  double graph_spacing_;                  // of the distance between two kernels: between two nodes
   bool by_timer_ = false;
   double scale_ = 1;  // the window over the part of it that is replayed
 };

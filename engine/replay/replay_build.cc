@@ -11,6 +11,7 @@
 #include "engine/timeline/collective_match.h"
 #include "engine/timeline/host_functions.h"
 #include "engine/timeline/room.h"
+#include "engine/timeline/spacing.h"
 
 namespace advise {
 
@@ -22,7 +23,8 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
       device_count_(std::max<std::size_t>(1, times.size())),
       latency_ns_(run.knowledge.Time("idle.launch_latency")),
       busy_share_(run.knowledge.Number("replay.busy_share")),
-      input_share_(run.knowledge.Number("replay.input_share")) {
+      input_share_(run.knowledge.Number("replay.input_share")),
+      graph_spacing_(run.knowledge.Number("replay.graph_spacing")) {
   const LaunchQueues queues = MeasureQueues(run);
   nominal_call_ns_ = queues.usual_call;
   shortest_wait_ = run.knowledge.Time("replay.hand_over.pause");
@@ -163,6 +165,7 @@ Nanos Replay::UsualLatency() const {
 
 void Replay::LinkOps(const Run& run) {
   usual_latency_ns_ = UsualLatency();
+  const std::vector<Nanos> usual_spacing = UsualSpacing(run);
   const HostFunctions functions(run);
   // By end, for each device and (last) for all.
   std::vector<std::vector<std::uint32_t>> by_end(device_count_ + 1);
@@ -198,9 +201,10 @@ void Replay::LinkOps(const Run& run) {
         (op.early || (op.call != kNone && calls_[op.call].start < ops_[op.previous].end));
     const Nanos behind = op.previous == kNone ? 0 : op.start - ops_[op.previous].end;
     op.latency = queued ? std::min(since_launch, usual_latency_ns_) : since_launch;
+    // What came late needs the usual distance, too, once a fix has it queued.
     op.spacing =
         !queued || behind < 0
-            ? std::min<Nanos>(0, behind)
+            ? std::min<Nanos>(usual_spacing[op.device], behind)
             : std::min({behind, std::max<Nanos>(0, since_launch - usual_latency_ns_), latency_ns_});
     // What its stream ran on the host before it, no op shows: it began when the op before it had
     // ended, and that of another stream for which its stream waits. An op that begins as soon as an

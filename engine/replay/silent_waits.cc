@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -57,6 +58,33 @@ std::map<Place, std::vector<Pause>> PausesOf(const Run& run, std::uint32_t threa
   return places;
 }
 
+// Where most pauses end behind the same place of what repeats, such as the same one of many like
+// ops of a step, the events at that place; else nothing. What goes on at a pace of its own drifts
+// against the pauses: as many events between each two of them are then rare.
+std::vector<Event> SamePlace(const std::vector<Event>& events, const std::vector<Pause>& pauses,
+                             double usual) {
+  std::vector<std::int64_t> last;  // by pause: how many had ended
+  for (const Pause& pause : pauses) {
+    const auto at = std::partition_point(events.begin(), events.end(),
+                                         [&](const Event& e) { return e.end <= pause.end; });
+    last.push_back(at - events.begin());
+  }
+  std::vector<std::int64_t> apart;
+  for (std::size_t i = 1; i < last.size(); ++i) apart.push_back(last[i] - last[i - 1]);
+  if (apart.empty()) return {};
+  const std::int64_t once = Median(apart);
+  const auto same = static_cast<double>(std::count(apart.begin(), apart.end(), once));
+  if (once <= 0 || same < usual * static_cast<double>(apart.size())) return {};
+  std::vector<Event> found;
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    const bool in_step = (i > 0 && apart[i - 1] == once) || (i < apart.size() && apart[i] == once);
+    if (!in_step || last[i] == 0) continue;
+    const Event& event = events[static_cast<std::size_t>(last[i]) - 1];
+    if (found.empty() || found.back().row != event.row) found.push_back(event);
+  }
+  return found;
+}
+
 class Pattern {
  public:
   explicit Pattern(const Run& run)
@@ -64,12 +92,10 @@ class Pattern {
         usual_(run.knowledge.Number("replay.silent_wait.usual")),
         steadier_(run.knowledge.Number("replay.silent_wait.steadier")) {}
 
-  double usual() const { return usual_; }
-
-  // Of the events that come once a pause, those behind whose end the thread goes on most steadily,
-  // by the call behind the pause; `kinds` are events that look the same, by their end. Held against
-  // how much all pauses vary, and those that hold such an end: without the others, which are short,
-  // what is left may look steady.
+  // Of the events that come once a pause, or of which the pauses end at the same place, those
+  // behind whose end the thread goes on most steadily, by the call behind the pause; `kinds` are
+  // events that look the same, by their end. Held against how much all pauses vary, and those that
+  // hold such an end: without the others, which are short, what is left may look steady.
   void Find(const std::vector<Pause>& pauses, const std::vector<std::vector<Event>>& kinds,
             std::vector<std::uint32_t>* awaited) const {
     if (pauses.size() < least_) return;
@@ -78,9 +104,10 @@ class Pattern {
     for (const Pause& pause : pauses) all.push_back(pause.end - pause.start);
     auto least = static_cast<Nanos>(static_cast<double>(Spread(all)) / steadier_);
     std::vector<std::uint32_t> found;
-    for (const std::vector<Event>& events : kinds) {
-      const auto once = static_cast<double>(events.size());
-      if (once < usual_ * count || usual_ * once > count) continue;
+    for (const std::vector<Event>& kind : kinds) {
+      if (static_cast<double>(kind.size()) < usual_ * count) continue;
+      const bool oftener = usual_ * static_cast<double>(kind.size()) > count;
+      const std::vector<Event> events = oftener ? SamePlace(kind, pauses, usual_) : kind;
       std::vector<std::uint32_t> ended(pauses.size(), kNone);
       std::vector<Nanos> lags;
       std::vector<Nanos> lengths;  // of the same pauses
@@ -97,6 +124,7 @@ class Pattern {
       if (spread >= least ||
           steadier_ * static_cast<double>(spread) >= static_cast<double>(Spread(lengths)))
         continue;
+      if (oftener && !IsBehind(lags, lengths)) continue;
       least = spread;
       found = std::move(ended);
     }
@@ -106,6 +134,17 @@ class Pattern {
   }
 
  private:
+  // Of what comes many times a pause, something ends at any time. The wait is most of the pause,
+  // and nearly all pauses end as long after it.
+  bool IsBehind(const std::vector<Nanos>& lags, const std::vector<Nanos>& lengths) const {
+    const Nanos lag = Median(lags);
+    if (2 * lag > Median(lengths)) return false;
+    const auto near = static_cast<Nanos>(static_cast<double>(Spread(lengths)) / steadier_);
+    const auto count = static_cast<double>(std::count_if(
+        lags.begin(), lags.end(), [&](Nanos l) { return std::abs(l - lag) <= near; }));
+    return count >= usual_ * static_cast<double>(lags.size());
+  }
+
   std::size_t least_;
   double usual_;
   double steadier_;
@@ -165,44 +204,16 @@ class ProcessWaits {
   std::vector<std::vector<Event>> kinds_;
 };
 
-// Where most pauses end behind the same place of what another thread repeats, the calls at that
-// place, by their end; else nothing. `rows` are its outermost calls. Threads at paces of their own
-// drift against each other: as many calls of one between each two pauses of the other are then
-// rare.
-std::vector<Event> SamePlace(const CallTable& calls, const std::vector<std::uint32_t>& rows,
-                             const std::vector<Pause>& pauses, double usual) {
-  std::vector<std::int64_t> last;  // by pause: how many calls had ended
-  for (const Pause& pause : pauses) {
-    const auto at = std::partition_point(
-        rows.begin(), rows.end(), [&](std::uint32_t c) { return calls.end[c] <= pause.end; });
-    last.push_back(at - rows.begin());
-  }
-  std::vector<std::int64_t> apart;
-  for (std::size_t i = 1; i < last.size(); ++i) apart.push_back(last[i] - last[i - 1]);
-  if (apart.empty()) return {};
-  const std::int64_t once = Median(apart);
-  const auto same = static_cast<double>(std::count(apart.begin(), apart.end(), once));
-  if (once <= 0 || same < usual * static_cast<double>(apart.size())) return {};
-  std::vector<Event> events;
-  for (std::size_t i = 0; i < last.size(); ++i) {
-    const bool in_step = (i > 0 && apart[i - 1] == once) || (i < apart.size() && apart[i] == once);
-    if (!in_step || last[i] == 0) continue;
-    const std::uint32_t row = rows[static_cast<std::size_t>(last[i]) - 1];
-    if (events.empty() || events.back().row != row) events.push_back({calls.end[row], row});
-  }
-  return events;
-}
-
 // The calls of a thread that lie in no other of its calls.
-std::vector<std::uint32_t> OutermostCalls(const Run& run, std::uint32_t thread) {
-  std::vector<std::uint32_t> rows;
+std::vector<Event> OutermostCalls(const Run& run, std::uint32_t thread) {
+  std::vector<Event> calls;
   Nanos ended = 0;
   for (const std::uint32_t c : run.calls_of_thread[thread]) {
     if (run.trace.calls.end[c] <= ended) continue;
     ended = run.trace.calls.end[c];
-    rows.push_back(c);
+    calls.push_back({ended, c});
   }
-  return rows;
+  return calls;
 }
 
 }  // namespace
@@ -231,7 +242,7 @@ std::vector<std::uint32_t> LetGoInPauses(const Run& run, const ThreadDevices& de
   const Pattern pattern(run);
   for (const std::uint32_t thread : run.launching_threads) {
     std::map<std::tuple<std::uint32_t, StringId>, std::vector<Event>> by_name;
-    std::vector<std::vector<std::uint32_t>> peers;
+    std::vector<std::vector<Event>> peers;
     for (const std::uint32_t other : run.launching_threads) {
       const bool peer = other != thread &&
                         run.trace.threads[other].process == run.trace.threads[thread].process &&
@@ -243,13 +254,8 @@ std::vector<std::uint32_t> LetGoInPauses(const Run& run, const ThreadDevices& de
     }
     if (by_name.empty()) continue;
     auto kinds = ByEnd(std::move(by_name));
-    const std::size_t names = kinds.size();
-    for (const auto& [place, pauses] : PausesOf(run, thread)) {
-      for (const auto& rows : peers)
-        kinds.push_back(SamePlace(calls, rows, pauses, pattern.usual()));
-      pattern.Find(pauses, kinds, &let_go);
-      kinds.resize(names);
-    }
+    std::move(peers.begin(), peers.end(), std::back_inserter(kinds));
+    for (const auto& [place, pauses] : PausesOf(run, thread)) pattern.Find(pauses, kinds, &let_go);
   }
   return let_go;
 }

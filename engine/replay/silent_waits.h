@@ -14,15 +14,17 @@ namespace advise {
 
 // By call: the op for whose end the thread waited in the pause before the call; kNone for none. Who
 // waits goes on in step with what it waits for, and who computes takes its own time: an op comes
-// once a pause, and from its end to the next call it takes a time far steadier than the pauses are
-// long. Where another thread hands over to it, the pause begins when that one has made its last
-// call. O(ops log ops + looks of ops x pauses).
+// once a pause, or as many like it lie between each two pauses, and from its end to the next call
+// it takes a time far steadier than the pauses are long. Where another thread hands over to it, the
+// pause begins when that one has made its last call. O(ops log ops + looks of ops x pauses x log
+// ops).
 std::vector<std::uint32_t> AwaitedInPauses(const Run& run, const HandOvers& hand_overs);
 
 // By call: the call of another launching thread of the process, for the same GPU, that ended the
 // pause before it; kNone for none. It is told as an op is: calls of its name come once a pause, or
 // as many calls lie between each two pauses, and the thread goes on far more steadily behind them
-// than its pauses are long. O(calls log calls + names x pauses) per pair of threads.
+// than its pauses are long. O(calls log calls + names x pauses x log calls)
+// per pair of threads.
 std::vector<std::uint32_t> LetGoInPauses(const Run& run, const ThreadDevices& devices);
 
 }  // namespace advise

@@ -18,7 +18,7 @@ return {
   not_applicable = "no uploads repeat beyond what a batch explains",
   evidence       = { "per_step", "memory", bytes = "bytes_per_step", rate = "bandwidth", peak = "memory.peak",
                      capacity = "memory.capacity" },
-  optional       = { "memory.peak", "memory.capacity", "copy.repeated.remedy", "hw.host_link_bytes_per_s" },
+  optional       = { "memory.peak", "memory.capacity", "copy.repeated.remedy", "copy.repeated.time", "hw.host_link_bytes_per_s" },
   thresholds     = { "min_share", "many_per_step", "min_of_link" },
 
   symptom = "Uploads of the same sizes repeat, {per_step:count} {per:text}: {bytes:bytes} from {memory:text} memory at {rate:rate}. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
@@ -52,9 +52,12 @@ for (int step = 0; step < steps; ++step)
   references = { "cuda-best-practices/transfers", "pytorch/fsdp", "pytorch/pinned-memory" },
 
   detect = function(f, t, e)
-    -- At the rate of the link they would hardly count, as those of a batch do: then the link is at fault.
+    -- At the rate of the link they would hardly count, as those of a batch do: then the link is at fault. What overlaps with
+    -- kernels now would overlap then, too.
     local reached = e.memory == "pinned" and f.hw.host_link_bytes_per_s and share(e.rate, f.hw.host_link_bytes_per_s) or 1
-    if not at_least(reached, t.min_of_link) and not at_least(e.share * reached, t.min_share) then return nil end
+    local taken = f.copy.repeated.time and math.max(e.share, share(f.copy.repeated.time, f.window.device_time)) or e.share
+    local left = taken * reached - (taken - e.share)
+    if not at_least(reached, t.min_of_link) and not at_least(left, t.min_share) then return nil end
     e.same = at_least(e.per_step, t.many_per_step) and "The host probably keeps weights or other constant data, and sends it each time the GPU needs it."
              or "If the data does not change, it is sent again for nothing."
     return e
@@ -82,6 +85,15 @@ for (int step = 0; step < steps; ++step)
       facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 2.5e10 },
                 copy = { repeated = { per_step = 6, bytes_per_step = 4.8e7, bandwidth = 5.9e8, memory = "pinned", lost = 1.2e9, remedy = true } } },
       expect = "silent" },
+    { name = "near miss: at the rate of the link kernels would hide all of them, as they hide more of them now",
+      facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 5.1e10 },
+                copy = { repeated = { per_step = 12, bytes_per_step = 3.3e7, bandwidth = 7.65e9, memory = "pinned", time = 1.9e9, lost = 8e8, remedy = true } } },
+      expect = "silent" },
+    { name = "nothing hides them at the rate of the link, either",
+      edges = { ["copy.repeated.bandwidth"] = 6.7e9 },
+      facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 5.1e10 },
+                copy = { repeated = { per_step = 12, bytes_per_step = 3.3e7, bandwidth = 7.65e9, memory = "pinned", time = 1.9e9, lost = 1.7e9, remedy = true } } },
+      expect = { share = 0.85 } },
     { name = "a link near its rate is not at fault",
       edges = { ["copy.repeated.bandwidth"] = 3.06e10 },
       facts = { window = { device_time = 2e9 }, hw = { host_link_bytes_per_s = 5.1e10 },

@@ -61,6 +61,24 @@ TEST_CASE("a timer begins the next iteration when it is time, however soon the G
   CHECK(gain(false) > 60_ms);
 }
 
+TEST_CASE("ops that a fix has queued keep the distance that queued ones have") {
+  // Each second kernel is queued and follows 2 us behind the first one, which comes late.
+  TraceBuilder story;
+  Repeat(50, 300_us, [&](int, Nanos at) {
+    story.Launch("first", {at + 90_us, at + 95_us}, {at + 98_us, at + 198_us});
+    story.Launch("second", {at + 96_us, at + 100_us}, {at + 200_us, at + 300_us});
+  });
+  const Analyzed run(story);
+  Remedy remedy;  // without the code between the launches
+  std::vector<Interval> code;
+  Repeat(50, 300_us, [&](int, Nanos at) { code.push_back({at + 100_us, at + 390_us}); });
+  const std::uint32_t thread = run->run.trace.calls.thread.front();
+  remedy.host_cuts.push_back({thread, IntervalSet::Of(std::move(code))});
+  // 100 us of each 300 are no kernel: 98 before the first, and 2 between the two. 4 are needed.
+  CHECK(run->replay().Gain(remedy) <= 50 * 96_us);
+  CHECK(run->replay().Gain(remedy) >= 48 * 95_us);
+}
+
 TEST_CASE("without a fix the replay gives the recorded window") {
   for (const TraceBuilder& story : {GpuBound(), HostBound(), Drained(), GapStory()}) {
     const Analyzed run(story);

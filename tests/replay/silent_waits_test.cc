@@ -66,6 +66,52 @@ TEST_CASE("a host that takes its own time waits for nothing") {
   CHECK(run->replay().Gain(remedy) < run.Window() * 10 / 100);
 }
 
+// Steps of 40 like kernels each, as of an optimizer, of varying length. The host goes on 140 us
+// behind the last of them, or takes its own time while the GPU is ahead or behind.
+TraceBuilder LikeKernels(bool waits) {
+  TraceBuilder story;
+  Nanos gpu = 60_us;
+  Nanos host = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    story.Range("step " + std::to_string(i), {host, host + 30_us});
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {host, host + 5_us}, {host + 8_us, host + 60_us});
+    gpu = std::max(gpu, host + 60_us);
+    for (int k = 0; k < 40; ++k) {
+      const Nanos call = host + 10_us + k * 4_us;
+      const Nanos length = 70_us + kVaries[(i + k) % 6] / 10 + kVaries[i % 6] / 20;
+      story.Launch("wrapped_add", {call, call + 3_us}, {gpu, gpu + length});
+      gpu += length;
+    }
+    host = waits ? gpu + 140_us : host + 3_ms + kVaries[(5 * i + 2) % 6];
+  }
+  return story;
+}
+
+// Batches of two workers come in turn after 38 ms and 4 ms, while the GPU has 8 ms of like kernels.
+TEST_CASE("who waits for batches of several workers does not wait for one of many like kernels") {
+  TraceBuilder story;
+  Nanos host = 0;
+  Nanos gpu = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    story.CopyToGpu(1_MiB, MemoryKind::kPinned, {host, host + 5_us}, {host + 8_us, host + 60_us});
+    gpu = std::max(gpu, host + 60_us);
+    for (int k = 0; k < 80; ++k) {
+      const Nanos call = host + 10_us + k * 4_us;
+      story.Launch("batch_norm", {call, call + 3_us}, {gpu, gpu + 100_us + kVaries[i % 6] / 100});
+      gpu += 100_us + kVaries[i % 6] / 100;
+    }
+    host += 400_us + (i % 2 == 0 ? 38_ms : 4_ms) + kVaries[(5 * i + 2) % 6];
+  }
+  CHECK(SilentWaits(Analyzed(story)) == 0);
+}
+
+TEST_CASE("a host that goes on behind the last of many like kernels waits for it") {
+  const Analyzed run(LikeKernels(true));
+  CHECK(SilentWaits(run) >= kRounds - 4);
+  const Analyzed own_pace(LikeKernels(false));
+  CHECK(SilentWaits(own_pace) == 0);
+}
+
 // Batches of two slow loaders come after long pauses and shorter ones; in a few that are shorter
 // still, no kernel ends.
 TEST_CASE("pauses of several lengths are no wait for the kernel that ends in most of them") {

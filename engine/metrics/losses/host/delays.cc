@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/timeline/spacing.h"
+
 namespace advise {
 namespace {
 
@@ -38,7 +40,7 @@ struct Wait {
 
 // Uploads beside no kernel that began as soon as they were called, or right behind one that did, so
 // that earlier calls would have begun them beside the kernels before; as much of them as their
-// stream was free before them, and before the uploads that they follow.
+// stream was free beside these, before them and before the uploads that they follow.
 class LateUploads {
  public:
   explicit LateUploads(const Basis& basis) : basis_(basis) {
@@ -69,7 +71,8 @@ class LateUploads {
       const bool holds = trace.calls.end[call] > start;
       const Nanos called = holds ? trace.calls.start[call] : trace.calls.end[call];
       if (start <= called + latency) {
-        stream.room += free_for;
+        stream.room +=
+            basis.times[trace.ops.device[op]].compute.OverlapWith(start - free_for, start);
       } else if (free_for > latency) {
         stream.room = 0;  // it waited for something else than the uploads before
       }
@@ -108,14 +111,17 @@ class LateUploads {
 
 // The waits of a device for a thread, forward in time: its idle time and late uploads. Both can be
 // as many as its kernels, so no list is made of the idle time. What was in the queue before the
-// device was idle would have begun no sooner, had the thread come earlier.
+// device was idle would have begun no sooner, had the thread come earlier; what was not, only so
+// much sooner that the device still has what it needs between two ops.
 class WaitsForThread {
  public:
-  WaitsForThread(const Basis& basis, std::uint32_t thread, std::uint16_t device,
+  // `needs`: what the device needs between two ops of a stream.
+  WaitsForThread(const Basis& basis, std::uint32_t thread, std::uint16_t device, Nanos needs,
                  const LateUploads& uploads)
       : run_(basis.run),
         idle_(basis.idle),
         latency_(basis.run.knowledge.Time("idle.launch_latency")),
+        needs_(needs),
         thread_(thread),
         uploads_(uploads.Of(thread, device)) {
     constexpr Nanos kEver = std::numeric_limits<Nanos>::min();
@@ -144,7 +150,9 @@ class WaitsForThread {
     for (; piece_ < end_; ++piece_) {
       const GapPiece piece = idle_.pieces[piece_];
       if (idle_.ThreadOf(piece) != thread_ || WasQueued(idle_.gaps[piece.gap])) continue;
-      idle_wait_ = {piece.start, {piece.start, piece.end}, piece.gap, piece.device, piece.cause};
+      const Nanos end = std::min(piece.end, idle_.gaps[piece.gap].end - needs_);
+      if (end <= piece.start) continue;
+      idle_wait_ = {piece.start, {piece.start, end}, piece.gap, piece.device, piece.cause};
       return;
     }
   }
@@ -157,6 +165,7 @@ class WaitsForThread {
   const Run& run_;
   const Idle& idle_;
   const Nanos latency_;
+  const Nanos needs_;
   const std::uint32_t thread_;
   const std::vector<Wait> uploads_;
   std::size_t upload_ = 0;
@@ -240,9 +249,10 @@ void ForEachDelay(const Basis& basis,
                   const std::function<void(const Delay&)>& visit) {
   if (!basis.run.steps.known()) return;
   const LateUploads uploads(basis);
+  const std::vector<Nanos> needs = UsualSpacing(basis.run);
   for (const std::uint32_t thread : basis.run.launching_threads) {
     for (std::uint16_t device = 0; device < basis.run.trace.devices.size(); ++device) {
-      WaitsForThread waits(basis, thread, device, uploads);
+      WaitsForThread waits(basis, thread, device, needs[device], uploads);
       if (waits.Next() != nullptr) DelayWalk(basis, thread, std::move(waits)).Run(is_cause, visit);
     }
   }

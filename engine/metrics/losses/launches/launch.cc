@@ -21,6 +21,8 @@ class LaunchFinder : Finder {
       : Finder(basis),
         long_gap_ns_(Time("launch.long_gap")),
         tiny_ns_(Time("launch.tiny_kernel")),
+        longest_spacing_(Time("idle.launch_latency")),
+        graph_spacing_(Number("replay.graph_spacing")),
         long_pauses_(LongPauses(run_)) {}
 
   Launches Find() {
@@ -148,11 +150,21 @@ class LaunchFinder : Finder {
            PauseAround(run_, thread, piece.start).Length() > long_pauses_[thread];
   }
 
+  // A gap before a kernel that was in the queue: what the device needs from one to the next, and
+  // less of it between two nodes of a graph.
+  void AddSpacing(const Gap& gap, LossBuilder* nodes) const {
+    const bool kernel = trace_.ops.kind[gap.op] == OpKind::kKernel && !run_.IsComm(gap.op);
+    if (!kernel || trace_.ops.in_graph[gap.op] != 0 || gap.Length() > longest_spacing_) return;
+    const auto less = static_cast<Nanos>((1 - graph_spacing_) * static_cast<double>(gap.Length()));
+    nodes->AddSpan(gap.device, gap.start, gap.start + less);
+  }
+
   // Gaps between kernels that are short and that launching (or the code between launches) makes.
   // Behind a launch that came in time lies only what the device needs from kernel to kernel.
   void Gaps() {
     LossBuilder bound(basis_);
     LossBuilder graph(basis_);
+    LossBuilder nodes(basis_);
     LossBuilder framework(basis_);
     std::vector<float> lengths;
     std::uint32_t counted = kNone;  // a gap is one, also where a wait in it is not counted
@@ -164,7 +176,11 @@ class LaunchFinder : Finder {
       if (!launching || special || gap.op == kNone || InsideGraph(gap.op)) continue;
       if (IsOfHost(gap.op)) continue;
       const std::uint32_t launch = trace_.ops.call[gap.op];
-      if (launch == kNone || !IsLate(launch, gap.start)) continue;
+      if (launch == kNone) continue;
+      if (!IsLate(launch, gap.start)) {
+        if (piece.start == gap.start) AddSpacing(gap, &nodes);
+        continue;
+      }
       if (gap.Length() <= long_gap_ns_ && !InLongPause(piece)) {
         bound.AddPiece(piece);
         graph.AddPiece(piece);
@@ -226,6 +242,11 @@ class LaunchFinder : Finder {
     // Where both keep the host from being ahead, what takes more of its time is to be fixed first.
     all->makes_room =
         result_.graph.lost->Total() > 2 * result_.bound.lost->Total() && other_ns >= launching_ns;
+    for (const std::uint32_t d : run_.active_devices)
+      nodes.AddSpans(d, result_.graph.lost->by_device[d]);
+    result_.nodes = nodes.Build();
+    result_.nodes.remedy = std::make_shared<Remedy>(*all);
+    result_.nodes.remedy->in_graph = true;
     result_.graph.remedy = std::move(all);
     result_.framework = framework.Build();
   }
@@ -405,7 +426,9 @@ class LaunchFinder : Finder {
 
   Nanos long_gap_ns_;
   Nanos tiny_ns_;
-  Nanos latency_ = 0;  // from the end of a launching call to its op on an idle device
+  Nanos longest_spacing_;  // between two kernels in the queue
+  double graph_spacing_;   // of that: between two nodes of a graph
+  Nanos latency_ = 0;      // from the end of a launching call to its op on an idle device
   std::vector<std::uint8_t> came_late_;  // by call
   std::vector<Nanos> long_pauses_;
   Launches result_;

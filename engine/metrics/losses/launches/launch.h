@@ -17,6 +17,7 @@ struct Launches {
   double tiny_ns = 0;
   Loss bound;      // short gaps that launching makes; fix: launches that come in time
   Loss graph;      // the same gaps; fix: one launch for all kernels
+  Loss nodes;      // these, and what less the device needs between nodes; fix: the same
   Loss framework;  // long unseen host code between launches
   double sequence_length = 0;
   double sequence_same = 0;

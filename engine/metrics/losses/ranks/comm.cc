@@ -307,14 +307,26 @@ class CommFinder : Finder {
                                                     trace_.ops.start[later]);
   }
 
+  // One message remains of a row, or as many as buckets are filled. It goes when the last one
+  // would, and takes its time: a row that shows no more than that beside kernels loses nothing.
   void AddRow(std::uint32_t device, const std::vector<std::uint32_t>& row, Nanos short_ns,
               LossBuilder* loss) const {
-    const auto factor = static_cast<float>(1 / Number("comm.bucket"));
+    Nanos exposed = 0;
+    for (const std::uint32_t op : row) {
+      exposed +=
+          basis_.times[device].comm_exposed.OverlapWith(trace_.ops.start[op], trace_.ops.end[op]);
+    }
+    if (exposed <= Length(row.back())) return;
+    const auto others = static_cast<double>(row.size() - 1);
+    const double remain = static_cast<double>(row.size()) / Number("comm.bucket") - 1;
+    const auto factor = static_cast<float>(std::max(0.0, remain / others));
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::uint32_t op = row[i];
       loss->CountOp(op);
-      loss->AddExposed(op);
-      loss->ScaleOp(op, factor);
+      if (op != row.back()) {
+        loss->AddExposed(op);
+        loss->ScaleOp(op, factor);
+      }
       if (i == 0) continue;
       const IntervalSet gap =
           basis_.times[device].idle.Clip(trace_.ops.end[row[i - 1]], trace_.ops.start[op]);

@@ -380,6 +380,31 @@ TEST_CASE("code before an upload costs what the upload runs beside no kernel") {
   CHECK(CodeBeforeUpload(9, {520_us, 815_us}).late_uploads_ns == 0);
 }
 
+// Steps of a server on graphs of 1 ms. The host waits for the step before, and then computes for
+// 965 us; two uploads in the stream of the graph, and its launch, come while the GPU is idle.
+HostCode BesideGraphs() {
+  TraceBuilder story;
+  Repeat(60, 1'023_us, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 1'022_us});
+    story.OnStream(7);
+    story.CopyToGpu(4096, MemoryKind::kPinned, {at, at + 10_us}, {at + 12'200, at + 13'600});
+    story.CopyToGpu(4096, MemoryKind::kPinned, {at + 14_us, at + 24_us}, {at + 22_us, at + 23'400});
+    story.Launch("decode", {at + 31_us, at + 43_us}, {at + 41_us, at + 1'034_us});
+    story.Call("cudaEventSynchronize", {at + 50_us, at + 52_us});
+  });
+  return Analyzed(story)->host_code;
+}
+
+TEST_CASE(
+    "code delays nothing that the device needs between two ops, and no upload beside idleness") {
+  const HostCode code = BesideGraphs();
+  // Of 21.6 us in which nothing runs per step, 1.2 before each of two ops are the device's own.
+  CHECK(code.time.lost->Total() <= 60 * (8'400 - 1'200 + 17'600 - 1'200));
+  CHECK(code.time.lost->Total() >= 55 * (8'400 - 1'200 + 17'600 - 1'200 - 3'000));
+  // The graph before has ended when the uploads come: no earlier call would have hidden them.
+  CHECK(code.late_uploads_ns == 0);
+}
+
 TEST_CASE("where launches follow each other at once, a short pause is code of its own") {
   // Iterations of a C++ solver: two kernels, a copy that waits for them, and code of 26 us.
   const auto code_of = [](Nanos between) {

@@ -21,6 +21,9 @@ TEST_CASE(
   CHECK(Told(run->launches.bound) == "1 times, 0 bytes, 18000 ns in all, 18000 ns lost");
   CHECK(Changes(run->launches.bound) == "drops 1 2");
   CHECK(Told(run->launches.graph) == Told(run->launches.bound));
+  // Between b and c, which was queued, lies 1 us, of which a graph needs a quarter.
+  CHECK(run->launches.nodes.lost->Total() == 18'750);
+  CHECK(Changes(run->launches.nodes) == Changes(run->launches.graph));
   // The allocation stays; the launch before the window and the first kernel cannot be told from it.
   CHECK(Changes(run->launches.graph) == "drops 1 2 3 4 6");
   CHECK(run->launches.gap_median_ns == 18e3);
@@ -87,6 +90,30 @@ TEST_CASE("launches that take more of the host's time than its code do not only 
   CHECK(graph(2200_us).lost->Total() > 9 * 600_us);
   CHECK_FALSE(graph(2200_us).remedy->makes_room);  // 1 ms of code behind 1.2 ms of launches
   CHECK(graph(2800_us).remedy->makes_room);        // 1.6 ms of code
+}
+
+TEST_CASE("nodes of a graph follow each other sooner than kernels that wait in the queue") {
+  // 40 steps of 30 kernels of 20 us each, 1.2 us apart; the host is ahead, and waits for each step.
+  TraceBuilder story;
+  Repeat(40, 700_us, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 690_us});
+    for (int n = 0; n < 30; ++n) {
+      const Nanos start = at + 20_us + n * 21'200;
+      story.Launch("decode_" + std::to_string(n % 3), {at + n * 3_us, at + n * 3_us + 2_us},
+                   {start, start + 20_us});
+    }
+    story.Call("cudaStreamSynchronize", {at + 91_us, at + 660_us});
+  });
+  const Analyzed run(story);
+  const auto left = static_cast<double>(run->run.knowledge.Number("replay.graph_spacing"));
+  const auto won = (1 - left) * 40 * 29 * 1200;
+  const Launches& launches = run->launches;
+  CHECK(launches.graph.lost->Total() < 40 * 30_us);
+  const auto more =
+      static_cast<double>(launches.nodes.lost->Total() - launches.graph.lost->Total());
+  CHECK(more == Approx(won).epsilon(0.05));
+  const Nanos gain = run->replay().Gain(*launches.nodes.remedy);
+  CHECK(static_cast<double>(gain - run->replay().Gain(*launches.graph.remedy)) >= 0.9 * won);
 }
 
 TEST_CASE("a pause that only one step has is not for launches to answer for") {

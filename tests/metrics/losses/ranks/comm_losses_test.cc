@@ -111,14 +111,45 @@ TEST_CASE("small collectives join one another, and those behind the first are no
   }
   story.Launch(kAllReduce, {20_us, 23_us}, {170_us, 170_us + 900_us});
   const Analyzed run(story);
-  const auto factor = static_cast<float>(1 / ShippedKnowledge().Number("comm.bucket"));
   CHECK(run->comm.small.count == 4);
   CHECK(run->comm.small.time_ns == 40e3);
-  CHECK(run->comm.small.lost->Total() == 4 * 10_us + 3 * 5_us);
+  // One of them remains.
+  CHECK(run->comm.small.lost->Total() == 3 * 10_us + 3 * 5_us);
   CHECK(run->comm.small_share == Approx(0.8));
   CHECK(run->comm.small.remedy->vanished_calls == std::vector<std::uint32_t>{1, 2, 3});
-  REQUIRE(run->comm.small.remedy->scaled_ops.size() == 4);
-  CHECK(run->comm.small.remedy->scaled_ops[0].second == factor);
+  REQUIRE(run->comm.small.remedy->scaled_ops.size() == 3);
+  CHECK(run->comm.small.remedy->scaled_ops[0].second == 0.0F);
+}
+
+TEST_CASE("a bucket of gradients that kernels hide, but for the last one, costs no latency") {
+  // Two small buckets behind each of ten layers; `behind` of them follow the last kernel.
+  const auto small = [](int behind) {
+    TraceBuilder story;
+    Repeat(6, 5_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 4'900_us});
+      Nanos call = at;
+      const auto launch = [&](const char* name, Nanos start, Nanos length) {
+        story.Launch(name, {call, call + 3_us}, {start, start + length});
+        call += 4_us;
+      };
+      for (int layer = 0; layer < 10; ++layer) {
+        const Nanos from = at + 200_us + layer * 200_us;
+        story.OnStream(7);
+        launch("layer", from, 200_us);
+        story.OnStream(20);
+        if (layer == 0) continue;
+        launch(kAllReduce, from + 10_us, 40_us);
+        launch(kAllReduce, from + 51_us, 40_us);
+      }
+      for (int n = 0; n < behind; ++n) launch(kAllReduce, at + 2'201_us + n * 41_us, 40_us);
+    });
+    return Analyzed(story)->comm.small;
+  };
+  CHECK(small(1).lost->Total() == 0);
+  CHECK(small(1).per_step == 0);
+  // Those that are hidden are no part of what is sent late.
+  CHECK(small(3).per_step == 3);
+  CHECK(small(3).lost->Total() == 6 * (2 * 40_us + 2 * 1_us));
 }
 
 TEST_CASE("kernels beside collectives take longer than alone: the excess is contention") {
