@@ -73,7 +73,9 @@ TEST_CASE("a stage that has asked early needs the transfer, whatever its neighbo
     REQUIRE(cluster.pipeline.stages == 2);
     return cluster.pipeline.sends_loss.lost.by_device[0].Total();
   };
-  CHECK(transferred(false) == 5 * 1'000'000);  // it receives in each second step
+  // It receives in each second step, from a stage that would have come sooner by the transfer of
+  // the step before.
+  CHECK(transferred(false) == 5 * 2 * 1'000'000);
   // Near miss: it computes while the data comes, and has waited before.
   CHECK(transferred(true) == 0);
 }
