@@ -238,7 +238,7 @@ class Matcher {
 Joint MatchRanks(const std::vector<RankSummary>& ranks, const Clocks& clocks,
                  const Knowledge& knowledge) {
   Joint joint = Matcher(ranks, clocks, knowledge).Match();
-  joint.owed = OwedToTransfers(ranks, clocks, joint);
+  joint.owed = OwedToTransfers(ranks, clocks, joint, knowledge.Time("cluster.send_latency"));
   return joint;
 }
 

@@ -9,8 +9,9 @@ namespace {
 
 class SendReplay {
  public:
-  SendReplay(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint)
-      : ranks_(ranks), clocks_(clocks), joint_(joint) {
+  SendReplay(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint,
+             Nanos latency)
+      : ranks_(ranks), clocks_(clocks), joint_(joint), latency_(latency) {
     FindSends();
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) FindStretches(r);
     std::sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
@@ -102,14 +103,15 @@ class SendReplay {
     }
   }
 
-  // How long each stretch is then: with the transfers that were seen, or none.
+  // How long each stretch is: with the transfers that were seen, or with their latency alone.
   std::vector<Nanos> Idle(bool transfers) const {
     std::vector<Nanos> idle(stretches_.size(), 0);
     std::vector<Nanos> begins(joint_.all.size(), 0);  // when the last side has come
     std::vector<Playing> playing(ranks_.size());
     for (std::size_t r = 0; r < ranks_.size(); ++r) playing[r].next = first_[r];
     const auto end_of = [&](std::size_t send) {
-      return begins[send] + (transfers ? joint_.all[send].transfer : 0);
+      return begins[send] + (transfers ? joint_.all[send].transfer
+                                       : std::min(joint_.all[send].transfer, latency_));
     };
     for (const Event& event : events_) {
       Playing& rank = playing[event.rank];
@@ -141,6 +143,7 @@ class SendReplay {
   const std::vector<RankSummary>& ranks_;
   const Clocks& clocks_;
   const Joint& joint_;
+  const Nanos latency_;
   std::vector<std::vector<std::size_t>> sends_;  // by rank and row: place in joint_.all
   std::vector<Stretch> stretches_;               // of the ranks in turn, each in time order
   std::vector<std::size_t> first_;               // by rank: place of its first stretch
@@ -150,8 +153,9 @@ class SendReplay {
 }  // namespace
 
 std::vector<std::vector<Nanos>> OwedToTransfers(const std::vector<RankSummary>& ranks,
-                                                const Clocks& clocks, const Joint& joint) {
-  return SendReplay(ranks, clocks, joint).Owed();
+                                                const Clocks& clocks, const Joint& joint,
+                                                Nanos latency) {
+  return SendReplay(ranks, clocks, joint, latency).Owed();
 }
 
 }  // namespace advise

@@ -1,4 +1,4 @@
-// Sends played again as if they took no time.
+// Sends played again as if links were as fast as can be.
 #include "engine/cluster/send_replay.h"
 
 #include "tests/cluster/ranks.h"
@@ -37,7 +37,7 @@ struct SendStory {
   }
 
   Nanos Owed(std::size_t rank, std::size_t row) const {
-    return OwedToTransfers(ranks, clocks, joint)[rank][row] / 1_ms;
+    return OwedToTransfers(ranks, clocks, joint, 0)[rank][row] / 1_ms;
   }
 };
 
