@@ -221,7 +221,7 @@ void DeclareTrains(Catalog* catalog) {
       {"runs of eight or more launches of one small matrix kernel with one grid, with "
        "at most two others between",
        "Idle time between the kernels of runs of one small matrix kernel, and of these kernels "
-       "what is gone when their blocks run side by side.",
+       "what is gone when their blocks run in parallel.",
        "The host launches each run of one small matrix kernel once."},
       &KernelTrains::products);
   trains.Add("kernel.gemm_train.kernels", "count",
