@@ -220,8 +220,8 @@ void DeclareTrains(Catalog* catalog) {
       "kernel.gemm_train", kCount | kChange,
       {"runs of eight or more launches of one small matrix kernel with one grid, with "
        "at most two others between",
-       "Idle time between the kernels of runs of one small matrix kernel, and of these kernels "
-       "what is gone when their blocks run in parallel.",
+       "Idle time between the kernels of runs of one small matrix kernel, and kernel time that is "
+       "gone when all blocks of a run are launched at once.",
        "The host launches each run of one small matrix kernel once."},
       &KernelTrains::products);
   trains.Add("kernel.gemm_train.kernels", "count",
