@@ -135,7 +135,9 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
   std::vector<Fix> fixes;
   for (Fix fix : verdict.rule->fixes) {
     if (!Fits(fix, verdict)) continue;
+    const bool has_words = !fix.action.empty();
     fix.action = FilledTemplate(fix.action, verdict);
+    if (has_words && fix.action.empty()) continue;  // the rule has nothing to say in its place
     fix.snippet = FillCode(fix.snippet, [&](std::string_view name) -> std::optional<std::string> {
       const auto found = verdict.evidence.find(std::string(name));
       if (found == verdict.evidence.end()) return std::nullopt;

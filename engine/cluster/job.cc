@@ -247,6 +247,26 @@ void AddWait(const std::vector<RankSummary>& ranks, const Job& job, std::uint32_
   }
 }
 
+// Of several sends that are pending at once, one waits while another one transfers. What a rank
+// idles because of transfers is no waiting for late ranks.
+void LeaveOutTransfers(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                       std::vector<std::vector<Interval>>* waits) {
+  for (std::size_t r = 0; r < joint.owed.size(); ++r) {
+    std::vector<Interval> moves;
+    for (std::size_t row = 0; row < joint.owed[r].size(); ++row) {
+      const Nanos end = ranks[r].collectives.end[row];
+      if (joint.owed[r][row] > 0) moves.push_back({end - joint.owed[r][row], end});
+    }
+    if (moves.empty()) continue;
+    const IntervalSet moving = IntervalSet::Of(std::move(moves));
+    for (std::size_t s = 0; s < job.steps; ++s) {
+      std::vector<Interval>& list = (*waits)[r * job.steps + s];
+      const IntervalSet rest = IntervalSet::Of(std::move(list)).Subtract(moving);
+      list.assign(rest.intervals().begin(), rest.intervals().end());
+    }
+  }
+}
+
 }  // namespace
 
 Nanos Job::Needed() const { return NeededWith({}, {}); }
@@ -371,6 +391,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
       AddWait(ranks, job, member.rank, step, wait, &waits);
     }
   }
+  LeaveOutTransfers(ranks, joint, job, &waits);
   for (std::size_t cell = 0; cell < waits.size(); ++cell) {
     if (waits[cell].empty()) continue;
     const Nanos waited = IntervalSet::Of(std::move(waits[cell])).Total();

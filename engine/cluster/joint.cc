@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/base/median.h"
+#include "engine/cluster/send_replay.h"
 #include "engine/cluster/sends.h"
 #include "engine/cluster/split.h"
 
@@ -236,7 +237,9 @@ class Matcher {
 
 Joint MatchRanks(const std::vector<RankSummary>& ranks, const Clocks& clocks,
                  const Knowledge& knowledge) {
-  return Matcher(ranks, clocks, knowledge).Match();
+  Joint joint = Matcher(ranks, clocks, knowledge).Match();
+  joint.owed = OwedToTransfers(ranks, clocks, joint, knowledge.Time("cluster.send_latency"));
+  return joint;
 }
 
 Nanos Waited(const RankSummary& rank, const JointMember& member, const JointCollective& joint) {

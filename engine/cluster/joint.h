@@ -36,6 +36,8 @@ struct Joint {
   std::vector<JointCollective> all;  // by end
   std::size_t rows = 0;              // collectives of all ranks
   std::size_t matched = 0;           // of them in `all`
+  // By rank and row: what a rank idles because of the transfers of sends, see OwedToTransfers().
+  std::vector<std::vector<Nanos>> owed;
   const std::string& Kind(const JointCollective& c) const { return kinds[c.kind]; }
   // Pairs only: an exchange by sends among more ranks is an "alltoall".
   bool IsPointToPoint(const JointCollective& c) const { return kinds[c.kind] == "sendrecv"; }

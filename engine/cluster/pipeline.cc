@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include "engine/base/median.h"
@@ -30,7 +32,7 @@ class PipelineFinder {
     if (stages_ < 2) return std::move(pipe_);
     FindWaits();
     Bubble();
-    if (pipe_.bubble < knowledge_.Number("cluster.least_bubble") * pipe_.expected) {
+    if (waiting_ < knowledge_.Number("cluster.least_bubble") * pipe_.expected) {
       return std::move(pipe_);
     }
     pipe_.stages = static_cast<int>(stages_);
@@ -88,16 +90,24 @@ class PipelineFinder {
     waits_[rank].push_back(wait);
   }
 
-  // Kernels of several messages wait side by side, each for as long as the rank does: what a rank
-  // waits is that part of its time in sends alone that all of them together have of theirs.
-  Nanos Waited(std::uint32_t r) const {
+  // Of the exposed communication of a rank, what is in sends alone.
+  Nanos AloneInSends(std::uint32_t r) const {
     const RankSummary& rank = ranks_[r];
-    Nanos in_sends = 0;
     Nanos in_others = 0;
     for (std::size_t row = 0; row < rank.collectives.size(); ++row) {
-      (IsSend(rank, row) ? in_sends : in_others) += rank.collectives.exposed[row];
+      if (!IsSend(rank, row)) in_others += rank.collectives.exposed[row];
     }
-    const Nanos alone = std::max<Nanos>(0, rank.time.comm_exposed - in_others);
+    return std::max<Nanos>(0, rank.time.comm_exposed - in_others);
+  }
+
+  // Kernels of several messages wait side by side, each for as long as the rank does: what a rank
+  // waits is that part of its time in sends alone that all of them together have of theirs.
+  Nanos Waited(std::uint32_t r, Nanos alone) const {
+    const RankSummary& rank = ranks_[r];
+    Nanos in_sends = 0;
+    for (std::size_t row = 0; row < rank.collectives.size(); ++row) {
+      if (IsSend(rank, row)) in_sends += rank.collectives.exposed[row];
+    }
     if (in_sends <= alone) return waited_[r];
     return static_cast<Nanos>(static_cast<double>(waited_[r]) * static_cast<double>(alone) /
                               static_cast<double>(in_sends));
@@ -199,13 +209,20 @@ class PipelineFinder {
         const RankSummary& rank = ranks_[chain[stage]];
         const auto window = static_cast<double>(std::max<Nanos>(1, rank.Window()));
         compute_[stage] += ComputeOf(chain[stage]) / static_cast<double>(chains_.size());
-        Nanos waited = rank.time.Cause(IdleCause::kPeerWait);
-        waited += Waited(chain[stage]);
-        bubble += static_cast<double>(waited) / window;
+        const Nanos alone = AloneInSends(chain[stage]);
+        const Nanos waited = Waited(chain[stage], alone);
+        const Nanos by_peers = rank.time.Cause(IdleCause::kPeerWait);
+        // What it idles because of transfers is none of the bubble.
+        const std::vector<Nanos>& owed = joint_.owed[chain[stage]];
+        const Nanos rest = alone - std::accumulate(owed.begin(), owed.end(), Nanos{0});
+        waiting_ += static_cast<double>(by_peers + waited) / window;
+        bubble += static_cast<double>(by_peers + std::clamp<Nanos>(rest, 0, waited)) / window;
       }
     }
     pipe_.micro_batches = Median(std::move(micro_batches));
-    pipe_.bubble = bubble / static_cast<double>(chains_.size() * stages_);
+    const auto places = static_cast<double>(chains_.size() * stages_);
+    waiting_ /= places;
+    pipe_.bubble = bubble / places;
     const double p = static_cast<double>(stages_) - 1;
     pipe_.expected = p / (pipe_.chunks * pipe_.micro_batches + p);
     pipe_.interleaved = p / (2 * pipe_.chunks * pipe_.micro_batches + p);
@@ -253,6 +270,47 @@ class PipelineFinder {
     pipe_.sends_loss = TransferLoss(ranks_, joint_, job_, 1, [&](const JointCollective& one) {
       return joint_.IsPointToPoint(one);
     });
+    FindSlowBoundary();
+  }
+
+  // Links between stages are alike in most clusters: one that is slow stands out from the others.
+  void FindSlowBoundary() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Nanos>> transfers;
+    for (const JointCollective& one : joint_.all) {
+      if (!joint_.IsPointToPoint(one) || !one.of_two) continue;
+      transfers[{one.members[0].rank, one.members[1].rank}].push_back(one.transfer);
+    }
+    std::vector<StageBoundary> found;
+    const std::size_t boundaries = around_ > 0 && stages_ > 2 ? stages_ : stages_ - 1;
+    for (std::size_t stage = 0; stage < boundaries; ++stage) {
+      StageBoundary one;
+      one.from = static_cast<int>(stage);
+      one.to = static_cast<int>((stage + 1) % stages_);
+      for (const auto& chain : chains_) {
+        const auto [a, b] = std::minmax(chain[stage], chain[(stage + 1) % stages_]);
+        const auto at = transfers.find({a, b});
+        if (at == transfers.end()) continue;
+        const auto median = static_cast<double>(Median(at->second));
+        if (median <= one.transfer_ns) continue;
+        one.transfer_ns = median;
+        one.ranks = {chain[stage], chain[(stage + 1) % stages_]};
+      }
+      found.push_back(std::move(one));
+    }
+    const auto slowest = std::max_element(found.begin(), found.end(),
+                                          [](const StageBoundary& a, const StageBoundary& b) {
+                                            return a.transfer_ns < b.transfer_ns;
+                                          });
+    std::vector<double> others;
+    for (const StageBoundary& one : found) {
+      if (one.from != slowest->from && one.transfer_ns > 0) others.push_back(one.transfer_ns);
+    }
+    if (others.empty()) return;
+    slowest->elsewhere_ns = Median(std::move(others));
+    if (slowest->transfer_ns >=
+        knowledge_.Number("cluster.slow_boundary") * slowest->elsewhere_ns) {
+      pipe_.slow = std::move(*slowest);
+    }
   }
 
   // Who waits: each rank up to what is won.
@@ -270,6 +328,7 @@ class PipelineFinder {
   std::vector<std::vector<std::uint32_t>> chains_;
   std::size_t stages_ = 0;
   double around_ = 0;
+  double waiting_ = 0;  // share of the time that stages wait for each other, or for transfers
   std::vector<std::vector<Interval>> waits_;  // by rank, exposed; disjoint
   std::vector<Nanos> waited_;                 // by rank, of all kernels
   std::vector<double> compute_;               // by stage, a step

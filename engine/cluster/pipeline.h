@@ -8,6 +8,14 @@
 
 namespace advise {
 
+// Between two stages that follow each other in a chain; `to` is 0 from the last one on.
+struct StageBoundary {
+  int from = -1, to = -1;            // stages
+  std::vector<std::uint32_t> ranks;  // the two whose sends take longest there
+  double transfer_ns = 0;            // of a send, median
+  double elsewhere_ns = 0;           // the median of the other boundaries
+};
+
 struct Pipeline {
   int stages = 0;            // 0: no pipeline
   int chunks = 1;            // of the layers a rank: how often a micro-batch passes it
@@ -22,6 +30,7 @@ struct Pipeline {
   RankLoss bubble_loss;   // the half of the bubble that twice as many micro-batches would win
   RankLoss balance_loss;  // the slowest stage as fast as the mean
   RankLoss sends_loss;    // no send transfers while its stage computes nothing
+  StageBoundary slow;     // whose sends take much longer than those of others; `from` is -1 if none
 };
 
 // A chain of sends and receives whose ranks wait for each other about as much as a pipeline must.

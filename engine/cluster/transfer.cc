@@ -39,8 +39,12 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
     for (const JointMember& member : collective.members) {
       const RankSummary& rank = ranks[member.rank];
       const Nanos waited = WaitedExposed(rank, member, collective);
-      const auto shorter = static_cast<Nanos>(part * static_cast<double>(collective.transfer));
-      const Nanos own = std::min(rank.collectives.exposed[member.row] - waited, shorter);
+      // A faster send also lets those begin sooner that wait for who waited for it.
+      const Nanos own =
+          collective.of_two
+              ? static_cast<Nanos>(part * static_cast<double>(joint.owed[member.rank][member.row]))
+              : std::min(rank.collectives.exposed[member.row] - waited,
+                         static_cast<Nanos>(part * static_cast<double>(collective.transfer)));
       if (own <= 0) continue;
       const Nanos start = collective.of_two ? rank.collectives.end[member.row] - own
                                             : rank.collectives.start[member.row] + waited;

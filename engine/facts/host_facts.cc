@@ -139,6 +139,8 @@ void DeclareHostFacts(Catalog* catalog) {
   host.Add("host.preempted.lost", "spans",
            "Idle time while the launching thread was ready but not on a CPU, device by device.",
            If(is_scheduled, In(&Host::preempted, &Loss::lost), kNoEvents, "cpu-sampling"));
+  host.Add("host.preempted.remedy", "remedy", "Launching threads never wait for a CPU.",
+           If(is_scheduled, In(&Host::preempted, &Loss::remedy), kNoEvents, "cpu-sampling"));
   host.Add("host.cpu_moves", "num",
            "How often a launching thread wakes up on another CPU, per second; absent without "
            "scheduling events.",

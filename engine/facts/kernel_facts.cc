@@ -216,12 +216,14 @@ void DeclareSequences(Catalog* catalog) {
 
 void DeclareTrains(Catalog* catalog) {
   auto& trains = catalog->Of(&Analysis::kernel_trains);
-  trains.AddLoss("kernel.gemm_train", kCount | kChange,
-                 {"runs of eight or more launches of one small matrix kernel with one grid, with "
-                  "at most two others between",
-                  "Idle time between the kernels of runs of one small matrix kernel.",
-                  "The host launches each run of one small matrix kernel once."},
-                 &KernelTrains::products);
+  trains.AddLoss(
+      "kernel.gemm_train", kCount | kChange,
+      {"runs of eight or more launches of one small matrix kernel with one grid, with "
+       "at most two others between",
+       "Idle time between the kernels of runs of one small matrix kernel, and kernel time that is "
+       "gone when all blocks of a run are launched at once.",
+       "The host launches each run of one small matrix kernel once."},
+      &KernelTrains::products);
   trains.Add("kernel.gemm_train.kernels", "count",
              "Kernels in runs of one small matrix kernel, per step.",
              &KernelTrains::product_kernels);

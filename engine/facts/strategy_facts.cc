@@ -1,7 +1,10 @@
 // strategy.*, pipeline.*, comm.path.*: what the collectives of several ranks say of the program,
 // and of the links that they take.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "engine/base/text.h"
 #include "engine/facts/of_ranks.h"
 
 namespace advise::facts {
@@ -152,6 +155,18 @@ void DeclarePipeline(Catalog* catalog) {
   AddLoss(&pipeline, "pipeline.sends_",
           "Exposed transfer of sends between stages, without the waiting for late stages.",
           "Sends between stages take no exposed time.", &Pipeline::sends_loss);
+  pipeline.Add("pipeline.slow_boundary", "name",
+               "Stages whose sends to each other take much longer than those of other stages.",
+               [](const Pipeline& pipe, const Known& known) -> Value {
+                 const StageBoundary& slow = pipe.slow;
+                 if (slow.from < 0)
+                   return Absent{"sends between all stages take about as long", ""};
+                 return fmt::format(
+                     "stages {} and {} ({} and {}), where one takes {}, and {} elsewhere",
+                     slow.from, slow.to, known.ranks.Label(slow.ranks[0]),
+                     known.ranks.Label(slow.ranks[1]), FormatQuantity(slow.transfer_ns, "ns"),
+                     FormatQuantity(slow.elsewhere_ns, "ns"));
+               });
   AddLoss(&pipeline, "pipeline.bubble_", "Waiting that twice as many micro-batches would spare.",
           "The pipeline has twice as many micro-batches.", &Pipeline::bubble_loss);
   AddLoss(&pipeline, "pipeline.balance_", "Waiting of the other stages for the slowest.",

@@ -7,7 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 45,
+  priority  = 58,
   explains  = { "launch/tiny-kernels", "launch/bound", "kernel/small-grid", "kernel/many-tiny" },
   knowledge = { "K-H6", "K-C3" },
 
@@ -16,8 +16,8 @@ return {
   evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Small matrix products run one after another: {count:count} {per:text}. The GPU waits between them for {share:pct} of the time.",
-  cause   = "A loop on the host multiplies the pieces one by one.",
+  symptom = "Small matrix products run one after another: {count:count} {per:text}. For {share:pct} of the time, the GPU waits between them, or they leave room on it for each other.",
+  cause   = "A loop on the host multiplies the pieces one by one. A small product has fewer blocks than the GPU has SMs.",
   fixes   = {
     { action  = "Stack equal shapes and multiply once",
       snippet = "out = torch.bmm(torch.stack(inputs), torch.stack(weights))       # or torch.einsum over a stacked weight",

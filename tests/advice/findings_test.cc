@@ -24,6 +24,21 @@ TEST_CASE("severity follows the share that is saved") {
   CHECK(severity(0) == Severity::kInfo);
 }
 
+TEST_CASE("a fix that has nothing to say in this run is left out, with its code") {
+  const Analyzed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  Verdict& verdict = verdicts.Add({.id = "a/b", .claims = {Percent(run, 0, 5)}});
+  verdict.evidence["first"] = std::string();
+  verdict.evidence["second"] = std::string("do this");
+  Fix first, second;
+  first.action = "{first:text}", first.snippet = "command";
+  second.action = "{second:text}";
+  verdicts.rule(0).fixes = {first, second};
+  const std::vector<Fix> fixes = verdicts.Rank(run).at(0).fixes;
+  REQUIRE(fixes.size() == 1);
+  CHECK(fixes[0].action == "do this");
+}
+
 TEST_CASE("rules that inform stay at info, claim nothing, and come last") {
   const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;

@@ -98,7 +98,7 @@ TEST_CASE("a start that takes most of the recording is told, since no figure has
     return text;
   };
   CHECK_THAT(notes(300_ms), Catch::Matchers::Contains(
-                                "the first kernel starts 0.30 s into a recording of 0.34 s"));
+                                "the first kernel starts 300 ms into a recording of 340 ms"));
   CHECK_THAT(notes(30_ms), !Catch::Matchers::Contains("the first kernel starts"));
 }
 

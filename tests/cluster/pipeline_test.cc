@@ -6,6 +6,9 @@
 namespace advise {
 namespace {
 
+// Of the transfer of each step, what a fast link would win.
+constexpr Nanos kTransfer = 1'000'000 - 20'000;
+
 // Two stages that wait for each other in turn, and compute alike in all.
 std::vector<RankSummary> TwoStages() {
   JobStory story;
@@ -39,7 +42,7 @@ TEST_CASE("a stage whose window holds more than the steps of all does not comput
 TEST_CASE("sends that nothing hides are told apart from the waiting for late stages") {
   const Cluster cluster(TwoStages(), ShippedKnowledge());
   REQUIRE(cluster.pipeline.stages == 2);
-  CHECK(cluster.pipeline.sends_loss.gain == 10 * 1'000'000);  // the transfer of each step
+  CHECK(cluster.pipeline.sends_loss.gain == 10 * kTransfer);
 }
 
 // As above, but the stage that sends computes meanwhile, and the one that receives has asked so
@@ -73,7 +76,9 @@ TEST_CASE("a stage that has asked early needs the transfer, whatever its neighbo
     REQUIRE(cluster.pipeline.stages == 2);
     return cluster.pipeline.sends_loss.lost.by_device[0].Total();
   };
-  CHECK(transferred(false) == 5 * 1'000'000);  // it receives in each second step
+  // It receives in each second step, from a stage that would have come sooner by the transfer of
+  // the step before.
+  CHECK(transferred(false) == 5 * 2 * kTransfer);
   // Near miss: it computes while the data comes, and has waited before.
   CHECK(transferred(true) == 0);
 }

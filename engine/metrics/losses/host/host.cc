@@ -6,6 +6,7 @@
 
 #include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/host/like_pauses.h"
+#include "engine/metrics/losses/host/preemption.h"
 #include "engine/metrics/losses/host/shared_gpus.h"
 #include "engine/timeline/compiling.h"
 
@@ -20,7 +21,9 @@ class HostFinder : Finder {
     Allocations();
     Compilation();
     Locks();
-    Preemption();
+    Preemption preemption = FindPreemption(basis_);
+    result_.preempted_ns = preemption.per_device_ns;
+    result_.preempted = std::move(preemption.loss);
     FindKept();
     FreeBursts();
     KeptMemory();
@@ -152,41 +155,6 @@ class HostFinder : Finder {
     }
     like.CutCalls(Activity::kLock, &loss);
     result_.lock = loss.Build();
-  }
-
-  // Idle while the launching thread ran no call and waited for nothing, yet was not on a CPU.
-  void Preemption() {
-    // Off the CPU is blocked or preempted; without OS calls nothing tells which.
-    if (trace_.sched.size() == 0 || trace_.os_calls.size() == 0) return;
-    const auto longest = Time("host.longest_preemption");
-    const std::vector<RowRange> rows = RowsByThread(trace_.sched.thread, trace_.threads.size());
-    std::map<std::uint32_t, IntervalSet> off;
-    for (const std::uint32_t thread : run_.launching_threads) {
-      std::vector<Interval> intervals;
-      for (std::uint32_t i = rows[thread].first; i + 1 < rows[thread].last; ++i) {
-        const bool away = trace_.sched.on[i] == 0 && trace_.sched.on[i + 1] != 0;
-        if (away && trace_.sched.time[i + 1] - trace_.sched.time[i] <= longest) {
-          intervals.push_back({trace_.sched.time[i], trace_.sched.time[i + 1]});
-        }
-      }
-      off[thread] = IntervalSet::Of(std::move(intervals));
-    }
-    LossBuilder loss(basis_);
-    double total = 0;
-    for (const GapPiece piece : basis_.idle.pieces) {
-      const std::uint32_t thread = basis_.idle.ThreadOf(piece);
-      if (thread == kNone || piece.activity != Activity::kCode ||
-          piece.cause != IdleCause::kHostCompute)
-        continue;
-      const IntervalSet away = off[thread].Clip(piece.start, piece.end);
-      for (const Interval& i : away.intervals()) {
-        loss.Count(i.start, 0, i.Length());
-        loss.AddSpan(piece.device, i.start, i.end);
-        total += static_cast<double>(i.Length());
-      }
-    }
-    result_.preempted_ns = total / Devices();
-    result_.preempted = loss.Build();
   }
 
   // The level of device memory over time, and how it moves from step end to step end.

@@ -6,6 +6,7 @@
 
 #include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/host/like_pauses.h"
+#include "engine/metrics/losses/host/preemption.h"
 #include "engine/timeline/compiling.h"
 #include "engine/timeline/pause.h"
 #include "engine/timeline/python_frames.h"
@@ -19,6 +20,7 @@ class HostCodeFinder : Finder {
       : Finder(basis),
         doubtful_(doubtful),
         compiling_(CompilingPauses(basis.run)),
+        away_(AwayFromCpu(basis)),
         updates_(run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; })),
         own_frames_(basis.run) {}
 
@@ -41,6 +43,8 @@ class HostCodeFinder : Finder {
       // The profiler's for half of it: it may have held this thread.
       if (2 * profiler.OverlapWith(piece.start, piece.end) >= piece.Length()) continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+      // Without a CPU it runs no code.
+      if (IsMostlyAway(away_, thread, piece.start, piece.end)) continue;
       const bool long_pause = thread != kNone && piece.Length() <= long_gap &&
                               PauseAround(run_, thread, piece.start).Length() > long_pauses[thread];
       if (piece.Length() <= long_gap && !long_pause) continue;
@@ -97,6 +101,7 @@ class HostCodeFinder : Finder {
           const Nanos length = piece.end - piece.start;
           return piece.activity == Activity::kCode && CauseOf(piece) == IdleCause::kHostCompute &&
                  length > long_pauses[thread] && basis_.InLoop(piece.start) &&
+                 !IsMostlyAway(away_, thread, piece.start, piece.end) &&
                  compiling_[thread].OverlapWith(piece.start, piece.end) == 0 &&
                  2 * profiler.OverlapWith(piece.start, piece.end) < length;
         },
@@ -219,6 +224,7 @@ class HostCodeFinder : Finder {
 
   const std::vector<IntervalSet>& doubtful_;
   const std::vector<IntervalSet> compiling_;
+  const std::vector<IntervalSet> away_;
   const ShapeSet updates_;
   mutable std::vector<RowRange> frames_of_thread_;
   mutable OwnPythonFrames own_frames_;

@@ -14,6 +14,8 @@ class TrainFinder : Finder {
         train_length_(CountOf("kernel.train_length")),
         many_pieces_(CountOf("kernel.pieces_many")),
         few_blocks_(Number("kernel.pieces_fill")),
+        room_(Number("kernel.room_share")),
+        matrix_(run_.names.Shapes([](const KernelClass& c) { return c.name == "matrix"; })),
         kernels_(kernels) {}
 
   KernelTrains Find() {
@@ -23,7 +25,6 @@ class TrainFinder : Finder {
     StepCounter matrix_whens(run_);
     StepCounter repeat_whens(run_);
     const Names& names = run_.names;
-    const ShapeSet matrices = names.Shapes([](const KernelClass& c) { return c.name == "matrix"; });
     const ShapeSet attention =
         names.Shapes([](const KernelClass& c) { return c.name == "attention"; });
     const ShapeSet heavy = names.Shapes([](const KernelClass& c) {
@@ -35,11 +36,12 @@ class TrainFinder : Finder {
     for (const std::uint32_t op : kernels_) {
       auto& [products, same] = open[std::min<std::size_t>(trace_.ops.stream[op], open.size() - 1)];
       const bool small = Length(op) <= small_ns_ && trace_.ops.in_graph[op] == 0;
-      if (small && In(matrices, op)) {
+      if (small && In(matrix_, op)) {
         // Layers alternate between shapes; a loop over pieces does not.
         const bool alike = !products.ops.empty() &&
                            trace_.ops.detail[products.ops.back()] == trace_.ops.detail[op];
         if (!alike) Close(&products, &matrix, &matrix_whens);
+        products.alone = products.alone && products.between == 0;
         products.ops.push_back(op);
         products.between = 0;
       } else if (!small || In(attention, op) || ++products.between > most_between) {
@@ -84,17 +86,31 @@ class TrainFinder : Finder {
   struct Train {
     std::vector<std::uint32_t> ops;  // that count
     std::size_t between = 0;         // light kernels since the last that counts
+    bool alone = true;               // none between any two of them
   };
+
+  // Of the SMs, those that a block of one of the kernels is on; 1 where that is not known.
+  double Filled(const Train& train) const {
+    const std::uint32_t first = train.ops.front();
+    const double sms = trace_.devices[trace_.ops.device[first]].sm_count;
+    const auto blocks = static_cast<double>(trace_.shapes[trace_.ops.detail[first]].Blocks());
+    return sms > 0 && blocks > 0 ? std::min(1.0, blocks / sms) : 1;
+  }
 
   // The part of the kernels' time that is left when all blocks are launched at once, one per SM at
   // a time.
   double SideBySide(const Train& train) const {
-    const std::uint32_t first = train.ops.front();
-    const double sms = trace_.devices[trace_.ops.device[first]].sm_count;
-    double blocks = 1;
-    for (const std::uint32_t size : trace_.shapes[trace_.ops.detail[first]].grid) blocks *= size;
-    if (sms <= 0 || blocks > few_blocks_ * sms) return 1;
-    return std::max(blocks / sms, 1 / static_cast<double>(train.ops.size()));
+    const double filled = Filled(train);
+    if (filled > few_blocks_) return 1;
+    return std::max(filled, 1 / static_cast<double>(train.ops.size()));
+  }
+
+  // The same of products. They read weights, for whose bandwidth part of the SMs is enough. What
+  // runs between them may prepare the next one from the last: then they stay one after the other.
+  double Batched(const Train& train) const {
+    const double filled = Filled(train);
+    if (!train.alone || filled >= room_) return 1;
+    return std::max(filled / room_, 1 / static_cast<double>(train.ops.size()));
   }
 
   // Kernels that use next to nothing of the GPU, and the gaps between them, in a run of many.
@@ -120,7 +136,9 @@ class TrainFinder : Finder {
     if (train->ops.size() >= train_length_) {
       const std::uint32_t first = train->ops.front();
       loss->Count(trace_.ops.start[first], 0, 0);
-      // Only the gaps: one launch for all of them does not make the work itself less.
+      // One launch for all of them does not make the work itself less, but the blocks of small ones
+      // run side by side.
+      const double left = Batched(*train);
       const std::uint32_t device = trace_.ops.device[first];
       loss->AddSpans(device, basis_.times[device].idle.Clip(trace_.ops.end[first],
                                                             trace_.ops.end[train->ops.back()]));
@@ -130,17 +148,24 @@ class TrainFinder : Finder {
         if (i > 0 && trace_.ops.call[op] != kNone) {
           loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
         }
+        if (i == 0 || left >= 1 || !matrix_.Has(trace_.ops.detail[op])) continue;
+        loss->AddSpan(device, trace_.ops.end[op] - static_cast<Nanos>((1 - left) * Length(op)),
+                      trace_.ops.end[op]);
+        loss->ScaleOp(op, left);
       }
     }
     train->ops.clear();
     train->between = 0;
+    train->alone = true;
   }
 
   double small_ns_;
   std::size_t train_length_;
   std::size_t many_pieces_;
   double few_blocks_;
+  double room_;
   double piece_kernels_ = 0;
+  const ShapeSet matrix_;
   const std::vector<std::uint32_t>& kernels_;
   KernelTrains result_;
 };

@@ -17,6 +17,28 @@ TEST_CASE("the same small product again and again is a train") {
   CHECK(run->kernel_trains->products.remedy->vanished_calls.size() == 9);
 }
 
+// Ten products of 5 us on 100 SMs, 5 us apart; perhaps each behind a kernel of 1 us.
+Nanos LostByProducts(std::uint32_t blocks, bool something_between) {
+  TraceBuilder story;
+  Look look;
+  look.blocks = blocks;
+  for (Nanos k = 0; k < 10; ++k) {
+    const Nanos at = k * 10_us;
+    if (something_between) story.Launch(kElementwise, {at, at + 1_us}, {at + 1_us, at + 2_us});
+    story.Launch(kMatrixBf16, {at + 1_us, at + 2_us}, {at + 3_us, at + 8_us}, look);
+  }
+  return Analyzed(story)->kernel_trains->products.lost->Total();
+}
+
+TEST_CASE("small products of a loop run side by side when they are batched") {
+  // 20 blocks are on a fifth of the SMs. Half of them are enough for the bandwidth of memory, so
+  // that two fifths of the time are left.
+  CHECK(LostByProducts(20, false) == 9 * 5_us + 9 * 3_us);
+  // Near misses: what runs between them may prepare the next from the last; and they fill the GPU.
+  CHECK(LostByProducts(20, true) == 9 * 4_us);
+  CHECK(LostByProducts(60, false) == 9 * 5_us);
+}
+
 TEST_CASE("layers of different products are no train, and seven are too few") {
   TraceBuilder layers;
   for (Nanos k = 0; k < 20; ++k) {
