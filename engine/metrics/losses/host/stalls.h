@@ -28,7 +28,9 @@ struct Stalls {
   // a peer.
   Loss exchange;
   Loss input;  // waiting for what comes from outside the program: a request, a command
-  // The longest stretch of the window without such a wait; empty where there is none.
+  Loss source;  // waiting for a camera, a stream: what keeps a rate of its own
+  double source_rate = 0;  // pieces per second of the one that is waited for longest; 0: none
+  // The longest stretch of the window without a wait for input; empty where there is none.
   Interval between_input;
 };
 
