@@ -239,8 +239,8 @@ Loss Blocked(const Basis& basis, const Idle& beside_copies) {
     for (const GapPiece piece : part->pieces) {
       const bool blocked =
           piece.activity == Activity::kOsWait || piece.activity == Activity::kDeviceWait;
-      if (!blocked || !basis.InLoop(piece.start) ||
-          piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kNoWorkQueued)
+      if (!blocked || !basis.InLoop(piece.start) || piece.cause == IdleCause::kDataLoading ||
+          piece.cause == IdleCause::kNoWorkQueued)
         continue;
       const std::uint32_t thread = part->ThreadOf(piece);
       if (events.insert({thread, NextCall(run, thread, piece.start)}).second)
