@@ -170,9 +170,12 @@ class CauseFinder {
       for (const RankKernel& kernel : ranks_[r].kernels) {
         const auto others = medians.find(kernel.name);
         if (others == medians.end()) continue;
-        const auto weight = static_cast<double>(kernel.total);
+        // By what it takes elsewhere: a slow clock slows all kernels down, while a few that have
+        // more to do take most of the time just because of that.
+        const double usual = LowerMedian(others->second);
+        const double weight = usual * static_cast<double>(kernel.count);
         all += weight;
-        if (static_cast<double>(kernel.median) > slower_by * LowerMedian(others->second)) {
+        if (static_cast<double>(kernel.median) > slower_by * usual) {
           slower += weight;
         }
       }

@@ -29,7 +29,8 @@ class PipelineFinder {
     chains_ = order->chains;
     stages_ = chains_.front().size();
     around_ = order->around;
-    if (stages_ < 2) return std::move(pipe_);
+    if (stages_ < 2 || !PassStages()) return std::move(pipe_);
+    FindExchanges();
     FindWaits();
     Bubble();
     if (waiting_ < knowledge_.Number("cluster.least_bubble") * pipe_.expected) {
@@ -42,8 +43,32 @@ class PipelineFinder {
   }
 
  private:
-  static bool IsSend(const RankSummary& rank, std::size_t row) {
-    return rank.kinds[rank.collectives.kind[row]] == "sendrecv";
+  // What goes from stage to stage; an exchange of all ranks by sends does not.
+  bool IsSend(std::uint32_t r, std::size_t row) const {
+    const RankSummary& rank = ranks_[r];
+    return rank.kinds[rank.collectives.kind[row]] == "sendrecv" && exchanged_[r][row] == 0;
+  }
+
+  void FindExchanges() {
+    for (const RankSummary& rank : ranks_) exchanged_.emplace_back(rank.collectives.size(), 0);
+    for (const JointCollective& collective : joint_.all) {
+      if (joint_.IsPointToPoint(collective)) continue;
+      for (const JointMember& member : collective.members) exchanged_[member.rank][member.row] = 1;
+    }
+  }
+
+  // A step passes each stage at least once forward and once back. Ranks that exchange with all
+  // others leave some sends in pairs as well, where one of them misses a few.
+  bool PassStages() const {
+    std::vector<std::size_t> pairs(ranks_.size(), 0);
+    for (const JointCollective& collective : joint_.all) {
+      if (!joint_.IsPointToPoint(collective)) continue;
+      for (const JointMember& member : collective.members) ++pairs[member.rank];
+    }
+    for (const auto& chain : chains_)
+      for (const std::uint32_t r : chain)
+        if (job_.has_steps && pairs[r] < job_.steps) return false;
+    return true;
   }
 
   // The waits inside sends and receives. A send may end before the other side has come, when its
@@ -72,7 +97,7 @@ class PipelineFinder {
       for (const std::uint32_t r : chain) {
         const RankCollectives& list = ranks_[r].collectives;
         for (std::size_t row = 0; row < list.size(); ++row) {
-          if (matched[r][row] != 0 || !IsSend(ranks_[r], row)) continue;
+          if (matched[r][row] != 0 || !IsSend(r, row)) continue;
           const Nanos wait = std::min(list.exposed[row], list.end[row] - list.start[row] - usual);
           const Nanos met = list.end[row] - usual;
           if (wait > 0) Wait(r, {met - wait, met});
@@ -95,7 +120,7 @@ class PipelineFinder {
     const RankSummary& rank = ranks_[r];
     Nanos in_others = 0;
     for (std::size_t row = 0; row < rank.collectives.size(); ++row) {
-      if (!IsSend(rank, row)) in_others += rank.collectives.exposed[row];
+      if (!IsSend(r, row)) in_others += rank.collectives.exposed[row];
     }
     return std::max<Nanos>(0, rank.time.comm_exposed - in_others);
   }
@@ -106,7 +131,7 @@ class PipelineFinder {
     const RankSummary& rank = ranks_[r];
     Nanos in_sends = 0;
     for (std::size_t row = 0; row < rank.collectives.size(); ++row) {
-      if (IsSend(rank, row)) in_sends += rank.collectives.exposed[row];
+      if (IsSend(r, row)) in_sends += rank.collectives.exposed[row];
     }
     if (in_sends <= alone) return waited_[r];
     return static_cast<Nanos>(static_cast<double>(waited_[r]) * static_cast<double>(alone) /
@@ -116,7 +141,7 @@ class PipelineFinder {
   double SendsAStep(std::uint32_t r) const {
     std::vector<double> sends(job_.steps, 0);
     for (std::size_t row = 0; row < ranks_[r].collectives.size(); ++row) {
-      if (!IsSend(ranks_[r], row)) continue;
+      if (!IsSend(r, row)) continue;
       const std::size_t step = job_.StepAt(ranks_, r, ranks_[r].collectives.start[row]);
       if (step < job_.steps) sends[step] += 1;
     }
@@ -185,7 +210,7 @@ class PipelineFinder {
     std::vector<Nanos> gaps;
     Nanos before = -1;
     for (std::size_t row = 0; row < list.size(); ++row) {
-      if (!IsSend(ranks_[r], row)) continue;
+      if (!IsSend(r, row)) continue;
       if (before >= 0) gaps.push_back(std::max<Nanos>(0, list.start[row] - before));
       before = list.end[row];
     }
@@ -329,9 +354,10 @@ class PipelineFinder {
   std::size_t stages_ = 0;
   double around_ = 0;
   double waiting_ = 0;  // share of the time that stages wait for each other, or for transfers
-  std::vector<std::vector<Interval>> waits_;  // by rank, exposed; disjoint
-  std::vector<Nanos> waited_;                 // by rank, of all kernels
-  std::vector<double> compute_;               // by stage, a step
+  std::vector<std::vector<std::uint8_t>> exchanged_;  // by rank and row: see FindExchanges
+  std::vector<std::vector<Interval>> waits_;          // by rank, exposed; disjoint
+  std::vector<Nanos> waited_;                         // by rank, of all kernels
+  std::vector<double> compute_;                       // by stage, a step
   Pipeline pipe_;
 };
 

@@ -101,6 +101,17 @@ void DeclareDoing(Catalog* catalog) {
       {"gaps of the loop in which the launching thread waits for what comes from outside",
        "Idle time while the launching thread waits for a request or a command.", ""},
       &Stalls::input);
+  stalls.AddLoss(
+      "host.source", kPerStep | kLost,
+      {"gaps of the loop in which the launching thread waits for a source that keeps its own rate",
+       "Idle time while the launching thread waits for the next piece of a source that keeps a "
+       "rate of its own, such as a camera.",
+       ""},
+      &Stalls::source);
+  stalls.Add("host.source.rate", "num",
+             "Pieces per second of the source for which a launching thread waits longest; 0 where "
+             "none keeps a rate of its own.",
+             &Stalls::source_rate);
   const auto since_start = [](Nanos Interval::*end) {
     return [end](const Stalls& s, const Analysis& a) {
       return s.between_input.*end - (s.between_input.Length() > 0 ? a.run.window.origin : 0);

@@ -107,7 +107,7 @@ void DeclareSlowSteps(Catalog* catalog) {
   stall.Add("steps.stall.excess", "ns", "Time of the periodic slow steps beyond the median step.",
             &StepStats::stall_excess_ns);
   stall.Add("steps.stall.what", "name",
-            "What fills the excess of periodic slow steps: a range name, a phase, file calls …",
+            "What fills the excess of periodic slow steps: a range name, a phase, reading files …",
             &StepStats::stall_what);
   stall.Add("steps.stall.gpu_share", "share",
             "Share of the excess of periodic slow steps in which the GPU has more work.",

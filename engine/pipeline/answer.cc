@@ -400,6 +400,11 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     return;
   }
   if (WaitsForInput(*report)) return FillNextStepOfInput(report);
+  if (IsMostOfIdleTime(*report, "host.source.lost")) {
+    report->next_step =
+        "Use the time that the GPU has left, or leave it: the source sets the pace.";
+    return;
+  }
   if (FactNumber(*report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
     report->next_records_graphs = true;
     report->next_step = "Record the kernels inside the CUDA graphs.";

@@ -90,7 +90,7 @@ bool Submits(CallClass call_class) {
 void Replay::AddCalls(const Run& run, const Polls& polls) {
   const CallTable& calls = run.trace.calls;
   const std::vector<Nanos> long_pauses = LongPauses(run);
-  const std::vector<std::vector<Interval>> ticks = SleepsUntilTicks(run);
+  const std::vector<std::vector<Interval>> ticks = WaitsUntilTicks(run);
   for (const std::uint32_t t : run.launching_threads) {
     auto tick = ticks[t].begin();
     by_timer_ = by_timer_ || !ticks[t].empty();

@@ -51,11 +51,15 @@ std::string StepList(const std::string& unit, const std::vector<int>& steps) {
 
 }  // namespace
 
-std::string WhereText(const Report& report, const Where& where) {
-  std::vector<std::string> parts;
+bool IsOfSomeRanks(const Report& report, const Where& where) {
   std::set<int> all_ranks;
   for (const DeviceBudget& device : report.devices) all_ranks.insert(device.rank);
-  if (!where.ranks.empty() && where.ranks.size() < all_ranks.size()) {
+  return !where.ranks.empty() && where.ranks.size() < all_ranks.size();
+}
+
+std::string WhereText(const Report& report, const Where& where) {
+  std::vector<std::string> parts;
+  if (IsOfSomeRanks(report, where)) {
     parts.push_back((where.ranks.size() > 1 ? "ranks " : "rank ") + NumberList(where.ranks));
   }
   if (!where.devices.empty() && where.devices.size() < report.devices.size()) {

@@ -267,7 +267,8 @@ class FewLines {
     if (says_why_ && Written().rows() > room_.rows) TryFirstClause(&FewLines::says_why_);
     // What matters most first.
     if (IsFarBelow(finding) && SaysShare()) KeepWhereItFits(&FewLines::says_won_);
-    if (!finding.where.figures.empty()) KeepWhereItFits(&FewLines::where_);
+    if (!finding.where.figures.empty() || IsOfSomeRanks(report, finding.where))
+      KeepWhereItFits(&FewLines::where_);
     KeepWhereItFits(&FewLines::code_);
     if (!code_ && !fix_.snippet.empty()) TryFirstClause(&FewLines::code_);
     if (!room.cause) {

@@ -1,6 +1,7 @@
 #include "engine/timeline/awaited.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "engine/base/median.h"
@@ -250,11 +251,18 @@ void Awaited::FindWaitsBeforeUploads() {
   const auto value = run_.knowledge.BytesOf("copy.tiny_bytes");
   const auto least = run_.knowledge.CountOf("replay.hand_over.least");
   const double usual = run_.knowledge.Number("replay.hand_over.usual");
+  const auto talk = run_.knowledge.CountOf("input.waits_of_talk");
   for (const std::uint32_t t : run_.launching_threads) {
     if (!run_.mpi_of_thread[t].empty()) continue;
     std::vector<Interval> before_upload;
     Nanos time = 0;
     Nanos all = 0;
+    Nanos dialogue = 0;
+    struct {
+      std::uint32_t before = kNone;  // the call that launches next
+      std::set<StringId> functions;
+      std::size_t waits = 0;
+    } series;
     std::uint32_t next = run_.calls_of_thread[t].first;
     for (const std::uint32_t i : run_.os_of_thread[t]) {
       const Interval wait{trace.os_calls.start[i], trace.os_calls.end[i]};
@@ -265,15 +273,23 @@ void Awaited::FindWaitsBeforeUploads() {
         ++next;
       if (next == run_.calls_of_thread[t].last) break;
       all += wait.Length();
+      if (series.before != next) series = {next, {}, 0};
+      series.functions.insert(trace.os_calls.name[i]);
+      ++series.waits;
       const std::uint32_t op = run_.first_op_of_call[next];
       if (trace.ops.kind[op] != OpKind::kCopy) continue;
       const std::uint32_t copy = trace.ops.detail[op];
       if (trace.copies.direction[copy] != CopyDirection::kHostToDevice) continue;
       if (trace.copies.bytes[copy] <= value) continue;
+      // A queue is waited for by one call. Who waits by turns, in several, talks with somebody.
+      if (series.waits >= talk && series.functions.size() > 1) {
+        dialogue += wait.Length();
+        continue;
+      }
       before_upload.push_back(wait);
       time += wait.Length();
     }
-    if (before_upload.size() >= least &&
+    if (before_upload.size() >= least && dialogue < time &&
         static_cast<double>(time) >= usual * static_cast<double>(all))
       before_uploads_[t] = IntervalSet::Of(std::move(before_upload));
   }

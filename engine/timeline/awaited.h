@@ -70,6 +70,7 @@ class Awaited {
   void FindHandedMemory();
   void FindLoading();
   void FindRequests();
+  std::vector<std::uint8_t> AnswerAlone() const;
   void FindSilentRequests();
   void FindInput();
   void FindAnswers();

@@ -61,8 +61,27 @@ class MessagesOfSteps {
 
 }  // namespace
 
+// By process: its launching threads send something time after time, in a program that does not
+// train. They answer, and others may receive for them.
+std::vector<std::uint8_t> Awaited::AnswerAlone() const {
+  const OsCallTable& os = run_.trace.os_calls;
+  std::vector<std::size_t> sent(run_.trace.processes.size(), 0);
+  std::vector<std::uint8_t> alone(run_.trace.processes.size(), 0);
+  if (SaysTraining(run_)) return alone;
+  const auto least = run_.knowledge.CountOf("replay.hand_over.least");
+  for (const std::uint32_t t : run_.launching_threads) {
+    const std::uint32_t process = run_.trace.threads[t].process;
+    if (process == kNone) continue;
+    for (const std::uint32_t i : run_.os_of_thread[t])
+      if (run_.InWindow(os.start[i]) && IsOfFamily("sends", os.name[i])) ++sent[process];
+  }
+  for (std::size_t p = 0; p < sent.size(); ++p) alone[p] = sent[p] >= least ? 1 : 0;
+  return alone;
+}
+
 void Awaited::FindRequests() {
   const OsCallTable& os = run_.trace.os_calls;
+  const std::vector<std::uint8_t> answer_alone = AnswerAlone();
   requests_.resize(run_.trace.processes.size());
   for (std::uint32_t t = 0; t < run_.trace.threads.size(); ++t) {
     const Role role = run_.names.ThreadRole(t);
@@ -82,6 +101,14 @@ void Awaited::FindRequests() {
                            behind_share_ * static_cast<double>(waited.Length());
       if (what == OsClass::kNetwork && waited.Length() > 0 && follows)
         requests_[process].push_back({waited.start, os.end[i]});
+    }
+    // What it receives may take less time than the profiler keeps: its event loop alone is seen.
+    if (requests_[process].size() == known && answer_alone[process] != 0) {
+      for (const std::uint32_t i : rows)
+        if (run_.knowledge.IsOfFamily(FamilyKind::kOs, "event_loop",
+                                      run_.trace.strings[os.name[i]]))
+          requests_[process].push_back({os.start[i], os.end[i]});
+      continue;
     }
     // Its first wait began before the capture, so no row holds it: what follows waits is there.
     if (requests_[process].size() > known &&

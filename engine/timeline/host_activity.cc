@@ -31,6 +31,8 @@ Activity ActivityOfOs(OsClass os_class) {
       return Activity::kNetwork;
     case OsClass::kLock:
       return Activity::kLock;
+    case OsClass::kDevice:
+      return Activity::kDeviceWait;
     case OsClass::kOther:
       break;
   }
@@ -105,6 +107,7 @@ Activity ActivityOfCall(CallClass call_class) {
 
 HostActivity::HostActivity(const Run& run, std::uint32_t thread)
     : run_(run),
+      device_wait_(run.knowledge.Time("idle.device_wait")),
       calls_(run.calls_of_thread[thread]),
       ranges_(run.ranges_of_thread[thread]),
       os_(run.os_of_thread[thread]),
@@ -131,7 +134,9 @@ void HostActivity::Admit(Nanos before) {
   admit(trace.calls, &calls_,
         [&](std::uint32_t i) { return activity_slot(ActivityOfCall(run_.ClassOfCall(i))); });
   admit(trace.os_calls, &os_, [&](std::uint32_t i) {
-    return activity_slot(ActivityOfOs(run_.names.Os(trace.os_calls.name[i])));
+    const Activity activity = ActivityOfOs(run_.names.Os(trace.os_calls.name[i]));
+    const bool blocks = trace.os_calls.end[i] - trace.os_calls.start[i] >= device_wait_;
+    return activity_slot(activity == Activity::kDeviceWait && !blocks ? Activity::kCode : activity);
   });
   admit(trace.mpi, &mpi_,
         [&](std::uint32_t i) { return activity_slot(ActivityOfMpi(trace.mpi.kind[i])); });

@@ -13,7 +13,8 @@ namespace advise {
 
 // From the least to the most specific: where several hold at once, the later one names the time.
 enum class Activity : std::uint8_t {
-  kCode,       // between recorded events: code that the report does not show
+  kCode,        // between recorded events: code that the report does not show
+  kDeviceWait,  // blocked in the driver of a device, in no call of CUDA: a camera, a display
   kOtherCall,  // a CUDA call that neither launches nor waits
   kLaunch,
   kGraphLaunch,
@@ -35,7 +36,7 @@ enum class Activity : std::uint8_t {
   kJit,
   kProfiler,
 };
-inline constexpr std::size_t kActivityCount = 21;
+inline constexpr std::size_t kActivityCount = 22;
 
 struct HostPiece {
   Nanos start = 0;
@@ -89,6 +90,7 @@ class HostActivity {
   Nanos AfterSomeRows(Nanos from) const;
 
   const Run& run_;
+  Nanos device_wait_;
   RowRange calls_, ranges_, os_, mpi_, overheads_;  // what is still ahead
   std::vector<Event> active_;                       // may reach into what is still to come
   Nanos first_event_;

@@ -67,6 +67,7 @@ IdleCause CauseOf(const HostPiece& piece) {
     case Activity::kNetwork:
     case Activity::kOsWait:
     case Activity::kChildWait:
+    case Activity::kDeviceWait:
     case Activity::kSleep:
       return IdleCause::kHostWait;
     case Activity::kLaunch:
@@ -84,6 +85,7 @@ HostCauses::HostCauses(const Run& run, const HandOvers& hand_overs)
       hand_overs_(hand_overs),
       awaited_(run),
       loading_(run),
+      sources_(WaitsForSources(run)),
       compiling_(CompilingPauses(run)),
       exchanging_(ExchangesOfMessages(run)),
       hosts_(run.trace.threads.size()) {}
@@ -175,11 +177,15 @@ HostCauses::Piece HostCauses::CauseOfWait(std::uint32_t thread, const HostPiece&
   // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
   const bool waits = piece.activity == Activity::kOsWait || piece.activity == Activity::kFileIo ||
                      piece.activity == Activity::kNetwork ||
+                     piece.activity == Activity::kDeviceWait ||
                      (piece.activity == Activity::kSleep && polls);
   if (!waits) return made;
   const bool may_be_loader = made.cause == IdleCause::kHostWait || made.cause == IdleCause::kFileIo;
-  if (may_be_loader && awaited_.IsLoader(thread, piece.start, piece.end)) {
+  if (may_be_loader && piece.activity != Activity::kDeviceWait &&
+      awaited_.IsLoader(thread, piece.start, piece.end)) {
     made.cause = IdleCause::kDataLoading;
+  } else if (sources_[thread].waits.Contains(piece.start)) {
+    made.cause = IdleCause::kNoWorkQueued;  // the next piece comes when its time has come
   } else if (made.cause == IdleCause::kHostWait &&
              awaited_.IsForRequest(thread, piece.start, piece.end)) {
     made.cause = IdleCause::kNoWorkQueued;

@@ -10,6 +10,7 @@
 #include "engine/timeline/code_loading.h"
 #include "engine/timeline/hand_over.h"
 #include "engine/timeline/host_activity.h"
+#include "engine/timeline/sources.h"
 #include "engine/trace/idle_cause.h"
 
 namespace advise {
@@ -39,6 +40,7 @@ class HostCauses {
 
   HostActivity& ActivityOf(std::uint32_t thread);
   const CodeLoading& loading() const { return loading_; }
+  const std::vector<PacedWaits>& sources() const { return sources_; }  // by thread
 
   // Whether a launching thread receives or answers requests itself, or what was explained waits for
   // requests again and again, each time more briefly than people take. What trains waits for data
@@ -55,6 +57,7 @@ class HostCauses {
   const HandOvers& hand_overs_;
   Awaited awaited_;
   CodeLoading loading_;
+  std::vector<PacedWaits> sources_;
   std::vector<IntervalSet> compiling_, exchanging_;  // by thread
   std::vector<std::optional<HostActivity>> hosts_;
   std::vector<Nanos> request_waits_;

@@ -24,11 +24,19 @@ struct Idle {
   std::vector<std::array<Nanos, kIdleCauseCount>> by_device;
   std::vector<LateCopy> late_copies;
   LostWork lost_work;
+  std::vector<PacedWaits> sources;  // by thread: waits for what comes at a rate of its own
   bool serves = false;  // a launching thread receives or answers requests itself
 
   // Whose doing the piece is: the launching thread, or the one that it waited for. kNone: nobody's.
   std::uint32_t ThreadOf(const GapPiece& piece) const {
     return piece.other_thread != kNone ? piece.other_thread : gaps[piece.gap].thread;
+  }
+
+  // The thread waits for a source that keeps a rate of its own.
+  bool AwaitsSource(const GapPiece& piece) const {
+    const std::uint32_t thread = ThreadOf(piece);
+    return piece.cause == IdleCause::kNoWorkQueued && thread < sources.size() &&
+           sources[thread].waits.Contains(piece.start);
   }
 
   // The pieces that `keep` accepts, per device.

@@ -52,6 +52,7 @@ OsClass OsClassOf(const std::string& name) {
   if (name == "memory_map") return OsClass::kMemoryMap;
   if (name == "network") return OsClass::kNetwork;
   if (name == "lock") return OsClass::kLock;
+  if (name == "device") return OsClass::kDevice;
   return OsClass::kOther;
 }
 

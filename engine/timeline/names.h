@@ -47,7 +47,8 @@ enum class OsClass : std::uint8_t {
   kSleep,
   kMemoryMap,
   kNetwork,
-  kLock
+  kLock,
+  kDevice  // in the driver of a device
 };
 
 // What a range says its time is for. Order is specificity: where several are open the later one

@@ -9,8 +9,9 @@
 namespace advise {
 
 // The sleeps of each launching thread that last until a tick, in order: their ends keep the same
-// distance, while they themselves are as long as the work before them leaves room for. Empty for a
-// thread that no timer paces. By thread; O(OS calls log of them).
-std::vector<std::vector<Interval>> SleepsUntilTicks(const Run& run);
+// distance, while they themselves are as long as the work before them leaves room for. Where there
+// are none, its waits for a source that keeps a clock of its own (WaitsForSources). Empty for a
+// thread that nothing paces. By thread; O(OS calls log of them).
+std::vector<std::vector<Interval>> WaitsUntilTicks(const Run& run);
 
 }  // namespace advise

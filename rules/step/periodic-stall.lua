@@ -4,11 +4,28 @@
 -- of a log, work of an evaluation. Where nothing at all is recorded but host code, garbage is collected, or Python works.
 local function reason_of(what, bytes, large, work, much)
   if what == "evaluation" or at_least(work, much) then return "evaluation" end
+  if what == "waiting for a child process" then return "child" end
+  if what == "reading files" then return "read" end
   if what == "checkpoint" or at_least(bytes, large) then return "checkpoint" end
   if what == "logging" or (bytes > 0 and what ~= "file calls") then return "logging" end
   if what == "file calls" then return "write" end
   if what == "compiling or loading code" or what == "memory allocation" then return "shapes" end
   return what == "host code" and "collector" or "other"
+end
+
+local WHY = {
+  read  = "The launching thread reads files now and then, such as the next part of the data, and the loop stops until they are read.",
+  child = "The launching thread starts another program now and then, and waits until it ends.",
+}
+
+-- In a program of which no more is known, what stops the loop may be its output.
+local function copy_out(reason)
+  return { reason = reason, action = "Copy the output to pinned memory on a separate stream, and let another thread write it",
+      snippet = [[cudaEventRecord(ready, stream);
+cudaStreamWaitEvent(copy_stream, ready, 0);
+cudaMemcpyAsync(host, field, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned
+cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the loop before it changes field]],
+      language = "cpp", ["for"] = { "c++" } }
 end
 
 -- 2nd, 3rd, 5th, 21st
@@ -35,8 +52,20 @@ return {
   thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between" },
 
   symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in {part:text}the extra time: {share:pct} of the time in all.{what_text:text}",
-  cause   = "Work that is done now and then, such as saving, logging or evaluation, stops the loop while it lasts.",
+  cause   = "{why:text}",
   fixes   = {
+    { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before",
+      snippet = [[from concurrent.futures import ThreadPoolExecutor
+reader = ThreadPoolExecutor(max_workers=1)        # once, before the loop
+pending = reader.submit(read_shard, 0)
+for number in range(shards):
+    shard = pending.result()
+    pending = reader.submit(read_shard, number + 1)   # reads while the loop computes
+    train(shard)]],
+      language = "python", ["for"] = { "python" } },
+    { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before", ["for"] = { "c++", "fortran", "openacc" } },
+    { reason = "child", action = "If something else can go on meanwhile, let another thread wait for the program, and work on other requests or data" },
+    { reason = "child", action = "Call a library, or a process that keeps running, instead of starting a program each time" },
     { reason = "checkpoint", action = "Save checkpoints in the background",
       snippet = [[future = torch.distributed.checkpoint.async_save(state, checkpoint_id=path)   # waits for the copy only
 # or: copy to pinned host memory, and let a thread write the file]],
@@ -47,12 +76,7 @@ writer = ThreadPoolExecutor(max_workers=1)        # once, before the loop
 pending = writer.submit(write, values.detach().to("cpu", copy=True), path)
 # later, before the next write and at the end: pending.result()]],
       language = "python", ["for"] = { "pytorch" } },
-    { reason = "!evaluation", action = "Copy the output to pinned memory on a separate stream, and let another thread write it",
-      snippet = [[cudaEventRecord(ready, stream);
-cudaStreamWaitEvent(copy_stream, ready, 0);
-cudaMemcpyAsync(host, field, bytes, cudaMemcpyDeviceToHost, copy_stream);   // host: pinned
-cudaEventRecord(copied, copy_stream);      // the writer waits for it, and the loop before it changes field]],
-      language = "cpp", ["for"] = { "c++" } },
+    copy_out("checkpoint"), copy_out("write"), copy_out("logging"), copy_out("collector"), copy_out("other"),
     { reason = "checkpoint", action = "Copy the output on a separate queue, and let another thread write it",
       snippet = [[#pragma acc update self(field[0:n]) async(2)     // Fortran: !$acc update self(field) async(2)
 // the loop goes on with async(1); before it changes field, and before the writer reads it:
@@ -90,8 +114,9 @@ elif step % 100 == 10:
     if f.steps.stall.may_wait then
       return false, "the slow steps may wait for requests, which only a capture of OS calls of all threads can tell"
     end
-    if f.steps.stall.of_pieces and f.steps.stall.what == "host code" then
-      return false, "each iteration that was found is one kernel, so that the host code may be in each iteration of a loop around them"
+    local what = f.steps.stall.what
+    if f.steps.stall.of_pieces and (what == "host code" or what == "sleeping") then
+      return false, "each iteration that was found is one kernel, so that the host may do this in each iteration of a loop around them"
     end
     local none = f.serving.no_request.lost
     if none and f.steps.stall.lost and f.steps.stall.what == "waiting in the OS" and 2 * none.time > f.steps.stall.lost.time then
@@ -117,11 +142,16 @@ elif step % 100 == 10:
     local goes = works and " There, the time goes to " or " The extra time goes to "
     return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)), reason = reason,
              excess = f.steps.stall.excess, median = f.steps.median, steps = f.steps.count, part = works and "part of " or "",
+             why = WHY[reason] or "Work that is done now and then, such as saving, logging or evaluation, stops the loop while it lasts.",
              what_text = what and what ~= "" and goes .. (what == "checkpoint" and "checkpoints" or what) .. "." or "" }
   end,
 
-  saving = { claims = "steps.stall.lost", remedy = "steps.stall.remedy", confidence = 0.75,
-             basis = "the host work of these steps overlaps with the loop" },
+  saving = function(f, t, e)
+    -- What another program takes is its own; whether anything can go on meanwhile is not known.
+    local child = e.reason == "child"
+    return { claims = f.steps.stall.lost, remedy = f.steps.stall.remedy, confidence = child and 0.35 or 0.75,
+             basis = child and "something else goes on while the other program runs" or "the host work of these steps overlaps with the loop" }
+  end,
 
   tests = {
     { name = "a checkpoint every five steps",
@@ -190,6 +220,22 @@ elif step % 100 == 10:
                 steps = { count = 480, median = 4e6, stall = { every = 12, excess = 1.6e9, what = "file calls", lost = 1.5e9, bytes = 0,
                                                                of_pieces = true, remedy = true } } },
       expect = { nth = "12th", reason = "write" } },
+    { name = "the host polls with pauses behind every fifth kernel of a loop: host/sleeping speaks of it",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 480, median = 4e6, stall = { every = 5, excess = 1.6e9, what = "sleeping", lost = 1.5e9, bytes = 0,
+                                                               of_pieces = true, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "a shard of the data is read every 16 steps",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e8, stall = { every = 16, excess = 1.6e9, what = "reading files", lost = 1.5e9, bytes = 0,
+                                                              remedy = true } } },
+      expect = { nth = "16th", reason = "read", what_text = " The extra time goes to reading files.",
+                 why = "The launching thread reads files now and then, such as the next part of the data, and the loop stops until they are read." } },
+    { name = "a tool is called every 60 tokens",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 600, median = 1e7, stall = { every = 60, excess = 1.6e9, what = "waiting for a child process", lost = 1.5e9,
+                                                               remedy = true } } },
+      expect = { nth = "60th", reason = "child" }, saving = { claims = 1.5e9, confidence = 0.35 } },
     { name = "a server recorded without OS calls",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e8, stall = { every = 11, excess = 1.6e9, what = "host code", lost = 1.5e9, bytes = 0,

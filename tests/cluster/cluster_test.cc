@@ -180,6 +180,15 @@ TEST_CASE("why a rank is late: slower kernels, more work, or data") {
       Cluster(slower, ShippedKnowledge()).lateness.straggler.cause.words.find("the same kernels") ==
       0);
 
+  // The experts of one rank get more tokens: their kernels take most of its time, because they have
+  // more to do. All others take as long as elsewhere.
+  std::vector<RankSummary> experts = story.Tell();
+  for (RankSummary& rank : experts)
+    rank.kernels = {{"dense", 10, 50'000'000, 5'000'000}, {"experts", 10, 30'000'000, 3'000'000}};
+  experts[1].kernels[1] = {"experts", 10, 90'000'000, 9'000'000};
+  CHECK(Cluster(experts, ShippedKnowledge()).lateness.straggler.cause.words ==
+        "it has more work on the GPU");
+
   std::vector<RankSummary> more = story.Tell();
   more[1].kernels_count = 14;
   CHECK(Cluster(more, ShippedKnowledge()).lateness.straggler.cause.words ==

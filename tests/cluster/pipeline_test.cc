@@ -45,7 +45,30 @@ TEST_CASE("sends that nothing hides are told apart from the waiting for late sta
   CHECK(cluster.pipeline.sends_loss.gain == 10 * kTransfer);
 }
 
-// As above, but the stage that sends computes meanwhile, and the one that receives has asked so
+// Four ranks exchange with all others in every step but the first, in which two of them alone were
+// recorded.
+TEST_CASE("what an exchange of all ranks leaves in pairs is no pipeline") {
+  JobStory story;
+  story.steps = 20;
+  story.extra_compute = {{}, Each(20, 3'000'000)};
+  std::vector<RankSummary> ranks = story.Tell();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    RankCollectives& list = ranks[r].collectives;
+    ranks[r].kinds = {"sendrecv"};
+    if (r < 2) continue;
+    for (auto* column : {&list.start, &list.end, &list.exposed}) column->erase(column->begin());
+    list.kind.pop_back();
+    list.phase.pop_back();
+    list.lane.pop_back();
+    list.group.pop_back();
+    list.bytes.pop_back();
+    list.peer.pop_back();
+  }
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  CHECK(cluster.pipeline.stages == 0);
+}
+
+// As TwoStages, but the stage that sends computes meanwhile, and the one that receives has asked so
 // early that it computes beside the beginning of its kernel.
 std::vector<RankSummary> SendsBesideCompute(bool compute_beside_the_end) {
   std::vector<RankSummary> ranks = TwoStages();

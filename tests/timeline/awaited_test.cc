@@ -77,6 +77,26 @@ TEST_CASE("a training program that uploads after its waits waits for data") {
   CHECK(loading("stencil", 1 << 16) == 0);  // who knows what it waits for
 }
 
+// Metrics are summed up over ranks on the CPU: the thread talks with others, message by message.
+TEST_CASE("waits by turns in several calls are a talk with other processes, and no loader") {
+  const auto loading = [](const char* other) {
+    TraceBuilder story;
+    Repeat(10, 10_ms, [&](int, Nanos at) {
+      story.Launch("multi_tensor_apply_kernel<AdamFunctor>", {at, at + 5_us},
+                   {at + 10_us, at + 510_us});
+      for (int n = 0; n < 6; ++n) {
+        const Nanos wait = at + 520_us + n * 1500_us;
+        story.OsCall(n % 2 == 0 ? "pthread_cond_wait" : other, {wait, wait + 1490_us});
+      }
+      story.CopyToGpu(1 << 16, MemoryKind::kPinned, {at + 9700_us, at + 9705_us},
+                      {at + 9710_us, at + 9720_us});
+    });
+    return Analyzed(story).Idle(IdleCause::kDataLoading);
+  };
+  CHECK(loading("epoll_wait") == 0);
+  CHECK(loading("pthread_cond_wait") > 9 * 8_ms);  // asks one queue again and again
+}
+
 // A thread uploads a number or a batch in each step, and waits before it, while loader workers are
 // at work.
 TEST_CASE("a thread that uploads single values waits for no loader") {
@@ -175,6 +195,23 @@ TEST_CASE("a silent thread that goes on behind requests waits for them") {
   // Two may be chance; and a thread whose waits were recorded did not wait where it shows none.
   CHECK(requests(2, false).Idle(IdleCause::kNoWorkQueued) == 0);
   CHECK(requests(11, true).Idle(IdleCause::kNoWorkQueued) == 0);
+}
+
+// What the other thread receives took less time than the profiler keeps; the answer is sent by the
+// thread that launches.
+TEST_CASE("an event loop alone tells of requests, where they are answered") {
+  const auto idle = [](bool answers, const char* kernel) {
+    return Analyzed(Passes(kernel, 20, 4_ms, [=](TraceBuilder* story, int, Interval gap) {
+             if (answers) story->OsCall("sendto", {gap.start + 2_us, gap.start + 20_us});
+             story->OsCall("sem_clockwait", {gap.start + 20_us, gap.end - 100_us});
+             story->Thread("asyncio").OsCall("epoll_wait", {gap.start - 800_us, gap.end - 101_us});
+             story->Thread("main");
+           }))
+        .Idle(IdleCause::kNoWorkQueued);
+  };
+  CHECK(idle(true, "forward") >= 19 * 3_ms);
+  CHECK(idle(false, "forward") == 0);
+  CHECK(idle(true, "multi_tensor_apply_kernel<AdamFunctor>") == 0);
 }
 
 TEST_CASE("a thread that launches what its event loop receives waits for requests") {

@@ -18,6 +18,7 @@ bool Waits(Activity activity) {
     case Activity::kBlockingCopy:
     case Activity::kMpi:
     case Activity::kOsWait:
+    case Activity::kDeviceWait:
     case Activity::kSilentWait:
     case Activity::kChildWait:
     case Activity::kLock:

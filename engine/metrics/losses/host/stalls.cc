@@ -237,8 +237,10 @@ Loss Blocked(const Basis& basis, const Idle& beside_copies) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> events;  // thread, its next call
   for (const Idle* part : {&basis.idle, &beside_copies}) {
     for (const GapPiece piece : part->pieces) {
-      if (piece.activity != Activity::kOsWait || !basis.InLoop(piece.start) ||
-          piece.cause == IdleCause::kDataLoading || piece.cause == IdleCause::kNoWorkQueued)
+      const bool blocked =
+          piece.activity == Activity::kOsWait || piece.activity == Activity::kDeviceWait;
+      if (!blocked || !basis.InLoop(piece.start) || piece.cause == IdleCause::kDataLoading ||
+          piece.cause == IdleCause::kNoWorkQueued)
         continue;
       const std::uint32_t thread = part->ThreadOf(piece);
       if (events.insert({thread, NextCall(run, thread, piece.start)}).second)
@@ -286,6 +288,15 @@ Interval LongestBetween(const Basis& basis, Keep keep) {
   return longest;
 }
 
+double RateOfSource(const std::vector<PacedWaits>& sources) {
+  const auto longest = std::max_element(
+      sources.begin(), sources.end(),
+      [](const auto& a, const auto& b) { return a.waits.Total() < b.waits.Total(); });
+  return longest == sources.end() || longest->period == 0
+             ? 0
+             : 1e9 / static_cast<double>(longest->period);
+}
+
 }  // namespace
 
 Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_copies) {
@@ -293,9 +304,13 @@ Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_c
   Stalls stalls;
   const StallFinder finder(basis, phases);
   for (const Phase phase : kStallPhases) stalls.phases.push_back(finder.Find(phase));
-  const auto waits_for_input = [](const GapPiece& p) {
-    return p.cause == IdleCause::kNoWorkQueued && p.activity == Activity::kOsWait;
+  const auto waits_for_source = [&](const GapPiece& p) { return basis.idle.AwaitsSource(p); };
+  const auto waits_for_input = [&](const GapPiece& p) {
+    return p.cause == IdleCause::kNoWorkQueued && p.activity == Activity::kOsWait &&
+           !basis.idle.AwaitsSource(p);
   };
+  stalls.source = IdleWhere(basis, waits_for_source);
+  stalls.source_rate = RateOfSource(basis.idle.sources);
   stalls.input = IdleWhere(basis, waits_for_input);
   stalls.between_input = LongestBetween(basis, waits_for_input);
   const auto doing = [&](Activity activity, bool delays) {

@@ -27,8 +27,10 @@ struct Stalls {
   // Host code in exchanges that ranges or kernels name, outside calls of MPI: the thread waits for
   // a peer.
   Loss exchange;
-  Loss input;  // waiting for what comes from outside the program: a request, a command
-  // The longest stretch of the window without such a wait; empty where there is none.
+  Loss input;              // waiting for what comes from outside the program: a request, a command
+  Loss source;             // waiting for a camera, a stream: what keeps a rate of its own
+  double source_rate = 0;  // pieces per second of the one that is waited for longest; 0: none
+  // The longest stretch of the window without a wait for input; empty where there is none.
   Interval between_input;
 };
 

@@ -106,6 +106,7 @@ class InputFinder : Finder {
          at != end && *at < gap.start; ++at) {
       const auto row = static_cast<std::size_t>(at - os.start.begin());
       const OsClass what = run_.names.Os(os.name[row]);
+      if (basis_.idle.sources[gap.thread].waits.Contains(os.start[row])) continue;
       if (what == OsClass::kFileIo) found.start = std::min(found.start, os.start[row]);
       if (what == OsClass::kFileIo) read += os.end[row] - os.start[row];
       if (what == OsClass::kFileWrite) read -= os.end[row] - os.start[row];

@@ -178,6 +178,9 @@ class MpiFinder : Finder {
     if (transfer_.count() == 0) return;
     const OpTable& ops = run_.trace.ops;
     Remedy& remedy = transfer_.remedy();
+    // They travel as long as before: the run cannot take less time than that, whatever it computes.
+    for (const auto& [device, time] : travelled_) remedy.floor_ns = std::max(remedy.floor_ns, time);
+    remedy.floor_reason = "the travel of messages";
     for (const std::vector<std::uint32_t>* way : {&staged_.down, &staged_.up}) {
       for (const std::uint32_t op : *way) {
         remedy.detached_ops.push_back(op);
@@ -209,6 +212,7 @@ class MpiFinder : Finder {
     const auto spare = static_cast<Nanos>(spare_[row] * static_cast<double>(end - arrived));
     Lose(&small_, thread, piece, {arrived, arrived + spare});
     Lose(&transfer_, thread, piece, {arrived, end});
+    travelled_[piece.device] += end - arrived;
   }
 
   // What one gap loses in several calls is one event.
@@ -297,6 +301,7 @@ class MpiFinder : Finder {
   std::vector<Nanos> needed_;  // by row
   StagedCopies staged_;
   std::vector<double> spare_;  // by row: the share of its messages that need not travel alone
+  std::map<std::uint32_t, Nanos> travelled_;  // by device: what messages need, in gaps
   LossBuilder late_, uneven_, transfer_, small_, file_;
   std::map<const LossBuilder*, std::uint32_t> last_gap_;  // that counted
   std::unordered_map<StringId, double> idle_;             // by function

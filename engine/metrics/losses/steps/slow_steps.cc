@@ -197,6 +197,14 @@ class SlowStepFinder : Finder {
   }
 
   static const char* FilledBy(const GapPiece& piece) {
+    if (piece.phase < Phase::kEvaluation) {
+      if (piece.cause == IdleCause::kFileIo && piece.activity == Activity::kFileIo)
+        return "reading files";
+      if (piece.activity == Activity::kSleep && piece.cause == IdleCause::kHostWait)
+        return "sleeping";
+      if (piece.activity == Activity::kChildWait && piece.cause == IdleCause::kHostWait)
+        return "waiting for a child process";
+    }
     return piece.phase >= Phase::kEvaluation ? PhaseName(piece.phase) : WordsOf(piece.cause).host;
   }
 

@@ -137,13 +137,19 @@ TEST_CASE("a slow step is told with what fills it") {
   CHECK(what([](TraceBuilder* story, Interval when) { story->Range("load_batch", when); }) ==
         "data loading");
   CHECK(what([](TraceBuilder* story, Interval when) { story->OsCall("read", when); }) ==
+        "reading files");
+  CHECK(what([](TraceBuilder* story, Interval when) { story->OsCall("write", when); }) ==
         "file calls");
+  CHECK(what([](TraceBuilder* story, Interval when) { story->OsCall("wait4", when); }) ==
+        "waiting for a child process");
+  CHECK(what([](TraceBuilder* story, Interval when) { story->OsCall("poll", when); }) ==
+        "waiting in the OS");
   CHECK(what([](TraceBuilder* story, Interval when) { story->Call("cudaMalloc", when); }) ==
         "memory allocation");
   CHECK(what([](TraceBuilder* story, Interval when) { story->Call("cuModuleLoadData", when); }) ==
         "compiling or loading code");
   CHECK(what([](TraceBuilder* story, Interval when) { story->OsCall("nanosleep", when); }) ==
-        "waiting in the OS");
+        "sleeping");
   CHECK(what([](TraceBuilder* story, Interval when) { story->Range("evaluate", when); }) ==
         PhaseName(Phase::kEvaluation));
 }

@@ -1,0 +1,142 @@
+#include "engine/timeline/sources.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "engine/base/median.h"
+
+namespace advise {
+namespace {
+
+// What may wait for a source outside the program; a lock never does.
+bool MayAwaitSource(OsClass os) {
+  return os == OsClass::kWait || os == OsClass::kFileIo || os == OsClass::kNetwork ||
+         os == OsClass::kDevice;
+}
+
+// How far a list of times lies from the grid that fits best, and what their distances vary by, both
+// as root mean squares.
+struct GridFit {
+  double off = 0;
+  double distances = 0;
+};
+
+class SourceFinder {
+ public:
+  explicit SourceFinder(const Run& run)
+      : run_(run),
+        least_(run.knowledge.CountOf("source.least")),
+        least_wait_(run.knowledge.Time("source.least_wait")),
+        jitter_(run.knowledge.Number("source.jitter")),
+        drift_(run.knowledge.Number("source.drift")),
+        near_(run.knowledge.Number("source.near")),
+        share_(run.knowledge.Number("source.share")) {}
+
+  PacedWaits Of(std::uint32_t thread) const {
+    const OsCallTable& os = run_.trace.os_calls;
+    std::map<StringId, std::vector<Interval>> by_function;
+    for (const std::uint32_t row : run_.os_of_thread[thread]) {
+      const bool counts = MayAwaitSource(run_.names.Os(os.name[row])) &&
+                          os.end[row] - os.start[row] >= least_wait_ && run_.InWindow(os.end[row]);
+      if (counts) by_function[os.name[row]].push_back({os.start[row], os.end[row]});
+    }
+    PacedWaits found;
+    for (auto& [function, waits] : by_function) {
+      const Nanos period = PeriodOf(waits);
+      if (period == 0) continue;
+      IntervalSet set = IntervalSet::Of(std::move(waits));
+      if (set.Total() > found.waits.Total()) found = {std::move(set), period};
+    }
+    return found;
+  }
+
+ private:
+  // 0 where the waits do not end with a clock.
+  Nanos PeriodOf(const std::vector<Interval>& waits) const {
+    if (waits.size() < least_) return 0;
+    std::vector<Nanos> apart;
+    Nanos waited = 0;
+    for (std::size_t i = 1; i < waits.size(); ++i) {
+      apart.push_back(waits[i].end - waits[i - 1].end);
+      waited += waits[i].Length();
+    }
+    const auto period = static_cast<double>(Median(std::move(apart)));
+    if (static_cast<double>(waited) < share_ * period * static_cast<double>(waits.size()) ||
+        !IsRate(period))
+      return 0;
+    // A source may leave out a piece: the next one then ends two periods later, still on the grid.
+    std::vector<double> places;
+    double place = 0;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      if (i > 0) {
+        const double periods =
+            std::round(static_cast<double>(waits[i].end - waits[i - 1].end) / period);
+        if (periods < 1) return 0;  // two waits for one piece
+        place += periods;
+      }
+      places.push_back(place);
+    }
+    const GridFit fit = Fit(waits, places, period);
+    const double walk = fit.distances * std::sqrt(static_cast<double>(waits.size()) / 15);
+    if (fit.off > jitter_ * period || fit.off > std::max(drift_ * walk, kRounding)) return 0;
+    return std::llround(period);
+  }
+
+  // People set rates of so many times per second.
+  bool IsRate(double period) const {
+    const double rate = 1e9 / period;
+    for (const double unit : {5.0, 12.0}) {
+      const double multiple = std::round(rate / unit);
+      if (multiple >= 1 && std::abs(rate / unit - multiple) <= near_) return true;
+    }
+    return false;
+  }
+
+  static GridFit Fit(const std::vector<Interval>& waits, const std::vector<double>& places,
+                     double period) {
+    const auto count = static_cast<double>(waits.size());
+    const auto time = [&](std::size_t i) {
+      return static_cast<double>(waits[i].end - waits[0].end) - places[i] * period;
+    };
+    double mean_place = 0;
+    double mean_time = 0;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      mean_place += places[i] / count;
+      mean_time += time(i) / count;
+    }
+    double both = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      both += (places[i] - mean_place) * (time(i) - mean_time);
+      squares += (places[i] - mean_place) * (places[i] - mean_place);
+    }
+    GridFit fit;
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+      const double off = time(i) - mean_time - both / squares * (places[i] - mean_place);
+      fit.off += off * off / count;
+      const double more = i == 0 ? 0 : time(i) - time(i - 1);
+      fit.distances += more * more / count;
+    }
+    return {std::sqrt(fit.off), std::sqrt(fit.distances)};
+  }
+
+  static constexpr double kRounding = 1'000;  // ns: times of a capture are no finer than that
+
+  const Run& run_;
+  std::size_t least_;
+  Nanos least_wait_;
+  double jitter_, drift_, near_, share_;
+};
+
+}  // namespace
+
+std::vector<PacedWaits> WaitsForSources(const Run& run) {
+  std::vector<PacedWaits> sources(run.trace.threads.size());
+  const SourceFinder finder(run);
+  for (const std::uint32_t thread : run.launching_threads) sources[thread] = finder.Of(thread);
+  return sources;
+}
+
+}  // namespace advise

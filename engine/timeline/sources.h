@@ -1,0 +1,22 @@
+// Sources that pace a loop: a camera, a sensor, a live stream. They keep a clock of their own, and
+// the thread is blocked until the next piece is there, whatever its work took.
+#pragma once
+
+#include <vector>
+
+#include "engine/timeline/run.h"
+
+namespace advise {
+
+// When a thread waits for its source, and how long after one piece the next one comes.
+struct PacedWaits {
+  IntervalSet waits;
+  Nanos period = 0;  // 0: nothing paces the thread
+};
+
+// By thread, for those that launch: the blocking calls of one function (read, poll, ioctl …; sleeps
+// are WaitsUntilTicks) that end on the grid of a clock. Who waits for work that takes equally long
+// each time drifts off any grid. O(OS calls log of them).
+std::vector<PacedWaits> WaitsForSources(const Run& run);
+
+}  // namespace advise
