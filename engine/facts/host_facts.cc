@@ -104,13 +104,13 @@ void DeclareDoing(Catalog* catalog) {
   stalls.AddLoss(
       "host.source", kPerStep | kLost,
       {"gaps of the loop in which the launching thread waits for a source that keeps its own rate",
-       "Idle time while the launching thread waits for the next piece of a source that keeps a "
-       "rate of its own, such as a camera.",
+       "Idle time while the launching thread waits for the next piece of a source that keeps its "
+       "own rate, such as a camera.",
        ""},
       &Stalls::source);
   stalls.Add("host.source.rate", "num",
              "Pieces per second of the source for which a launching thread waits longest; 0 where "
-             "none keeps a rate of its own.",
+             "none keeps its own rate.",
              &Stalls::source_rate);
   const auto since_start = [](Nanos Interval::*end) {
     return [end](const Stalls& s, const Analysis& a) {

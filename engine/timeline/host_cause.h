@@ -10,7 +10,7 @@
 #include "engine/timeline/code_loading.h"
 #include "engine/timeline/hand_over.h"
 #include "engine/timeline/host_activity.h"
-#include "engine/timeline/sources.h"
+#include "engine/timeline/paced_waits.h"
 #include "engine/trace/idle_cause.h"
 
 namespace advise {

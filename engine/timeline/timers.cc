@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/base/median.h"
-#include "engine/timeline/sources.h"
+#include "engine/timeline/paced_waits.h"
 
 namespace advise {
 namespace {

@@ -1,4 +1,4 @@
--- The launching thread waits for the next piece of a source that keeps a rate of its own: a camera, a sensor, a live stream. The
+-- The launching thread waits for the next piece of a source that keeps its own rate: a camera, a sensor, a live stream. The
 -- loop keeps pace with it, and cannot go faster.
 return {
   id        = "host/keeps-pace",
@@ -14,7 +14,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "The program keeps pace with its source: about {rate:num} times per second, whatever its work takes. For {share:pct} of the time, the GPU is idle because the launching thread waits for the next piece.",
-  cause   = "The source has a clock of its own, such as a camera, a sensor or a live stream. Faster work on the GPU shortens the delay of each piece, but no more pieces come.",
+  cause   = "The source, such as a camera, a sensor or a live stream, has its own clock. Faster work on the GPU shortens the delay of each piece, but no more pieces come.",
   fixes   = {
     { action = "If the rate is wanted, use the time that is left: a larger model, more streams, or a second job on the GPU" },
     { action = "To measure the work itself, read the pieces from a file, without the clock of the source" },
@@ -23,7 +23,7 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
-    return f.host.source.rate > 0, "the program waits for no source with a rate of its own"
+    return f.host.source.rate > 0, "the program waits for no source that keeps its own rate"
   end,
 
   detect = function(f, t)

@@ -54,16 +54,7 @@ return {
   symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in {part:text}the extra time: {share:pct} of the time in all.{what_text:text}",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before",
-      snippet = [[from concurrent.futures import ThreadPoolExecutor
-reader = ThreadPoolExecutor(max_workers=1)        # once, before the loop
-pending = reader.submit(read_shard, 0)
-for number in range(shards):
-    shard = pending.result()
-    pending = reader.submit(read_shard, number + 1)   # reads while the loop computes
-    train(shard)]],
-      language = "python", ["for"] = { "python" } },
-    { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before", ["for"] = { "c++", "fortran", "openacc" } },
+    { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before" },
     { reason = "child", action = "If something else can go on meanwhile, let another thread wait for the program, and work on other requests or data" },
     { reason = "child", action = "Call a library, or a process that keeps running, instead of starting a program each time" },
     { reason = "checkpoint", action = "Save checkpoints in the background",

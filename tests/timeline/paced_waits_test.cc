@@ -1,5 +1,5 @@
 // Sources that pace a loop: cameras, live streams.
-#include "engine/timeline/sources.h"
+#include "engine/timeline/paced_waits.h"
 
 #include "tests/support/analyzed.h"
 #include "tests/support/dice.h"

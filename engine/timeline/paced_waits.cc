@@ -1,4 +1,4 @@
-#include "engine/timeline/sources.h"
+#include "engine/timeline/paced_waits.h"
 
 #include <algorithm>
 #include <cmath>
