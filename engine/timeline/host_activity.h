@@ -15,7 +15,7 @@ namespace advise {
 enum class Activity : std::uint8_t {
   kCode,        // between recorded events: code that the report does not show
   kDeviceWait,  // blocked in the driver of a device, in no call of CUDA: a camera, a display
-  kOtherCall,  // a CUDA call that neither launches nor waits
+  kOtherCall,   // a CUDA call that neither launches nor waits
   kLaunch,
   kGraphLaunch,
   kCopyCall,  // an asynchronous copy or memset call

@@ -25,7 +25,7 @@ struct Idle {
   std::vector<LateCopy> late_copies;
   LostWork lost_work;
   std::vector<PacedWaits> sources;  // by thread: waits for what comes at a rate of its own
-  bool serves = false;  // a launching thread receives or answers requests itself
+  bool serves = false;              // a launching thread receives or answers requests itself
 
   // Whose doing the piece is: the launching thread, or the one that it waited for. kNone: nobody's.
   std::uint32_t ThreadOf(const GapPiece& piece) const {

@@ -201,12 +201,15 @@ TEST_CASE("a silent thread that goes on behind requests waits for them") {
 // thread that launches.
 TEST_CASE("an event loop alone tells of requests, where they are answered") {
   const auto idle = [](bool answers, const char* kernel) {
-    return Analyzed(Passes(kernel, 20, 4_ms, [=](TraceBuilder* story, int, Interval gap) {
-             if (answers) story->OsCall("sendto", {gap.start + 2_us, gap.start + 20_us});
-             story->OsCall("sem_clockwait", {gap.start + 20_us, gap.end - 100_us});
-             story->Thread("asyncio").OsCall("epoll_wait", {gap.start - 800_us, gap.end - 101_us});
-             story->Thread("main");
-           }))
+    return Analyzed(Passes(kernel, 20, 4_ms,
+                           [=](TraceBuilder* story, int, Interval gap) {
+                             if (answers)
+                               story->OsCall("sendto", {gap.start + 2_us, gap.start + 20_us});
+                             story->OsCall("sem_clockwait", {gap.start + 20_us, gap.end - 100_us});
+                             story->Thread("asyncio").OsCall(
+                                 "epoll_wait", {gap.start - 800_us, gap.end - 101_us});
+                             story->Thread("main");
+                           }))
         .Idle(IdleCause::kNoWorkQueued);
   };
   CHECK(idle(true, "forward") >= 19 * 3_ms);
