@@ -146,11 +146,10 @@ void DeclareKinds(Catalog* catalog) {
   copies.Add("copy.roundtrip.directive", "name",
              "The directive of OpenACC that brings most bytes of round trips back.",
              UnlessEmpty(&Copies::roundtrip_directive, "no directive holds these copies", ""));
-  copies.Add(
-      "copy.roundtrip.by_directives", "flag",
-      "Whether the report has directives that hold these copies, or most kernels are loops of "
-      "the source that a compiler of OpenACC or OpenMP made.",
-      &Copies::roundtrip_by_directives);
+  copies.Add("copy.roundtrip.by_directives", "flag",
+             "Whether directives of the report hold the copies of round trips, or most kernels are "
+             "loops of the source that a compiler of OpenACC or OpenMP made.",
+             &Copies::roundtrip_by_directives);
   copies.AddLoss("copy.through_host", kOfCopies,
                  {"downloads from one device whose bytes are uploaded to another soon after",
                   "Exposed time of copies from device to device through the host.",
