@@ -2,7 +2,7 @@
 -- loop keeps pace with it, and cannot go faster.
 return {
   id        = "host/keeps-pace",
-  title     = "Use the time that the GPU has left between the pieces of the source, or leave it",
+  title     = "Give the GPU more work, or accept the pace of the source",
   status    = "experimental",
   since     = "0.2",
   kind      = "info",
