@@ -401,8 +401,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   }
   if (WaitsForInput(*report)) return FillNextStepOfInput(report);
   if (IsMostOfIdleTime(*report, "host.source.lost")) {
-    report->next_step =
-        "Use the time that the GPU has left, or leave it: the source sets the pace.";
+    report->next_step = "Give the GPU more work, or accept the pace of the source.";
     return;
   }
   if (FactNumber(*report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {

@@ -53,7 +53,7 @@ struct Expected {
 const std::vector<Expected> kExpected = {
     {"allocation", 1, 10}, {"attention", 1, 14}, {"batch", 1, 10},     {"blocking", 1, 20},
     {"checkpoint", 1, 24}, {"decode", 1, 10},    {"downloads", 1, 10}, {"fusion", 1, 30},
-    {"graph", 1, 10},      {"host", 1, 10},      {"item", 2, 15},      {"layout", 2, 21},
+    {"graph", 1, 10},      {"host", 1, 10},      {"item", 2, 16},      {"layout", 2, 21},
     {"loader", 1, 13},     {"overlap", 1, 10},   {"padding", 1, 10},   {"pinned", 1, 10},
     {"precision", 1, 10},  {"roundtrip", 1, 10}, {"stencil", 3, 17},   {"synchronize", 4, 10},
     {"two", 2, 24},        {"workers", 1, 10},
