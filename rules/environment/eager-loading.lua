@@ -12,7 +12,7 @@ return {
   optional   = { "environment.module_loading", "startup.code", "window.time" },
   thresholds = { "min_share" },
 
-  symptom = "CUDA_MODULE_LOADING is {value:text}, and loading code takes {share:pct} of the time, {code:time}.",
+  symptom = "CUDA_MODULE_LOADING is {value:text}, and the host loads code for {share:pct} of the time, {code:time}.",
   cause   = "Each process loads all kernels of its libraries at the start, and keeps them in device memory. Most of them never run.",
   fixes   = {
     { action = "Unset it; since CUDA 12.2, kernels are loaded when they are first called", snippet = "unset CUDA_MODULE_LOADING     # or LAZY, with CUDA 11.7 to 12.1", language = "bash" },

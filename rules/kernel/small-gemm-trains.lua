@@ -16,7 +16,7 @@ return {
   evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Small matrix products run one after another: {count:count} {per:text}. For {share:pct} of the time, the GPU waits between them, or they leave room on it for each other.",
+  symptom = "Small matrix products run one after another: {count:count} {per:text}. {share:pct} of the time goes to gaps between them, and to the room that they leave on the GPU.",
   cause   = "A loop on the host multiplies the pieces one by one. A small product has fewer blocks than the GPU has SMs.",
   fixes   = {
     { action  = "Stack equal shapes and multiply once",
