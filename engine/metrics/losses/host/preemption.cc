@@ -1,5 +1,6 @@
 #include "engine/metrics/losses/host/preemption.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -29,8 +30,11 @@ class PreemptionFinder : Finder {
         total += static_cast<double>(i.Length());
       }
       // It had no CPU before the GPU ran out of work, too.
-      for (const Interval& i : away_[thread].intervals()) {
-        if (i.start >= piece.end || i.end <= piece.start) continue;
+      const IntervalList& all = away_[thread].intervals();
+      auto at = std::partition_point(all.begin(), all.end(),
+                                     [&](const Interval& i) { return i.end <= piece.start; });
+      for (; at != all.end() && (*at).start < piece.end; ++at) {
+        const Interval i = *at;
         loss.CutHost(thread, i.start, i.end);
         if (counted.insert({thread, i.start}).second) loss.Count(i.start, 0, i.Length());
       }
