@@ -322,16 +322,11 @@ Nanos Replay::Pass::OpStart(std::uint32_t i) const {
     return behind ? std::max(begin, op_end_[wide]) : begin;
   }
   // Of one that runs beside its stream, what the stream did before it is still waited for.
-  if (op.awaited != kNone) {
-    begin = std::max(begin, changes_.detached[op.awaited] == 0
-                                ? op_end_[op.awaited] + since_end_of(op.awaited)
-                                : chain_end_[op.awaited]);
-  }
-  if (op.event != kNone) {
-    begin = std::max(begin, changes_.detached[op.event] == 0
-                                ? op_end_[op.event] + (function > 0 ? spacing : 0)
-                                : chain_end_[op.event]);
-  }
+  const auto behind = [&](std::uint32_t other, Nanos distance) {
+    return changes_.detached[other] == 0 ? op_end_[other] + distance : chain_end_[other];
+  };
+  if (op.awaited != kNone) begin = std::max(begin, behind(op.awaited, since_end_of(op.awaited)));
+  if (op.event != kNone) begin = std::max(begin, behind(op.event, function > 0 ? spacing : 0));
   return begin;
 }
 

@@ -129,7 +129,7 @@ class Replay {
   };
 
   void Shorten(const Run& run);
-  void AddCalls(const Run& run, const Polls& polls);
+  void AddCalls(const Run& run, const Polls& polls, const std::vector<PacedWaits>& sources);
   void FindLastCalls(const Run& run);
   void AddOps(const Run& run, const LostWork& lost);
   void AwaitTurns(const Run& run);

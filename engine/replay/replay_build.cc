@@ -32,7 +32,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   queue_depth_ = queues.depth;
   Shorten(run);
   const Polls polls = FindPolls(run);
-  AddCalls(run, polls);
+  AddCalls(run, polls, idle.sources);
   AddOps(run, idle.lost_work);
   LinkCalls(run, idle, hand_overs, polls);
   AwaitOps(run, queues);

@@ -87,10 +87,10 @@ bool Submits(CallClass call_class) {
 
 }  // namespace
 
-void Replay::AddCalls(const Run& run, const Polls& polls) {
+void Replay::AddCalls(const Run& run, const Polls& polls, const std::vector<PacedWaits>& sources) {
   const CallTable& calls = run.trace.calls;
   const std::vector<Nanos> long_pauses = LongPauses(run);
-  const std::vector<std::vector<Interval>> ticks = WaitsUntilTicks(run);
+  const std::vector<std::vector<Interval>> ticks = WaitsUntilTicks(run, sources);
   for (const std::uint32_t t : run.launching_threads) {
     auto tick = ticks[t].begin();
     by_timer_ = by_timer_ || !ticks[t].empty();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/median.h"
+#include "engine/base/units.h"
 
 namespace advise {
 namespace {
@@ -79,6 +80,8 @@ class SourceFinder {
       places.push_back(place);
     }
     const GridFit fit = Fit(waits, places, period);
+    // Errors that add up, as a random walk, lie off the best straight line by the root of n / 15 of
+    // one of them (see source.least).
     const double walk = fit.distances * std::sqrt(static_cast<double>(waits.size()) / 15);
     if (fit.off > jitter_ * period || fit.off > std::max(drift_ * walk, kRounding)) return 0;
     return std::llround(period);
@@ -86,8 +89,8 @@ class SourceFinder {
 
   // People set rates of so many times per second.
   bool IsRate(double period) const {
-    const double rate = 1e9 / period;
-    for (const double unit : {5.0, 12.0}) {
+    const double rate = kNanosPerSecond / period;
+    for (const double unit : kRateUnits) {
       const double multiple = std::round(rate / unit);
       if (multiple >= 1 && std::abs(rate / unit - multiple) <= near_) return true;
     }
@@ -122,6 +125,8 @@ class SourceFinder {
     return {std::sqrt(fit.off), std::sqrt(fit.distances)};
   }
 
+  // Hz, whose multiples people choose: 10, 25, 30, 50, 60, 100 …; and 24, 48, 72 of films.
+  static constexpr double kRateUnits[] = {5, 12};
   static constexpr double kRounding = 1'000;  // ns: times of a capture are no finer than that
 
   const Run& run_;

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "engine/base/median.h"
-#include "engine/timeline/paced_waits.h"
 
 namespace advise {
 namespace {
@@ -17,7 +16,8 @@ Nanos SpreadOf(std::vector<Nanos> values) {
 
 }  // namespace
 
-std::vector<std::vector<Interval>> WaitsUntilTicks(const Run& run) {
+std::vector<std::vector<Interval>> WaitsUntilTicks(const Run& run,
+                                                   const std::vector<PacedWaits>& sources) {
   const OsCallTable& os = run.trace.os_calls;
   const auto least = run.knowledge.CountOf("replay.timer.least");
   const double spread = run.knowledge.Number("replay.timer.spread");
@@ -38,7 +38,6 @@ std::vector<std::vector<Interval>> WaitsUntilTicks(const Run& run) {
         spread * static_cast<double>(SpreadOf(std::move(lengths))))
       ticks[thread] = std::move(sleeps);
   }
-  const std::vector<PacedWaits> sources = WaitsForSources(run);
   for (const std::uint32_t thread : run.launching_threads)
     if (ticks[thread].empty())
       for (const Interval& wait : sources[thread].waits.intervals()) ticks[thread].push_back(wait);

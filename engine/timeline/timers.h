@@ -4,14 +4,16 @@
 
 #include <vector>
 
+#include "engine/timeline/paced_waits.h"
 #include "engine/timeline/run.h"
 
 namespace advise {
 
 // The sleeps of each launching thread that last until a tick, in order: their ends keep the same
 // distance, while they themselves are as long as the work before them leaves room for. Where there
-// are none, its waits for a source that keeps a clock of its own (WaitsForSources). Empty for a
+// are none, its waits for a source that keeps a clock of its own: `sources`, by thread. Empty for a
 // thread that nothing paces. By thread; O(OS calls log of them).
-std::vector<std::vector<Interval>> WaitsUntilTicks(const Run& run);
+std::vector<std::vector<Interval>> WaitsUntilTicks(const Run& run,
+                                                   const std::vector<PacedWaits>& sources);
 
 }  // namespace advise

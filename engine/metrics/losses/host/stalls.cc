@@ -294,7 +294,7 @@ double RateOfSource(const std::vector<PacedWaits>& sources) {
       [](const auto& a, const auto& b) { return a.waits.Total() < b.waits.Total(); });
   return longest == sources.end() || longest->period == 0
              ? 0
-             : 1e9 / static_cast<double>(longest->period);
+             : kNanosPerSecond / static_cast<double>(longest->period);
 }
 
 }  // namespace
