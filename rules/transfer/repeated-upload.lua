@@ -1,4 +1,4 @@
--- The same set of uploads comes back in every step, and it is more than a batch explains (a solver takes none): weights, constants or
+-- The same set of uploads comes back in every step, and it is more than a batch explains: weights, constants or
 -- optimizer state that live on the host and travel to the GPU each time. The link is then the limit, and overlapping
 -- helps only as far as there is compute to hide the copies behind.
 return {

@@ -6,6 +6,19 @@
 namespace advise {
 namespace {
 
+// One of this kind, on a stream for each kind, with nothing known of its size and group.
+void AddCollective(Interval when, std::uint8_t kind, RankCollectives* list) {
+  list->start.push_back(when.start);
+  list->end.push_back(when.end);
+  list->exposed.push_back(0);
+  list->kind.push_back(kind);
+  list->phase.push_back(0);
+  list->lane.push_back(kind);
+  list->group.push_back(-1);
+  list->bytes.push_back(-1);
+  list->peer.push_back(-1);
+}
+
 // Steps of different length, so that the true shift is the only one that fits.
 JobStory Uneven() {
   JobStory story;
@@ -83,15 +96,7 @@ TEST_CASE("only some collectives are shared: the clock is that of the kind that 
       const Nanos apart = r == 0 ? 0 : 100'000 + (s * 5'801) % 40'000;
       for (const std::uint8_t kind : {std::uint8_t{0}, std::uint8_t{1}}) {
         const Nanos end = now + (kind == 0 ? apart : 6'000'000) - (r == 0 ? 0 : kOffset);
-        list.start.push_back(end - 300'000);
-        list.end.push_back(end);
-        list.exposed.push_back(0);
-        list.kind.push_back(kind);
-        list.phase.push_back(0);
-        list.lane.push_back(kind);
-        list.group.push_back(-1);
-        list.bytes.push_back(-1);
-        list.peer.push_back(-1);
+        AddCollective({end - 300'000, end}, kind, &list);
       }
     }
   }
@@ -114,15 +119,7 @@ std::vector<RankSummary> Regular(Nanos step) {
     RankCollectives& list = ranks[r].collectives;
     for (Nanos s = 0; s < 40; ++s) {
       const Nanos end = 1'000'000'000 + s * step + noise(r == 0 ? s : s + 1);
-      list.start.push_back(end - 300'000);
-      list.end.push_back(end);
-      list.exposed.push_back(0);
-      list.kind.push_back(0);
-      list.phase.push_back(0);
-      list.lane.push_back(0);
-      list.group.push_back(-1);
-      list.bytes.push_back(-1);
-      list.peer.push_back(-1);
+      AddCollective({end - 300'000, end}, 0, &list);
     }
   }
   return ranks;
@@ -167,15 +164,7 @@ TEST_CASE("clocks off by the distance of two collectives are told by those that 
           for (Nanos b = 0; b < buckets; ++b) {
             const Nanos noise = (s * 31 + b * 17 + r * 11) % 8 * 1'000;
             const Nanos end = step + b * kBucket + (s * b * 13) % 23 * 1'000 + noise;
-            list.start.push_back(end - 1'500'000);
-            list.end.push_back(end);
-            list.exposed.push_back(0);
-            list.bytes.push_back(0);
-            list.kind.push_back(0);
-            list.phase.push_back(0);
-            list.lane.push_back(0);
-            list.group.push_back(0);
-            list.peer.push_back(0);
+            AddCollective({end - 1'500'000, end}, 0, &list);
           }
         }
         ranks[r].window_start = 0;
