@@ -42,7 +42,9 @@ class EvidenceCollector {
     item.table = std::move(look_up.table);
     item.sql = std::move(look_up.sql);
     item.find = std::move(look_up.find);
-    item.source = trace_.path;
+    item.source = look_up.report.empty() ? trace_.path : std::move(look_up.report);
+    item.start_ns -= look_up.later;
+    item.end_ns -= look_up.later;
     evidence_.push_back(std::move(item));
   }
   // Of what happens in the window.

@@ -82,7 +82,10 @@ void CountRanks(Cluster* run) {
 void NoteMissingRanks(Cluster* run) {
   if (run->numbered) {
     std::set<int> present;
-    for (const RankSummary& rank : run->ranks) present.insert(rank.rank);
+    for (const RankSummary& rank : run->ranks) {
+      present.insert(rank.rank);
+      present.insert(rank.shares_gpu_with.begin(), rank.shares_gpu_with.end());
+    }
     const int last = std::max(run->world - 1, *present.rbegin());
     for (int number = 0; number <= last; ++number) {
       if (!present.contains(number)) run->missing.push_back(number);
@@ -103,8 +106,20 @@ void NoteMissingRanks(Cluster* run) {
   }
 }
 
-// Processes that share a GPU take turns, and each of their reports shows the own turns only.
+// Reports of processes that share a GPU are put together, where they can be. Of the others each
+// shows what its own process does.
 void NoteSharedGpus(Cluster* run) {
+  for (std::size_t r = 0; r < run->ranks.size(); ++r) {
+    const std::vector<int>& others = run->ranks[r].shares_gpu_with;
+    if (others.empty()) continue;
+    const bool known = run->ranks[r].rank >= 0 && others.front() >= 0;
+    run->notes.push_back(
+        known ? fmt::format("rank{} {} share{} the GPU of rank {}: their reports were put together",
+                            others.size() > 1 ? "s" : "", Listed(others),
+                            others.size() > 1 ? "" : "s", run->ranks[r].rank)
+              : fmt::format("{} reports are of the same GPU: they were put together",
+                            others.size() + 1));
+  }
   std::map<std::pair<std::string, std::string>, std::set<std::uint32_t>> reports;
   std::size_t most = 0;
   for (const RankSummary& rank : run->ranks) {

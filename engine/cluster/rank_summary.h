@@ -73,6 +73,9 @@ struct RankSummary {
   // Who it is. -1, 0 and "" unknown.
   int rank = -1;
   std::string rank_source;  // "report", "environment", "file name", "device order"
+  // Other ranks whose processes share its GPU: their reports were put together with its own. -1
+  // where a number is not known.
+  std::vector<int> shares_gpu_with;
   int local_rank = -1;
   int world_size = 0;
   std::string host;

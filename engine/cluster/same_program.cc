@@ -161,6 +161,37 @@ std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks,
   return others;
 }
 
+std::vector<std::vector<std::size_t>> ReportsOfOneGpu(
+    const std::vector<std::vector<RankSummary>>& of_report, const Knowledge& knowledge) {
+  const double overlap = knowledge.Number("cluster.windows_overlap");
+  const auto share = [&](const RankSummary& a, const RankSummary& b) {
+    return a.device_uuid == b.device_uuid && a.pid != b.pid && !MostlyApart(a, b, overlap) &&
+           DifferentRuns({a, b}, knowledge).empty();
+  };
+  std::vector<std::size_t> group(of_report.size());  // by report: the first of its group
+  for (std::size_t i = 0; i < group.size(); ++i) group[i] = i;
+  std::map<std::string_view, std::vector<std::pair<std::size_t, const RankSummary*>>> of_gpu;
+  for (std::size_t i = 0; i < of_report.size(); ++i) {
+    for (const RankSummary& rank : of_report[i]) {
+      if (rank.device_uuid.empty() || rank.utc_origin_ns == 0) continue;
+      auto& others = of_gpu[rank.device_uuid];
+      for (const auto& [report, other] : others) {
+        const std::size_t from = std::max(group[report], group[i]);
+        const std::size_t to = std::min(group[report], group[i]);
+        if (from != to && share(*other, rank)) std::replace(group.begin(), group.end(), from, to);
+      }
+      others.emplace_back(i, &rank);
+    }
+  }
+  std::map<std::size_t, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < group.size(); ++i) groups[group[i]].push_back(i);
+  std::vector<std::vector<std::size_t>> shared;
+  for (auto& [first, reports] : groups) {
+    if (reports.size() > 1) shared.push_back(std::move(reports));
+  }
+  return shared;
+}
+
 std::string DifferentRuns(const std::vector<RankSummary>& ranks, const Knowledge& knowledge) {
   if (ranks.size() < 2) return "";
   for (std::size_t i = 1; i < ranks.size(); ++i) {

@@ -1,4 +1,4 @@
-// Whether several reports are of one run: ranks of a job run the same program at the same time.
+// How several reports belong together. Ranks of a job run the same program at the same time.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +26,13 @@ std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks);
 // O(ranks log ranks).
 std::vector<std::uint32_t> OtherWindows(const std::vector<RankSummary>& ranks,
                                         const Knowledge& knowledge);
+
+// Reports whose processes compute on one GPU at the same time, as under MPS: each shows its own
+// part of what the GPU does, and takes the rest for idle. `of_report` holds the ranks of each.
+// Groups of two reports and more, each in ascending order; none of those of which UTC or the GPU's
+// UUID is not known, that show the same process, or that are of different runs. O(ranks^2) of one
+// GPU.
+std::vector<std::vector<std::size_t>> ReportsOfOneGpu(
+    const std::vector<std::vector<RankSummary>>& of_report, const Knowledge& knowledge);
 
 }  // namespace advise

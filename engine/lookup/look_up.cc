@@ -90,19 +90,25 @@ MemoryKind HostSide(const CopyTable& copies, std::uint32_t copy) {
 }
 
 ReportGuide::ReportGuide(const Trace& trace, Interval window)
-    : trace_(trace), window_(window), rocpd_(trace), is_nsys_(trace.kind == "nsys-sqlite") {
+    : trace_(trace),
+      window_(window),
+      rocpd_(trace),
+      is_nsys_(trace.kind == "nsys-sqlite"),
+      is_joined_(!trace.joined.empty()) {
   const std::vector<std::uint16_t>& devices = trace.ops.device;
   has_several_gpus_ = std::any_of(devices.begin(), devices.end(),
                                   [&](std::uint16_t device) { return device != devices.front(); });
 }
 
 LookUp ReportGuide::Made(const char* table, std::string sql, std::string find) const {
-  if (is_nsys_) return {table, std::move(sql), ""};
-  return {trace_.kind == "rocprof" ? RecordsOf(table) : CategoryOf(table), "", std::move(find)};
+  if (is_joined_) sql = find = "";
+  if (is_nsys_) return {table, std::move(sql), "", "", 0};
+  return {trace_.kind == "rocprof" ? RecordsOf(table) : CategoryOf(table), "", std::move(find), "",
+          0};
 }
 
 LookUp ReportGuide::InRocpd(const char* table, std::string sql) const {
-  return {rocpd_.Table(RocpdTableOf(table)), std::move(sql), ""};
+  return {rocpd_.Table(RocpdTableOf(table)), is_joined_ ? "" : std::move(sql), "", "", 0};
 }
 
 std::string ReportGuide::InWindow(const char* column) const {
@@ -167,13 +173,31 @@ std::string ReportGuide::OpsOf(std::uint32_t device) const {
   return sql;
 }
 
+std::uint32_t ReportGuide::ReportOf(std::uint32_t op) const {
+  const std::uint32_t stream = trace_.ops.stream[op];
+  const std::uint32_t process = stream == kNone ? kNone : trace_.streams[stream].process;
+  return process == kNone ? 0 : trace_.processes[process].report;
+}
+
 LookUp ReportGuide::OpAt(std::uint32_t op) const {
-  const Nanos start = trace_.ops.start[op];
+  Trace::JoinedReport report;
+  if (is_joined_) report = trace_.joined[ReportOf(op)];
+  const Nanos start = trace_.ops.start[op] - report.later;
   const char* const table = TableOf(trace_.ops.kind[op]);
-  const std::string when = fmt::format("start = {} and \"end\" = {}", start, trace_.ops.end[op]);
-  if (rocpd_.CanAsk()) return InRocpd(table, rocpd_.Longest(RocpdTableOf(table), when));
-  return Made(table, fmt::format("select max(\"end\" - start) from {} where {};", table, when),
-              FindTime(trace_, start));
+  const std::string when =
+      fmt::format("start = {} and \"end\" = {}", start, trace_.ops.end[op] - report.later);
+  LookUp found = Made(table, "", "");
+  found.report = report.path;
+  found.later = report.later;
+  if (rocpd_.CanAsk()) {
+    found.table = rocpd_.Table(RocpdTableOf(table));
+    found.sql = rocpd_.Longest(RocpdTableOf(table), when);
+  } else if (is_nsys_) {
+    found.sql = fmt::format("select max(\"end\" - start) from {} where {};", table, when);
+  } else {
+    found.find = FindTime(trace_, start);
+  }
+  return found;
 }
 
 LookUp ReportGuide::GapBefore(Nanos next, std::uint32_t device) const {
@@ -286,7 +310,7 @@ LookUp KernelsOfRank(const RankInReport& rank, Interval when) {
           fmt::format("select start, \"end\", \"end\" - start from {} where {} and start < {} and "
                       "\"end\" > {};",
                       cupti::kKernels, rows, when.end, when.start),
-          ""};
+          "", "", 0};
 }
 
 }  // namespace advise

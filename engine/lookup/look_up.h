@@ -15,6 +15,10 @@ struct LookUp {
   std::string table;  // a database's table, or what a text calls events of the kind
   std::string sql;    // one statement that returns the value; "" for a text
   std::string find;   // a pattern to search for; "" for a database, or where none is safe
+  // Of a trace that was put together from several reports: the one to look in, and its time 0 on
+  // the clock of the trace. "": the trace's only report.
+  std::string report;
+  Nanos later = 0;
 };
 
 // Which side of a copy is the host's: its kind of memory tells pageable from pinned.
@@ -22,7 +26,8 @@ MemoryKind HostSide(const CopyTable& copies, std::uint32_t copy);
 
 class ReportGuide {
  public:
-  // Sums and counts are of what starts inside `window`. `trace` must outlive the guide.
+  // Sums and counts are of what starts inside `window`; of several reports put together no one
+  // statement tells them, nor a gap. `trace` must outlive the guide.
   ReportGuide(const Trace& trace, Interval window);
 
   bool IsDatabase() const { return is_nsys_ || rocpd_.CanAsk(); }
@@ -40,6 +45,8 @@ class ReportGuide {
   LookUp Made(const char* table, std::string sql, std::string find) const;
   // The same in a database of rocprofv3, of a table that has the name of one of Nsight Systems'.
   LookUp InRocpd(const char* table, std::string sql) const;
+  // Of an op.
+  std::uint32_t ReportOf(std::uint32_t op) const;
   std::string InWindow(const char* column) const;
   std::string WorkOfRank(const char* table) const;
   std::string CallsOfRank(const char* table) const;
@@ -52,6 +59,7 @@ class ReportGuide {
   Interval window_;
   rocpd::Queries rocpd_;
   bool is_nsys_ = false;
+  bool is_joined_ = false;
   bool has_several_gpus_ = false;  // that do work
 };
 

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "engine/base/side_by_side.h"
+#include "engine/cluster/same_program.h"
 #include "engine/import/importer.h"
 #include "engine/pipeline/merge_work.h"
 #include "engine/pipeline/processes.h"
@@ -17,6 +19,7 @@
 #include "engine/pipeline/run_views.h"
 #include "engine/pipeline/side_inputs.h"
 #include "engine/store/facts_file.h"
+#include "engine/trace/together.h"
 
 namespace advise {
 namespace {
@@ -114,6 +117,7 @@ class PartsReader {
     } else {
       ReadAll(*sides, divided);
       if (divided) Collect(session_, &parts_);
+      if (!options_.by_itself) PutTogether(*sides);
     }
     SayWhatIsLeft(*sides);
     return std::move(parts_);
@@ -196,6 +200,54 @@ class PartsReader {
       const std::lock_guard<std::mutex> lock(progress);
       options_.progress(fmt::format("{} of {} reports", ready, parts_.size()));
     });
+  }
+
+  // Reports of processes that share a GPU are read once more, as one: only together they show what
+  // the GPU does. Nothing changes where one of them can no longer be read.
+  void PutTogether(const SideInputs& sides) {
+    std::vector<std::vector<RankSummary>> ranks(parts_.size());
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i].saved && !parts_[i].is_facts) ranks[i] = parts_[i].saved->ranks;
+    }
+    std::vector<std::uint8_t> gone(parts_.size(), 0);
+    for (const std::vector<std::size_t>& reports : ReportsOfOneGpu(ranks, *session_.knowledge)) {
+      if (!ReadAsOne(reports, sides)) continue;
+      for (const std::size_t i : std::span(reports).subspan(1)) gone[i] = 1;
+    }
+    std::vector<Part> kept;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (gone[i] == 0) kept.push_back(std::move(parts_[i]));
+    }
+    parts_ = std::move(kept);
+  }
+
+  bool ReadAsOne(const std::vector<std::size_t>& reports, const SideInputs& sides) {
+    std::vector<Trace> traces;
+    std::vector<InputInfo> inputs;
+    std::vector<int> others;  // ranks
+    for (const std::size_t i : reports) {
+      Result<Trace> trace = ImportReport(parts_[i].path, ImportOptions{options_.jobs, nullptr});
+      if (!trace) return false;
+      inputs.push_back(InputOf(*trace));
+      traces.push_back(std::move(*trace));
+      const std::vector<RankSummary>& ranks = parts_[i].saved->ranks;
+      if (i != reports.front()) others.push_back(ranks.size() == 1 ? ranks.front().rank : -1);
+    }
+    Part& part = parts_[reports.front()];
+    Trace trace = Together(std::move(traces));
+    const bool first = reports.front() == 0;
+    sides.Join(reports.size() == parts_.size() ? SideInputs::Of::kOnlyReport
+               : first                         ? SideInputs::Of::kFirstReport
+                                               : SideInputs::Of::kOtherReport,
+               &trace);
+    if (first) inputs.insert(inputs.end(), sides.inputs().begin(), sides.inputs().end());
+    DiagnoseOptions quiet = options_;
+    quiet.progress = nullptr;
+    Result<SavedReport> saved = judge_(quiet, trace, inputs);
+    if (!saved) return false;
+    if (saved->ranks.size() == 1) saved->ranks.front().shares_gpu_with = std::move(others);
+    part.saved = std::move(*saved);
+    return true;
   }
 
   // What the run does not need of a part goes as it comes: that of a thousand ranks weighs more

@@ -190,12 +190,12 @@ auto Read(Kept json, T& value) -> decltype(Tie(value), void()) {
 }
 
 ADVISE_KEEP(Verdict, outcome, reason, missing, evidence, tables, reads, comparisons)
-ADVISE_KEEP(RankSummary, rank, rank_source, local_rank, world_size, host, job, path, clock, pid,
-            device, device_index, devices_listed, device_name, device_uuid, utc_origin_ns, switches,
-            work_print, window_start, window_end, time, steps_source, steps, host_works,
-            host_exchanges, kernels_count, kernels, blocks, copied_bytes, copied_time, wrote_files,
-            traits, languages, kinds, groups, backwards, backwards_synced, memory_peak,
-            memory_capacity, unseen, supports_verdict)
+ADVISE_KEEP(RankSummary, rank, rank_source, shares_gpu_with, local_rank, world_size, host, job,
+            path, clock, pid, device, device_index, devices_listed, device_name, device_uuid,
+            utc_origin_ns, switches, work_print, window_start, window_end, time, steps_source,
+            steps, host_works, host_exchanges, kernels_count, kernels, blocks, copied_bytes,
+            copied_time, wrote_files, traits, languages, kinds, groups, backwards, backwards_synced,
+            memory_peak, memory_capacity, unseen, supports_verdict)
 
 namespace {
 

@@ -97,7 +97,8 @@ struct Process {
   std::int64_t global_pid = 0;  // as packed in the report; 0 when the format has none
   std::int64_t pid = 0;
   std::string name;
-  int rank = -1;  // -1 unknown
+  int rank = -1;             // -1 unknown
+  std::uint32_t report = 0;  // -> Trace::joined
 };
 
 struct Thread {
@@ -312,6 +313,13 @@ struct Trace {
   std::int64_t part_of = 0;
   std::int64_t part_device = -1;
   std::vector<std::int64_t> part_without;
+
+  // The reports that the trace was put together from (see together.h); empty: it is of one.
+  struct JoinedReport {
+    std::string path;
+    Nanos later = 0;  // its time 0 on the clock of the trace
+  };
+  std::vector<JoinedReport> joined;
 
   StringPool strings;
   std::vector<Device> devices;

@@ -1,4 +1,7 @@
 // One report that holds several ranks says what their own reports say, and its checks hold in it.
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+
 #include <catch2/catch.hpp>
 
 #include "tests/app/json.h"
@@ -51,6 +54,32 @@ TEST_CASE("ranks in one report are judged as their own reports are") {
     CHECK(one["facts"].contains("launch.count"));
     CHECK(one["inputs"].size() == 1);
   }
+}
+
+TEST_CASE("reports of processes that share a GPU are judged as the one report of all is") {
+  const Folder folder;
+  Simulate(folder, "scenarios/host/gpu-context-switch-a100", "-o one.sqlite");
+  Simulate(folder, "scenarios/host/gpu-context-switch-a100", "--per-rank many");
+  const Json one = Diagnosed(folder, "one.sqlite");
+  const Json many = Diagnosed(folder, "many");
+  CHECK(Claiming(many).front() == "host/gpu-context-switch");
+  CheckAlike(one, many);
+  CHECK(one["facts"]["run.kernels"] == many["facts"]["run.kernels"]);
+  CHECK(many["inputs"].size() == 3);
+  // Each check holds in the report that it names.
+  int checked = 0;
+  for (const Json& finding : many["findings"]) {
+    for (const Json& item : finding["evidence"]) {
+      const std::string sql = item["sql"];
+      if (sql.empty()) continue;
+      const SQLite::Database report(folder / item["source"].get<std::string>());
+      SQLite::Statement statement(report, sql);
+      REQUIRE(statement.executeStep());
+      CHECK(statement.getColumn(0).getDouble() == item["value"].get<double>());
+      ++checked;
+    }
+  }
+  CHECK(checked > 1);
 }
 
 TEST_CASE("GPUs of one process that communicate as equals are judged as ranks are") {

@@ -365,6 +365,40 @@ TEST_CASE("kernels that begin and end at the same times are one capture") {
   CHECK(SameCaptures(ranks)[2] == kNone);
 }
 
+TEST_CASE("reports of one GPU at the same time belong together") {
+  const auto groups = [](const auto& change) {
+    std::vector<std::vector<RankSummary>> reports(4, std::vector<RankSummary>(1));
+    for (std::size_t r = 0; r < reports.size(); ++r) {
+      RankSummary& rank = reports[r].front();
+      rank.path = "report " + std::to_string(r);
+      rank.pid = 100 + static_cast<std::int64_t>(r);
+      rank.device_uuid = r == 1 ? "GPU b" : "GPU a";
+      rank.utc_origin_ns = 1'700'000'000'000'000'000;
+      rank.window_end = 1'000'000;
+    }
+    change(&reports);
+    return ReportsOfOneGpu(reports, ShippedKnowledge());
+  };
+  using Reports = std::vector<std::vector<RankSummary>>;
+  using Groups = std::vector<std::vector<std::size_t>>;
+  CHECK(groups([](Reports*) {}) == Groups{{0, 2, 3}});
+  CHECK(groups([](Reports* r) { (*r)[2][0].device_uuid = ""; }) == Groups{{0, 3}});
+  CHECK(groups([](Reports* r) { (*r)[2][0].utc_origin_ns = 0; }) == Groups{{0, 3}});
+  CHECK(groups([](Reports* r) { (*r)[3][0].pid = 100; }) == Groups{{0, 2, 3}});  // by report 2
+  CHECK(groups([](Reports* r) {  // one after the other
+          (*r)[2][0].utc_origin_ns += 900'000;
+          (*r)[3][0].utc_origin_ns += 1'800'000;
+        })
+            .empty());
+  CHECK(groups([](Reports* r) {  // of other runs
+          for (std::size_t i = 0; i < 4; ++i) (*r)[i][0].job = "job " + std::to_string(i % 2);
+        }) == Groups{{0, 2}});
+  CHECK(groups([](Reports* r) {  // a report of two GPUs
+          (*r)[2].push_back((*r)[1].front());
+          (*r)[2][1].pid = 102;
+        }) == Groups{{0, 1, 2, 3}});
+}
+
 TEST_CASE(
     "processes of different reports are different ones, whatever their containers call them") {
   JobStory story;
