@@ -117,10 +117,10 @@ struct NamedFact {
 struct RanksInfo {
   int ranks = 0;  // 0: one rank only
   int reports = 0;
-  int hosts = 0;      // 0 unknown
-  int processes = 0;  // 0 unknown
-  int steps = 0;      // that all ranks have, 0 unknown
-  double parallel = 0;
+  int hosts = 0;        // 0 unknown
+  int processes = 0;    // 0 unknown
+  int steps = 0;        // that all ranks have, 0 unknown
+  double parallel = 0;  // this and its factors: 0 of ranks that do not wait for each other
   double load_balance = 0;
   double communication = 0;
   double orchestration = 0;

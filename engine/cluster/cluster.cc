@@ -149,6 +149,11 @@ void NoteAlignment(const Knowledge& knowledge, Cluster* run) {
         fmt::join(apart.begin(), apart.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
         apart.size() > shown ? fmt::format(" and {} more", apart.size() - shown) : ""));
   }
+  if (!run->job.coupled) {
+    run->notes.emplace_back(
+        "the processes do not wait for each other: each is judged as a job of its own");
+    return;
+  }
   if (run->job.has_steps && run->job.steps < run->job.most_steps) {
     run->notes.push_back(
         fmt::format("ranks are compared in the {} steps that all of them have (up to {}"
@@ -214,7 +219,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   NoteSharedGpus(this);
   clocks = AlignClocks(ranks, knowledge);
   joint = MatchRanks(ranks, clocks, knowledge);
-  job = BuildJob(ranks, clocks, joint);
+  job = BuildJob(ranks, clocks, joint, knowledge.Number("cluster.coupled"));
   if (many()) NoteAlignment(knowledge, this);
   MeasureEfficiency(this);
   lateness = FindLateness(ranks, clocks, joint, job, knowledge);

@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "engine/cluster/coupling.h"
+
 namespace advise {
 namespace {
 
@@ -315,8 +317,18 @@ Nanos Job::LongestWith(const RankCuts& cuts, const RankCuts& comm_cuts,
   return longest;
 }
 
+Nanos Job::MeanOfCuts(const RankCuts& cuts, const RankCuts& comm_cuts) const {
+  Nanos sum = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    for (std::size_t s = 0; s < steps; ++s)
+      sum += std::min(Own(r, s), CutAt(cuts, r, s) + CutAt(comm_cuts, r, s));
+  }
+  return sum / static_cast<Nanos>(ranks);
+}
+
 Nanos Job::Gain(const RankCuts& cuts, const RankCuts& comm_cuts, const std::vector<double>& eased,
                 double fewer) const {
+  if (!coupled) return MeanOfCuts(cuts, comm_cuts);
   const Nanos needed = Needed();
   const Nanos window = Window();
   const Nanos needed_then = NeededWith(cuts, comm_cuts);
@@ -348,7 +360,8 @@ std::size_t Job::StepAt(const std::vector<RankSummary>& all, std::size_t rank, N
   return static_cast<std::size_t>(after - begin) - 1;
 }
 
-Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint) {
+Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint,
+             double least_coupled) {
   Job job;
   job.ranks = ranks.size();
   if (ranks.empty()) return job;
@@ -378,7 +391,11 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
     }
   }
   job.host_works = HostWorks(ranks, job);
-  if (joint.all.empty() && job.ranks > 1 && job.has_steps) InferWaits(ranks, &job);
+  if (joint.all.empty() && job.ranks > 1 && job.has_steps) {
+    InferWaits(ranks, &job);
+    job.coupled = AreCoupled(ranks, job, least_coupled);
+    if (!job.coupled) std::fill(job.waited.begin(), job.waited.end(), Nanos{0});
+  }
   std::vector<std::vector<Interval>> waits(job.waited.size());
   for (const JointCollective& collective : joint.all) {
     for (const JointMember& member : collective.members) {

@@ -18,6 +18,7 @@ struct Job {
   std::size_t ranks = 0;
   std::size_t steps = 0;       // that all ranks have; 1 for the whole window when steps are unknown
   bool has_steps = false;      // false: the one "step" is the window
+  bool coupled = true;         // false: ranks go on whatever the others do, as independent jobs
   bool by_clock = false;       // steps of ranks were paired by time, not by number
   std::size_t most_steps = 0;  // of any rank
   Nanos start = 0;             // of the first common step of the first rank, on its own clock
@@ -50,12 +51,15 @@ struct Job {
                     const std::vector<double>& eased) const;
   // The same steps on the rank that took longest for them: how long the job took.
   Nanos Window() const;
-  // By how much the job gets shorter with these cuts; never more than it took. Of the collectives
-  // so many are gone, `fewer`: what even the rank that waits least waits for others gets less.
-  // Delays between two collectives that become one add up on each rank; independent ones grow as
-  // the root of their number, and there is one wait in place of so many.
+  // By how much the job gets shorter with these cuts; never more than it took. Of ranks that are
+  // not coupled each is a job of its own: the mean over them. Of the collectives so many are gone,
+  // `fewer`: what even the rank that waits least waits for others gets less. Delays between two
+  // collectives that become one add up on each rank; independent ones grow as the root of their
+  // number, and there is one wait in place of so many.
   Nanos Gain(const RankCuts& cuts, const RankCuts& comm_cuts = {},
              const std::vector<double>& eased = {}, double fewer = 0) const;
+  // Of ranks that are not coupled: what a rank needs less.
+  Nanos MeanOfCuts(const RankCuts& cuts, const RankCuts& comm_cuts) const;
   // What a rank's step has of exposed communication that waits for nobody: part of Own.
   Nanos Transfer(const std::vector<RankSummary>& all, std::size_t rank, std::size_t step) const {
     const std::size_t cell = rank * steps + step;
@@ -76,7 +80,8 @@ struct Job {
   }
 };
 
-// O(ranks x steps + members of collectives).
-Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint);
+// `least_coupled`: see `cluster.coupled`. O(ranks x steps + members of collectives).
+Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const Joint& joint,
+             double least_coupled);
 
 }  // namespace advise

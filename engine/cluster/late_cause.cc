@@ -1,8 +1,11 @@
 #include "engine/cluster/late_cause.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "engine/base/median.h"
 
@@ -39,6 +42,8 @@ class CauseFinder {
       return {"it copies as much as the others, but more slowly"};
     if (!worst->empty()) return {*worst};
     using Kind = LateCause::Kind;
+    if (std::string models = OtherModel(slow); !models.empty())
+      return {std::move(models), Kind::kSlowGpu};
     if (AtTimes(slow))
       return {"in some steps it computes far longer, as for an evaluation", Kind::kMoreAtTimes};
     if (!SameKernels(slow)) return {"it has more work on the GPU", Kind::kMoreWork};
@@ -71,6 +76,17 @@ class CauseFinder {
     times[WordsOf(IdleCause::kFileIo).late] -= writes;
     times["it writes files"] += writes;
     return times;
+  }
+
+  // Where the slow ranks have a GPU of one model, and all others of another one, says so; else "".
+  std::string OtherModel(const std::set<std::uint32_t>& slow) const {
+    std::set<std::string> own, others;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r)
+      (slow.contains(r) ? own : others).insert(ranks_[r].device_name);
+    if (own.size() != 1 || others.size() != 1 || own == others) return "";
+    if (own.begin()->empty() || others.begin()->empty()) return "";
+    return fmt::format("its GPU is another model, {}, where the others have {}", *own.begin(),
+                       *others.begin());
   }
 
   // Whether a few steps hold what they compute longer than the others.

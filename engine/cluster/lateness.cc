@@ -31,7 +31,7 @@ class LatenessFinder {
     result_.late_share.assign(n, 0);
     result_.mean_late_ns.assign(n, 0);
     result_.waited.assign(n, 0);
-    if (n < 2 || job_.steps == 0) return std::move(result_);
+    if (n < 2 || job_.steps == 0 || !job_.coupled) return std::move(result_);
     for (std::size_t r = 0; r < n; ++r) {
       for (std::size_t s = 0; s < job_.steps; ++s) {
         result_.waited[r] += job_.waited[r * job_.steps + s];
@@ -105,8 +105,10 @@ class LatenessFinder {
     std::vector<double> took_part(ranks_.size(), 0);
     const auto least = knowledge_.Time("cluster.late_least");
     const double together = knowledge_.Number("comm.together_share");
+    std::vector<std::uint8_t> met(ranks_.size(), 0);
     for (const JointCollective& collective : joint_.all) {
       if (joint_.IsPointToPoint(collective)) continue;
+      if (job_.has_steps && MeetFirst(collective, &met)) continue;
       const Nanos late = collective.last_start - collective.median_start;
       for (const JointMember& member : collective.members) {
         took_part[member.rank] += 1;
@@ -153,6 +155,17 @@ class LatenessFinder {
     CutToNext({top}, late.cause.kind == Kind::kMoreWork || late.cause.kind == Kind::kMoreAtTimes,
               &late.loss.cuts);
     Complete(&late.loss);
+  }
+
+  // Ranks start apart, and so do their recordings: where its members meet for the first time, a
+  // collective shows who started last, and not who is slow. `met`: by rank, moved on.
+  static bool MeetFirst(const JointCollective& collective, std::vector<std::uint8_t>* met) {
+    bool first = true;
+    for (const JointMember& member : collective.members) {
+      first = first && (*met)[member.rank] == 0;
+      (*met)[member.rank] = 1;
+    }
+    return first;
   }
 
   // What the members of a collective wait for the last of them while nothing hides it.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "engine/base/text.h"
@@ -13,6 +14,11 @@
 
 namespace advise {
 namespace {
+
+// Where the time went, in five parts.
+constexpr std::array<const char*, 5> kBudget = {"budget.compute", "budget.comm_exposed",
+                                                "budget.copy_exposed", "budget.memset_exposed",
+                                                "budget.idle"};
 
 // Steady steps with their outliers: what a fix takes away may be just those. Without the last one:
 // it ends with the last GPU work and lacks the wait for a next step.
@@ -29,6 +35,15 @@ std::vector<double> StepLengths(const Report& report, std::size_t least) {
 
 double WindowNs(const Report& report) {
   return static_cast<double>(report.window.end_ns - report.window.start_ns);
+}
+
+// How many units of work, each of `ns`, a report's budget covers: of several ranks their whole
+// windows, not the steps alone in which they are compared. The parts of a budget add up to its
+// time.
+double UnitsOfBudget(const Report& report, double ns) {
+  double time = 0;
+  for (const char* part : kBudget) time += FactNumber(report, part).value_or(0);
+  return time > 0 && ns > 0 ? time / ns : 1;
 }
 
 bool Speaks(const Finding& finding) { return finding.severity != Severity::kInfo; }
@@ -166,16 +181,16 @@ class Comparer {
   }
 
   void Budgets() {
-    std::vector<std::string> names = {"budget.compute", "budget.comm_exposed",
-                                      "budget.copy_exposed", "budget.memset_exposed",
-                                      "budget.idle"};
+    std::vector<std::string> names(kBudget.begin(), kBudget.end());
     for (const NamedFact& fact : before_.facts) {
       if (fact.info->name.starts_with("idle.") && fact.info->unit == "ns")
         names.push_back(fact.info->name);
     }
+    const double in_before = UnitsOfBudget(before_, result_.before.ns);
+    const double in_after = UnitsOfBudget(after_, result_.after.ns);
     for (const std::string& name : names) {
-      const double a = FactNumber(before_, name).value_or(0) / units_before_;
-      const double b = FactNumber(after_, name).value_or(0) / units_after_;
+      const double a = FactNumber(before_, name).value_or(0) / in_before;
+      const double b = FactNumber(after_, name).value_or(0) / in_after;
       const bool part = name.starts_with("budget.");
       if (!part && a <= 0 && b <= 0) continue;
       result_.budget.push_back({part ? name.substr(7) : name, a, b});

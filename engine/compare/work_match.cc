@@ -97,6 +97,23 @@ std::string OtherPrograms(const LevelMatch& match, const Surroundings& around,
                    : "");
 }
 
+// Whether the kernels that changed their size changed it as the uploads of a step did. Those of
+// libraries may fill the GPU with blocks that work on until all is done, however much it is.
+bool ShowsOtherBatch(const std::vector<std::pair<double, double>>& sizes,
+                     const Surroundings& around, const Knowledge& knowledge) {
+  const double tolerance = knowledge.Number("compare.same_work");
+  if (!around.UploadsKnown()) return false;
+  const double ratio = around.upload_after / around.upload_before;
+  if (Near(ratio, tolerance)) return false;
+  double changed = 0, as_uploads = 0;
+  for (const auto& [size, weight] : sizes) {
+    if (Near(size, tolerance)) continue;
+    changed += weight;
+    if (Near(size / ratio, tolerance)) as_uploads += weight;
+  }
+  return changed > 0 && as_uploads >= knowledge.Number("compare.agree_share") * changed;
+}
+
 }  // namespace
 
 double WeightedMedian(std::vector<std::pair<double, double>> values) {
@@ -172,10 +189,17 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
     match.even = false;
     return match;
   }
-  if (!Near(match.size_ratio, tolerance)) {
-    match.problem = fmt::format(
-        "another batch or model size: the same kernels work on {:.2f} times as many threads",
-        match.size_ratio);
+  const bool other_batch = ShowsOtherBatch(sizes, {upload_before, upload_after}, knowledge);
+  if (!Near(match.size_ratio, tolerance) || other_batch) {
+    match.problem =
+        other_batch ? fmt::format(
+                          "another batch size: kernels whose size follows the batch work on {:.2f} "
+                          "times as many threads",
+                          upload_after / upload_before)
+                    : fmt::format(
+                          "another batch or model size: the same kernels work on {:.2f} times as "
+                          "many threads",
+                          match.size_ratio);
     if (upload_before > 0 && upload_after > 0 && !Near(upload_after / upload_before, tolerance)) {
       match.problem += fmt::format(", and each step uploads {} instead of {}",
                                    FormatQuantity(upload_after, "bytes"),

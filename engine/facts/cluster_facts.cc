@@ -63,6 +63,12 @@ Rows StepRows(const Cluster& c) {
   return rows;
 }
 
+// A factor of the efficiency, which independent jobs do not have together.
+auto IfCoupled(double Efficiency::*factor) {
+  return If([](const Cluster& c) { return c.job.coupled; }, In(&Cluster::efficiency, factor),
+            "the processes do not wait for each other", "");
+}
+
 void DeclareMembers(Catalog* catalog) {
   auto& any = catalog->OfRanks(All);
   any.Add("cluster.ranks", "count", "Ranks (devices that did work) in all reports.",
@@ -118,17 +124,17 @@ void DeclareTimes(Catalog* catalog) {
   many.Add("cluster.efficiency.parallel", "share",
            "Mean compute time of the ranks over the job's time: load balance times communication "
            "times host keeping up.",
-           In(&Cluster::efficiency, &Efficiency::parallel));
+           IfCoupled(&Efficiency::parallel));
   many.Add("cluster.efficiency.load_balance", "share",
            "Mean compute time of the ranks over the largest of a rank.",
-           In(&Cluster::efficiency, &Efficiency::load_balance));
+           IfCoupled(&Efficiency::load_balance));
   many.Add("cluster.efficiency.communication", "share",
            "Largest compute time of a rank over the largest busy time (compute, exposed "
            "communication and copies).",
-           In(&Cluster::efficiency, &Efficiency::communication));
+           IfCoupled(&Efficiency::communication));
   many.Add("cluster.efficiency.orchestration", "share",
            "Largest busy time of a rank over the job's time.",
-           In(&Cluster::efficiency, &Efficiency::orchestration));
+           IfCoupled(&Efficiency::orchestration));
   many.Add("cluster.table", "rows",
            "Ranks one by one: rank, host, device, step, compute, loading, idle, waited (all per "
            "step), late (share of the collectives at which it comes last), lateness (mean).",

@@ -173,6 +173,10 @@ void DeclareHostFacts(Catalog* catalog) {
                 "while the device idles or has room beside the kernels that run.",
                 "Kernels of all processes run at once, as far as the device has room."},
                &Host::gpu_switch);
+  host.Add("host.one_gpu.lost", "spans",
+           "Where other GPUs of the node have no work: time in which kernels wait for those of "
+           "another process on their device, as much as is won if each process has a GPU.",
+           [](const Host& h) { return h.one_gpu; });
   DeclareCode(catalog);
   DeclareDoing(catalog);
 }

@@ -126,7 +126,9 @@ struct RunSign {
   std::vector<std::string> languages;  // of a framework
   bool any_kind = false;               // not only models are written with the framework
   std::string record;                  // how to record a program whose loop is the framework's
-  bool by_nsys = false;         // Nsight Systems records its programs, not PyTorch's profiler
+  bool by_nsys = false;  // Nsight Systems records its programs, not PyTorch's profiler
+  // A framework that copies arrays of the host to the GPU before a call, and back after it.
+  bool copies_arguments = false;
   std::vector<std::string> in;  // where the name must stand: kernel, range, operator …
   // Of kernels whose grid is one block wide, or wider. FlashAttention's kernels for paged caches
   // read prompts and generate tokens: a grid has a column per tile of queries, and a token that is

@@ -138,8 +138,8 @@ void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
   const auto read = [&](const char* list, const char* value, RunSign::About about) {
     std::vector<NameRule> rules;
     ReadList(reader, root, list, rules, [&](const TomlNode& entry, NameRule& rule) {
-      reader.OnlyFields(entry, {value, "languages", "any_kind", "record", "by_nsys", "in", "grid",
-                                "any", "none", "examples"});
+      reader.OnlyFields(entry, {value, "languages", "any_kind", "record", "by_nsys",
+                                "copies_arguments", "in", "grid", "any", "none", "examples"});
       rule.value = reader.Text(entry, value);
       RunSign sign;
       sign.about = about;
@@ -148,6 +148,7 @@ void KnowledgeLoader::ReadRuns(TomlReader& reader, const TomlNode& root) {
       sign.any_kind = reader.Flag(entry, "any_kind", TomlReader::Need::kMay);
       sign.record = reader.Text(entry, "record", TomlReader::Need::kMay);
       sign.by_nsys = reader.Flag(entry, "by_nsys", TomlReader::Need::kMay);
+      sign.copies_arguments = reader.Flag(entry, "copies_arguments", TomlReader::Need::kMay);
       const std::string grid = reader.Text(entry, "grid", TomlReader::Need::kMay);
       if (grid == "one-wide") sign.grid = RunSign::Grid::kOneWide;
       if (grid == "wider") sign.grid = RunSign::Grid::kWider;

@@ -148,7 +148,9 @@ void WriteRanks(Page& page, const Report& report) {
     parts.push_back(fmt::format("waiting for late ranks {}", pct(ranks.waited)));
     parts.push_back(fmt::format("moving data {}", pct(ranks.transfer)));
   }
+  if (ranks.parallel <= 0) parts.emplace_back("independent of each other");
   page.Parts(one_process ? "GPUs" : "Ranks", kColumn, parts, " | ");
+  if (ranks.parallel <= 0) return;
   page.Parts("Parallel efficiency", kColumn,
              {fmt::format("{} = load balance {}", pct(ranks.parallel), pct(ranks.load_balance)),
               fmt::format("× {} {}", WhatElseRuns(report), pct(ranks.communication)),

@@ -206,6 +206,9 @@ void HostCauses::CauseOfCode(std::uint32_t thread, const HostPiece& piece, Piece
   } else if (awaited_.IsSilentForRequest(thread, piece.start, piece.end)) {
     made->cause = IdleCause::kNoWorkQueued;
     made->activity = Activity::kSilentWait;
+  } else if (sources_[thread].waits.Contains(piece.start)) {
+    made->cause = IdleCause::kNoWorkQueued;
+    made->activity = Activity::kSilentWait;
   } else if (run_.loads[thread] != 0) {
     // It was waited for, does nothing but upload data, and computed that before.
     made->cause = IdleCause::kDataLoading;

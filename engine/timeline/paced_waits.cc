@@ -37,15 +37,23 @@ class SourceFinder {
 
   PacedWaits Of(std::uint32_t thread) const {
     const OsCallTable& os = run_.trace.os_calls;
-    std::map<StringId, std::vector<Interval>> by_function;
+    WaitsByName by_function;
     for (const std::uint32_t row : run_.os_of_thread[thread]) {
       const bool counts = MayAwaitSource(run_.names.Os(os.name[row])) &&
                           os.end[row] - os.start[row] >= least_wait_ && run_.InWindow(os.end[row]);
       if (counts) by_function[os.name[row]].push_back({os.start[row], os.end[row]});
     }
+    const PacedWaits found = LongestOf(std::move(by_function), true);
+    return found.period > 0 ? found : LongestOf(PausesOf(thread), false);
+  }
+
+ private:
+  using WaitsByName = std::map<StringId, std::vector<Interval>>;
+
+  PacedWaits LongestOf(WaitsByName all, bool may_leave_out) const {
     PacedWaits found;
-    for (auto& [function, waits] : by_function) {
-      const Nanos period = PeriodOf(waits);
+    for (auto& [name, waits] : all) {
+      const Nanos period = PeriodOf(waits, may_leave_out);
       if (period == 0) continue;
       IntervalSet set = IntervalSet::Of(std::move(waits));
       if (set.Total() > found.waits.Total()) found = {std::move(set), period};
@@ -53,9 +61,25 @@ class SourceFinder {
     return found;
   }
 
- private:
-  // 0 where the waits do not end with a clock.
-  Nanos PeriodOf(const std::vector<Interval>& waits) const {
+  // Pauses between calls, by the name of the call that ends them: a thread may look at the clock
+  // again and again until it is time, or wait where no waits were recorded.
+  WaitsByName PausesOf(std::uint32_t thread) const {
+    const CallTable& calls = run_.trace.calls;
+    WaitsByName pauses;
+    Nanos until = 0;
+    for (const std::uint32_t c : run_.calls_of_thread[thread]) {
+      const bool counts =
+          until > 0 && calls.start[c] - until >= least_wait_ && run_.InWindow(calls.start[c]);
+      if (counts) pauses[calls.name[c]].push_back({until, calls.start[c]});
+      until = std::max(until, calls.end[c]);
+    }
+    return pauses;
+  }
+
+  // 0 where the waits do not end with a clock. A source may leave out a piece: the next one then
+  // ends two periods later, still on the grid. So does work that takes twice as long by chance,
+  // which is the likelier where no call shows a wait.
+  Nanos PeriodOf(const std::vector<Interval>& waits, bool may_leave_out) const {
     if (waits.size() < least_) return 0;
     std::vector<Nanos> apart;
     Nanos waited = 0;
@@ -67,7 +91,6 @@ class SourceFinder {
     if (static_cast<double>(waited) < share_ * period * static_cast<double>(waits.size()) ||
         !IsRate(period))
       return 0;
-    // A source may leave out a piece: the next one then ends two periods later, still on the grid.
     std::vector<double> places;
     double place = 0;
     for (std::size_t i = 0; i < waits.size(); ++i) {
@@ -75,6 +98,7 @@ class SourceFinder {
         const double periods =
             std::round(static_cast<double>(waits[i].end - waits[i - 1].end) / period);
         if (periods < 1) return 0;  // two waits for one piece
+        if (periods > 1 && !may_leave_out) return 0;
         place += periods;
       }
       places.push_back(place);

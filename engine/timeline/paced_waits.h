@@ -1,5 +1,6 @@
-// Sources that pace a loop: a camera, a sensor, a live stream. They keep a clock of their own, and
-// the thread is blocked until the next piece is there, whatever its work took.
+// Sources that pace a loop: a camera, a sensor, a live stream, a display, the clock itself. They
+// keep a clock of their own, and the thread waits until the next piece is due, whatever its work
+// took.
 #pragma once
 
 #include <vector>
@@ -15,8 +16,9 @@ struct PacedWaits {
 };
 
 // By thread, for those that launch: the blocking calls of one function (read, poll, ioctl …; sleeps
-// are WaitsUntilTicks) that end on the grid of a clock. Who waits for work that takes equally long
-// each time drifts off any grid. O(OS calls log of them).
+// are WaitsUntilTicks) that end on the grid of a clock, or else pauses between calls that do, as
+// where the thread spins. Who waits for work that takes equally long each time, or computes, drifts
+// off any grid. O(calls log of them).
 std::vector<PacedWaits> WaitsForSources(const Run& run);
 
 }  // namespace advise

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/ascii.h"
 #include "engine/base/median.h"
 #include "engine/timeline/layers.h"
 
@@ -200,11 +201,17 @@ double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only) 
          static_cast<double>(met.size());
 }
 
-// The longest annotated step; 0 when the framework's profiler marked none.
-Nanos LongestAnnotatedStep(const Run& run) {
+// The longest step that the framework's profiler marked, or a range with the step's number; 0 where
+// there is none.
+Nanos LongestMarkedStep(const Run& run) {
   Nanos longest = 0;
+  const auto marks = [&](StringId name) {
+    const std::string& text = run.trace.strings[name];
+    return run.names.IsAnnotatedStep(name) ||
+           (run.names.IsStepRange(name) && !text.empty() && IsDigit(text.back()));
+  };
   for (std::uint32_t i = 0; i < run.trace.ranges.size(); ++i) {
-    if (!run.names.IsAnnotatedStep(run.trace.ranges.name[i])) continue;
+    if (!marks(run.trace.ranges.name[i])) continue;
     longest = std::max(longest, run.trace.ranges.end[i] - run.trace.ranges.start[i]);
   }
   return longest;
@@ -264,8 +271,8 @@ Steps FindSteps(const Run& run) {
   if (steps.steady_count() < min_count) steps = StepsFromOtherRanges(run);
   if (steps.steady_count() < min_count) {
     steps = StepsFromPeriod(run);
-    // What repeats inside one annotated step is a layer, not a step.
-    if (2 * steps.Median() < LongestAnnotatedStep(run) || InsideOneModule(run, steps)) steps = {};
+    // What repeats inside one marked step is a layer, not a step.
+    if (2 * steps.Median() < LongestMarkedStep(run) || InsideOneModule(run, steps)) steps = {};
     why_layers = WhyLayers(run, steps);
     if (AreUploadedLayers(run, steps)) offloaded = steps.all;
     if (!why_layers.empty()) steps = {};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -132,6 +133,18 @@ class Computing {
     return launched;
   }
 
+  // When what computed before this time was done; 0 where nothing did.
+  Nanos DoneBefore(Nanos time) const {
+    const OpTable& ops = run_.trace.ops;
+    Nanos done = 0;
+    for (std::uint32_t op = 0; op < ops.size() && ops.start[op] < time; ++op) {
+      const bool computes =
+          ops.kind[op] == OpKind::kGraph || (ops.kind[op] == OpKind::kKernel && !run_.IsComm(op));
+      if (computes) done = std::max(done, ops.end[op]);
+    }
+    return std::min(done, time);
+  }
+
  private:
   const Run& run_;
   std::vector<Interval> of_call_;  // {0, 0} for calls that launched nothing
@@ -141,6 +154,9 @@ class Computing {
 struct OnDevice {
   std::vector<Step> steps;
   std::vector<Interval> gaps;  // between the device's steps; none where the host's are taken
+  std::vector<Nanos> done;     // when the work of each was done; none where the host's are taken
+  // When the device had no work of earlier steps any more, after the host began the first one.
+  std::optional<Nanos> done_before;
   std::vector<std::size_t> calls;
   Nanos covered = 0;
   Nanos usual = 0;     // from one start to the next
@@ -148,9 +164,9 @@ struct OnDevice {
   bool by_others = true;
 };
 
-// Of fewer than `min_count` with work: no steps.
+// Of fewer than `min_count` with work: no steps. `goes_on`: other steps came before the first one.
 OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Step> host,
-               std::size_t min_count) {
+               std::size_t min_count, bool goes_on = false) {
   OnDevice made;
   std::vector<Step> device;
   Nanos lag = 0;
@@ -167,6 +183,12 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
   // A step lasts until the next begins: what lies between two ranges belongs to the loop as well.
   const Nanos period = MedianApart(host);
   made.ahead = 2 * lag > period;  // the host's clock says nothing of the GPU's steps then
+  if (made.ahead) {
+    const Nanos done = computing.DoneBefore(device.front().start);
+    const Nanos begin = host.front().start;
+    if (done > begin || goes_on) made.done_before = std::max(done, begin);
+    for (const Step& step : device) made.done.push_back(step.end);
+  }
   made.steps = made.ahead ? std::move(device) : std::move(host);
   made.usual = made.ahead ? MedianApart(made.steps) : period;
   for (std::size_t i = 0; i + 1 < made.steps.size(); ++i) {
@@ -176,13 +198,20 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
   return made;
 }
 
-// The last step is dropped where nobody knows how long it would have waited at its end.
+// Where steps end with a wait, nobody knows how long the last one would have waited at its end.
+// Each wait belongs to the step behind it then, if the recording shows the one before the first
+// step; else the last step is dropped.
 Steps Finish(const Run& run, OnDevice made, Steps steps) {
   const auto min_count = run.knowledge.CountOf("step.min_count");
   steps.all = std::move(made.steps);
   steps.of_device = made.ahead;
-  if (steps.all.size() > min_count && StepsEndWithWait(run, made.gaps, made.usual))
-    steps.all.pop_back();
+  if (StepsEndWithWait(run, made.gaps, made.usual)) {
+    for (std::size_t i = 0; made.done_before && i < steps.all.size(); ++i) {
+      steps.all[i].start = i == 0 ? *made.done_before : steps.all[i - 1].end;
+      steps.all[i].end = made.done[i];
+    }
+    if (!made.done_before && steps.all.size() > min_count) steps.all.pop_back();
+  }
   SplitWarmup(run, {}, &steps);
   return steps;
 }
@@ -244,12 +273,14 @@ Steps StepsFromRanges(const Run& run) {
   OnDevice best_made;
   for (const auto& [key, candidate] : families) {
     std::size_t recordings = 1;
-    std::vector<Step> host =
-        InTurn(run.trace.ranges, candidate.annotated
-                                     ? LongestRecording(run, computing, candidate, &recordings)
-                                     : candidate.rows);
+    const std::vector<std::uint32_t> rows =
+        candidate.annotated ? LongestRecording(run, computing, candidate, &recordings)
+                            : candidate.rows;
+    std::vector<Step> host = InTurn(run.trace.ranges, rows);
     const std::size_t named = host.size();
-    OnDevice made = AsRun(computing, candidate.thread, std::move(host), min_count);
+    const std::string& first_name = run.trace.strings[run.trace.ranges.name[rows.front()]];
+    const bool goes_on = candidate.annotated && CountOfStep(first_name) > 0;
+    OnDevice made = AsRun(computing, candidate.thread, std::move(host), min_count, goes_on);
     // Prefer annotations, then what covers most of the time, then the outermost (longest) family.
     const double score = (candidate.annotated ? 1e20 : 0) + static_cast<double>(made.covered) +
                          static_cast<double>(made.usual) * 1e-3;

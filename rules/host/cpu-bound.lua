@@ -44,10 +44,12 @@ local function prepares_data(f, t)
   return at_least(share(f.host.compute.before_uploads or 0, f.host.compute.lost.time), t.min_before_uploads)
 end
 
--- A program that trains takes a result of the model, computes the next input from it and uploads that: an environment. A data
--- loader needs no result, so other processes can work ahead; here they cannot.
-local function takes_turns(f, t)
-  return f.run.kind == "training" and at_least(share(f.host.compute.between_turns or 0, f.host.compute.lost.time), t.min_between_turns)
+-- The program takes a result from the GPU, computes the next input from it and uploads that. A data loader needs no result,
+-- so other processes can work ahead; here they cannot. In training this is an environment, else the next token. A server may
+-- prepare the next request meanwhile.
+local function needs_result(f, t)
+  if f.run.kind ~= "training" and not f.run.decode then return false end
+  return at_least(share(f.host.compute.between_turns or 0, f.host.compute.lost.time), t.min_between_turns)
 end
 
 -- The functions in which CPU samples saw most of the time, at most three; nil where more take it.
@@ -78,7 +80,7 @@ return {
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
   optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
-                 "run.request_waits", "run.kind", "launch.count", "startup.time" },
+                 "run.request_waits", "run.kind", "run.framework", "run.decode", "launch.count", "startup.time" },
   thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "min_late", "max_pauses_of_request" },
 
   symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
@@ -91,6 +93,8 @@ return {
       language = "python", ["for"] = { "pytorch" } },
     { reason = "once", action = "If the program repeats this work, record a second pass: a pause that does not come again was start-up",
       ["for"] = { "c++", "fortran", "openacc", "openmp", "mpi", "tensorflow", "jax", "cupy", "numba" } },
+    { reason = "layers", action = "If layers of the model run on the CPU, put all of them on the GPU, or take a smaller quantization that fits",
+      snippet = "llama-cli -m model.gguf -ngl 99        # --n-gpu-layers: more than the model has means all", language = "bash" },
     { reason = "callback", action = "Compute in JAX what the callback computes: the compiled function waits until Python is done", ["for"] = { "jax" } },
     { reason = "model", action = "Compile the model, so that its layers run without Python between the kernels",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },
@@ -141,9 +145,13 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     if not name and f.capture.has_ranges == false then where = "" end
     local functions = f.host.compute.functions or {}
     local uploads = not name and #functions == 0 and prepares_data(f, t)
-    local turns = uploads and takes_turns(f, t)
+    local result = uploads and needs_result(f, t)
+    local turns = result and f.run.kind == "training"
+    local layers = uploads and f.run.framework == "llama.cpp"
     if uploads then where = ", most of it right before it copies data to the GPU, so this code probably prepares that data" end
-    if turns then where = ", most of it between a result that it takes from the GPU and the next input, as an environment does" end
+    if result then where = ", most of it between a result that it takes from the GPU and the next input" end
+    if turns then where = where .. ", as an environment does" end
+    if layers then where = ", most of it between a result and the next input, as when part of the model runs on the CPU" end
     local unknown = not name and #functions == 0 and not uploads
     local once = unknown and not f.steps.count and 2 * (f.host.compute.longest or 0) > f.host.compute.lost.time
     if once then where = ", most of it in one pause of " .. in_words(f.host.compute.longest, "time") end
@@ -156,7 +164,9 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       where = ", or that thread waits for requests, which were not recorded"
     end
     if once then table.insert(ways, { reason = "once" }) end
-    if uploads then table.insert(ways, { reason = turns and "turns" or "upload" }) end
+    if layers then table.insert(ways, { reason = "layers" }) end
+    if turns then table.insert(ways, { reason = "turns" }) end
+    if uploads and not result and not layers then table.insert(ways, { reason = "upload" }) end
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
     local code = math.max(lost, share(f.host.compute.code or 0, f.window.device_time))
@@ -267,6 +277,16 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "inference" },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
       expect = { ways = { { reason = "upload" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "the code needs the token that the model has just generated",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "inference", decode = true },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { where = ", most of it between a result that it takes from the GPU and the next input",
+                 ways = { { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "part of the model runs on the CPU",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, run = { kind = "inference", framework = "llama.cpp" },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8 } } },
+      expect = { where = ", most of it between a result and the next input, as when part of the model runs on the CPU",
+                 ways = { { reason = "layers" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "the code delays the upload, and the GPU waits for the copy",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false },
                 host = { compute = { remedy = true, lost = { time = 1e8, count = 0 }, ranges = {}, before_uploads = 1e8, late_uploads = 6e7 } } },

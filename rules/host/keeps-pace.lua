@@ -1,5 +1,5 @@
--- The launching thread waits for the next piece of a source that keeps its own rate: a camera, a sensor, a live stream. The
--- loop keeps pace with it, and cannot go faster.
+-- The launching thread waits for the next piece of a source that keeps its own rate: a camera, a sensor, a live stream, the
+-- refresh of a display, a clock. The loop keeps pace with it, and cannot go faster.
 return {
   id        = "host/keeps-pace",
   title     = "Give the GPU more work, or accept the pace of the source",
@@ -14,7 +14,7 @@ return {
   thresholds = { "min_share" },
 
   symptom = "The program keeps pace with its source: about {rate:num} times per second, whatever its work takes. For {share:pct} of the time, the GPU is idle because the launching thread waits for the next piece.",
-  cause   = "The source, such as a camera, a sensor or a live stream, has its own clock. Faster work on the GPU shortens the delay of each piece, but no more pieces come.",
+  cause   = "The source, such as a camera, a live stream, a display or a timer, has its own clock. Faster work on the GPU shortens the delay of each piece, but no more pieces come.",
   fixes   = {
     { action = "If the rate is wanted, use the time that is left: a larger model, more streams, or a second job on the GPU" },
     { action = "To measure the work itself, read the pieces from a file, without the clock of the source" },

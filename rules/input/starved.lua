@@ -14,12 +14,17 @@ return {
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.remedy" },
   optional   = { "input.workers", "input.workers_busy", "input.steps_affected", "input.load.median", "steps.count",
-                 "run.cpu_cores", "capture.has_os_calls", "input.loader" },
+                 "run.cpu_cores", "capture.has_os_calls", "input.loader", "input.background" },
   thresholds = { "min_share", "min_own", "min_busy", "min_steps" },
 
   symptom = "The GPU computes nothing for {share:pct} of the time while the host {doing:text}.",
   cause   = "Batches arrive more slowly than the GPU consumes them.",
   fixes   = {
+    { reason = "unseen", action = "If a data loader makes the batches, give it more workers; if simulators or other programs send them, run more of these, or let two groups take turns",
+      snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
+                    persistent_workers=True, pin_memory=True)]],
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "unseen", action = "Find out which process sends the data, and run more of these, or let two groups of them take turns", ["for"] = { "c++", "fortran", "tensorflow", "jax", "cupy", "numba" } },
     { action  = "Prepare batches ahead and in parallel, and keep the workers alive between epochs",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
                     persistent_workers=True, pin_memory=True)]],
@@ -54,7 +59,11 @@ return {
     if f.capture.has_os_calls or loader == "own" or loader == "workers" then
       doing = f.input.own > f.input.waiting and "loads data on the launching thread" or "waits for data to be loaded"
     end
-    return { share = lost, own = f.input.own, waiting = f.input.waiting, steps = steps or nil,
+    -- Nothing shows whose work the thread waits for: a loader's workers, or simulators that need the results of the step before.
+    local unseen = f.capture.has_os_calls and loader == "" and f.input.background == false and workers == 0
+      and f.input.waiting > f.input.own
+    if unseen then doing = "waits for data from another process, which the capture does not show" end
+    return { share = lost, reason = unseen and "unseen" or nil, own = f.input.own, waiting = f.input.waiting, steps = steps or nil,
              load_time = f.input.load.median, doing = doing }
   end,
 
@@ -62,6 +71,11 @@ return {
              basis = "loading in parallel overlaps with GPU work, as far as it can" },
 
   tests = {
+    { name = "nothing shows who makes the data",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 50 },
+                input = { lost = 8e8, own = 0, waiting = 8e8, remedy = true, workers = 0, steps_affected = 1, loader = "", background = false,
+                          load = { median = 6e6 } } },
+      expect = { share = 0.8, reason = "unseen", doing = "waits for data from another process, which the capture does not show" } },
     { name = "a feeding thread cannot keep up",
       edges = { ["input.lost"] = 1e6 },
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 10 },

@@ -4,6 +4,7 @@ local function reason_of(cause)
   if not cause then return "unknown" end
   if contains(cause, "more slowly") and contains(cause, "copies") then return "link" end
   if contains(cause, "data") or contains(cause, "loading") then return "data" end
+  if contains(cause, "another model") then return "model" end
   if contains(cause, "kernels run more slowly") then return "clock" end
   if contains(cause, "not captured") then return "before" end
   if contains(cause, "in some steps") then return "times" end
@@ -35,6 +36,8 @@ return {
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
     { reason = "work", action = "Balance batches by length, so that ranks compute equally long", ["for"] = { "python" } },
     { reason = "work", action = "Divide the problem by cost, not by cells, so that ranks compute equally long", ["for"] = { "c++", "fortran", "openacc" } },
+    { reason = "model", action = "Ask for GPUs of one model, or give the ranks with the slower one less of each batch",
+      snippet = "#SBATCH --constraint=h100        # or: --gres=gpu:h100:4, as the site calls them", language = "bash" },
     { reason = "times", action = "If the late rank evaluates, let all ranks do so, each with its part of the data: the others wait for it anyway",
       snippet = "sampler = DistributedSampler(dataset, shuffle=False)   # and sum the results over all ranks", language = "python", ["for"] = { "pytorch" } },
     { reason = "times", action = "Do it in another job, from a checkpoint" },

@@ -121,6 +121,57 @@ TEST_CASE("ranks that write files in turn load no uneven batches") {
 }
 
 // Rank 2 loads 4 ms before the first of eleven sums; at the other ten, rank 0 is 100 us late.
+TEST_CASE("a rank that started last is not slow: the others wait once, where they first meet") {
+  JobStory story;
+  story.ranks = 4;
+  story.extra_loading.assign(4, std::vector<Nanos>(static_cast<std::size_t>(story.steps), 0));
+  story.extra_loading[3][0] = 40 * story.compute;
+  const Cluster cluster(story.Tell(), ShippedKnowledge());
+  CHECK(cluster.lateness.straggler.rank == kNone);
+  // Late again and again.
+  for (Nanos& loading : story.extra_loading[3]) loading = story.compute;
+  CHECK(Cluster(story.Tell(), ShippedKnowledge()).lateness.straggler.rank == 3);
+}
+
+TEST_CASE("independent jobs wait for nobody, however long each takes") {
+  const auto cluster = [](bool meet) {
+    std::vector<RankSummary> ranks(4);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      RankSummary& rank = ranks[r];
+      rank.path = "job " + std::to_string(r);
+      rank.clock = static_cast<std::uint32_t>(r);
+      rank.utc_origin_ns = 1'700'000'000'000'000'000;
+      const Nanos compute = 10'000'000 + static_cast<Nanos>(r) * 3'000'000;
+      const Nanos length = meet ? 19'100'000 : compute + 100'000;
+      for (Nanos at = 0; at < 40 * 19'100'000; at += length) {
+        RankStep step{at, at + length, {}};
+        step.time.compute = compute;
+        step.time.idle = length - compute;
+        step.time.causes[static_cast<std::size_t>(IdleCause::kHostWait)] = step.time.idle;
+        rank.steps.push_back(step);
+      }
+      rank.window_end = rank.steps.back().end;
+      for (const RankStep& step : rank.steps) {
+        rank.time.compute += step.time.compute;
+        rank.time.idle += step.time.idle;
+      }
+    }
+    return Cluster(std::move(ranks), ShippedKnowledge());
+  };
+  const Cluster apart = cluster(false);
+  CHECK_FALSE(apart.job.coupled);
+  CHECK(apart.lateness.straggler.rank == kNone);
+  CHECK(apart.lateness.compute.loss.gain == 0);
+  CHECK(apart.waited_ns == 0);
+  // What one of four needs less, the four need a quarter of less.
+  RankCuts cuts(4);
+  cuts[1].assign(apart.job.steps, 4'000'000);
+  CHECK(apart.job.Gain(cuts) == static_cast<Nanos>(apart.job.steps) * 1'000'000);
+  const Cluster together = cluster(true);
+  CHECK(together.job.coupled);
+  CHECK(together.lateness.straggler.rank == 3);
+}
+
 TEST_CASE("late once per step weighs what the others wait, not how often ranks come last") {
   std::vector<RankSummary> ranks(3);
   for (std::uint32_t r = 0; r < 3; ++r) {
@@ -157,7 +208,7 @@ TEST_CASE("late once per step weighs what the others wait, not how often ranks c
   }
   const LateRank late = Cluster(ranks, ShippedKnowledge()).lateness.straggler;
   CHECK(late.rank == 2);
-  CHECK(late.share == Approx(0.8));  // 4 ms of 4 ms and ten times 0.1 ms
+  CHECK(late.share == Approx(0.75));  // 12 ms of 12 ms and 40 times 0.1 ms, but for the first
 }
 
 // Rank 0 has 3 ms more than rank 1 in six of eight steps, and 3 ms less in the others.
@@ -201,6 +252,19 @@ TEST_CASE("why a rank is late: slower kernels, more work, or data") {
   CHECK(waits.lateness.straggler.cause.words == "it waits longer for data");
 }
 
+TEST_CASE(
+    "a rank whose GPU is another model is late because of it, whatever its kernels are called") {
+  JobStory story;
+  story.extra_compute.assign(4, {});
+  story.extra_compute[3] = Each(story.steps, story.compute);
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) rank.device_name = "NVIDIA H100";
+  ranks[3].device_name = "NVIDIA A100";
+  ranks[3].kernels.front().name = "ampere_gemm";
+  CHECK(Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause.words ==
+        "its GPU is another model, NVIDIA A100, where the others have NVIDIA H100");
+}
+
 TEST_CASE("a transfer that is hidden on one rank and laid bare on another is waiting") {
   std::vector<RankSummary> ranks = JobStory().Tell();
   // Ranks 0 to 2 have nothing left to compute, rank 3 computes beside the collective.
@@ -222,7 +286,7 @@ TEST_CASE("lateness that goes round is an imbalance, not a straggler") {
   story.extra_compute.assign(4, Each(12, 0));
   for (std::size_t s = 0; s < 12; ++s) story.extra_compute[s % 4][s] = 4'000'000;
   const Cluster cluster(story.Tell(), ShippedKnowledge());
-  CHECK(cluster.lateness.straggler.share == Approx(0.25));
+  CHECK(cluster.lateness.straggler.share == Approx(3.0 / 11));  // but for where they meet first
   const Imbalance& uneven = cluster.lateness.compute;
   CHECK(uneven.steps == 1.0);
   CHECK(uneven.top_rank == Approx(0.25));

@@ -17,6 +17,7 @@ std::vector<RankSummary> Tell(const Times& compute, const Times& idle) {
     RankSummary& rank = ranks[r];
     rank.rank = static_cast<int>(r);
     rank.path = "all.sqlite";
+    rank.world_size = static_cast<int>(ranks.size());
     rank.kernels = {{"stencil", 10, 100 * kMs, 10 * kMs}};
     Nanos now = 0;
     for (std::size_t s = 0; s < compute[r].size(); ++s) {

@@ -134,6 +134,38 @@ TEST_CASE("another batch cannot be compared: the same kernels work on other size
   CHECK_THAT(c.reasons.at(0), Contains("another batch") && Contains("2.00 times"));
 }
 
+TEST_CASE("another batch shows in few kernels, where products fill the GPU whatever their size") {
+  const auto run = [](double step, double blocks, double upload) {
+    ReportStory story;
+    story.Steps(std::vector<double>(10, step)).Uploads(upload);
+    story.Kernel("nvjet", 132, 30, step * 7).Kernel("relu", blocks, 10, step);
+    return story.Done();
+  };
+  const RunComparison c = CompareRuns(run(26, 50, 65.5e3), run(49, 100, 131e3), Shipped());
+  CHECK_FALSE(c.comparable);
+  CHECK_THAT(c.reasons.at(0), Contains("another batch size") && Contains("2.00 times"));
+  // A kernel of another size beside a larger upload that has nothing to do with it.
+  CHECK(CompareRuns(run(26, 50, 65.5e3), run(24, 50, 131e3), Shipped()).comparable);
+  CHECK(CompareRuns(run(26, 50, 65.5e3), run(24, 80, 131e3), Shipped()).comparable);
+}
+
+TEST_CASE("the parts of a step add up to it, also where the window holds more of a rank") {
+  ReportStory before = Run(40);
+  // Two ranks: 10 steps of 40 ms in common, of which each recorded 11.
+  before.Number("budget.compute", 11 * 30e6).Number("budget.idle", 11 * 10e6);
+  ReportStory after = Run(20);
+  after.Number("budget.compute", 10 * 15e6).Number("budget.idle", 10 * 5e6);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  bool found = false;
+  for (const auto& change : c.budget) {
+    if (change.name != "compute") continue;
+    found = true;
+    CHECK(change.before_ns == Approx(30e6));
+    CHECK(change.after_ns == Approx(15e6));
+  }
+  CHECK(found);
+}
+
 TEST_CASE("another program cannot be compared") {
   ReportStory before = Run(40);
   ReportStory after;

@@ -245,6 +245,29 @@ TEST_CASE("of very few steps none is left out") {
   CHECK(Analyzed(LoadThenCompute(3), kAuto)->run.steps.all.size() == 3);
 }
 
+TEST_CASE("of a few steps in the middle of a run, each has the wait before its work") {
+  // As LoadThenCompute; `tail` of the work of the step before runs when the recording begins.
+  const auto story = [](Nanos tail, int first) {
+    TraceBuilder steps;
+    if (tail > 0) steps.Kernel("work", {0, tail});
+    Repeat(3, 1_ms, [&](int i, Nanos at) {
+      steps.Range(Numbered("ProfilerStep#", first + i), {at, at + 1_ms});
+      steps.Launch("work", {at + 600_us, at + 603_us}, {at + 610_us, at + 1_ms + tail});
+    });
+    return steps;
+  };
+  const Analyzed busy(story(100_us, 6), kAuto);
+  REQUIRE(busy->run.steps.all.size() == 3);
+  CHECK(busy->run.window.start == 100_us);
+  CHECK(busy->run.window.end == 3_ms + 100_us);
+  CHECK(busy->times[0].idle.Total() == 3 * 510_us);
+  const Analyzed idle(story(0, 6), kAuto);
+  CHECK(idle->run.window.start == 0);
+  CHECK(idle->times[0].idle.Total() == 3 * 610_us);
+  // A program that starts shows no wait of a usual step before its first one.
+  CHECK(Analyzed(story(0, 0), kAuto)->times[0].idle.Total() == 2 * 610_us);
+}
+
 TEST_CASE("communication between the computing of steps is no wait") {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {
@@ -348,6 +371,23 @@ TEST_CASE("two ranges are no steps, and the window falls back to all work") {
   CHECK(run->run.steps.Median() == 0);
   CHECK(run->run.window.mode == "all");
   CHECK(run->support.reason == "only two steps were recorded");
+}
+
+TEST_CASE("what repeats inside the only step that a range marks is a layer") {
+  const auto steps = [](const char* name) {
+    TraceBuilder story;
+    story.Range(name, {0, 40_ms});
+    Repeat(30, 1_ms, [&](int, Nanos at) {
+      for (int k = 0; k < 4; ++k) {
+        const Nanos from = at + k * 250_us;
+        story.Launch("layer" + std::to_string(k), {from, from + 5_us},
+                     {from + 10_us, from + 240_us});
+      }
+    });
+    return Analyzed(story, kAuto)->run.steps.known();
+  };
+  CHECK_FALSE(steps("step 6"));
+  CHECK(steps("main"));
 }
 
 TEST_CASE("ranges around no GPU work are no steps") {

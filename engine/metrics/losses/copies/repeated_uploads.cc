@@ -55,6 +55,7 @@ class UploadFinder : Finder {
 
   UploadLooks Looks() const {
     if (!AreMany() && !AreHeavy() && !AreStoppedFor()) return UploadLooks::kBatch;
+    if (AreStream()) return UploadLooks::kBatch;
     if (AreStoppedFor() || MayBeBesideTheBatch()) return UploadLooks::kConstant;
     const bool one_go = ComeInOneGo();
     const bool pieces = (AreAlike() && (stops_ <= Devices() || one_go)) || (AreSmall() && one_go);
@@ -273,6 +274,23 @@ class UploadFinder : Finder {
   bool AreAlike() const {
     const std::int64_t size = Bytes(by_step_.begin()->second.front());
     return All([&](std::uint32_t op) { return Bytes(op) == size; });
+  }
+  // Each is worked on by the same kernels, and nothing else is done: pieces of a stream of data, of
+  // which any number makes an iteration. A pass through layers whose weights come one by one begins
+  // and ends with kernels of its own, or is marked.
+  bool AreStream() const {
+    if (run_.steps.source != "period" || others_ > 0 || !AreAlike()) return false;
+    double uploads = 0;
+    for (const auto& [step, ops] : by_step_) uploads += static_cast<double>(ops.size());
+    std::map<StringId, double> launches;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kKernel) continue;
+      if (by_step_.contains(steps_.At(trace_.ops.start[op])))
+        ++launches[trace_.shapes[trace_.ops.detail[op]].name];
+    }
+    const double least = Number("copy.repeated_steps") * uploads;
+    return std::all_of(launches.begin(), launches.end(),
+                       [&](const auto& kernel) { return kernel.second >= least; });
   }
   // Smaller than the matrices of a model: a batch has an index per table, for example.
   bool AreSmall() const {

@@ -42,11 +42,19 @@ class RoundTripFinder : Finder {
       if (trace_.ops.call[pair.up] != kNone) back.emplace_back(trace_.ops.call[pair.up], 1);
     // A region of a directive copies in what the one before it copied out, also where the host does
     // nothing in between.
-    const bool directives = !DirectiveOf(trace_, back).empty() || ComputesByDirectives();
+    const auto by_directives = [](const KernelClass& c) {
+      return c.family == "openacc" || c.family == "openmp";
+    };
+    const bool directives =
+        !DirectiveOf(trace_, back).empty() || AreMost(run_.names.Shapes(by_directives));
     result_.by_directives = directives;
-    const std::set<std::int64_t> untouched =
-        directives ? std::set<std::int64_t>() : SizesUntouched(pairs);
-    const std::set<DeviceAndSize> frames = directives ? std::set<DeviceAndSize>() : Frames();
+    std::set<std::int64_t> untouched;
+    std::set<DeviceAndSize> frames;
+    if (!directives && !CopiesArguments()) {
+      const std::map<DeviceAndSize, Passages> passages = AllPassages();
+      untouched = SizesUntouched(pairs, passages);
+      frames = Frames(passages);
+    }
     for (const Pair& pair : pairs) {
       const bool same = OnOneDevice(pair);
       if (same && untouched.count(trace_.BytesOfCopy(pair.up)) > 0) continue;
@@ -77,18 +85,44 @@ class RoundTripFinder : Finder {
     bool touched = false;  // the host could have changed in between what it uploads
   };
 
-  // Whether most kernels are loops of the source that a compiler of directives made.
-  bool ComputesByDirectives() const {
-    const ShapeSet made = run_.names.Shapes(
-        [](const KernelClass& c) { return c.family == "openacc" || c.family == "openmp"; });
-    if (made.empty()) return false;
-    std::size_t of_directives = 0, kernels = 0;
+  bool AreMost(const ShapeSet& shapes) const {
+    if (shapes.empty()) return false;
+    std::size_t of_these = 0, kernels = 0;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel) continue;
       ++kernels;
-      of_directives += made.Has(trace_.ops.detail[op]) ? 1 : 0;
+      of_these += shapes.Has(trace_.ops.detail[op]) ? 1 : 0;
     }
-    return 2 * of_directives > kernels;
+    return 2 * of_these > kernels;
+  }
+
+  // Whether a framework copies what it is given: most kernels are of one that copies the host's
+  // arrays to the GPU before a call and back after it, several arrays go up in a row, and as many
+  // come down. A single one may be the next piece of a stream.
+  bool CopiesArguments() const {
+    std::vector<std::uint8_t> copies_arguments;  // by shape
+    for (const KernelShape& shape : trace_.shapes) {
+      const auto signs = run_.knowledge.RunSignsOf("kernel", trace_.strings[shape.name]);
+      copies_arguments.push_back(std::any_of(signs.begin(), signs.end(), [&](std::size_t sign) {
+        return run_.knowledge.run_signs()[sign].copies_arguments;
+      }));
+    }
+    std::size_t of_framework = 0, kernels = 0, ups = 0, downs = 0, rows = 0;
+    CopyDirection last = CopyDirection::kUnknown;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kKernel) {
+        ++kernels;
+        of_framework += copies_arguments[trace_.ops.detail[op]];
+      }
+      if (trace_.ops.kind[op] != OpKind::kCopy || Bytes(op) <= least_bytes_) continue;
+      const CopyDirection direction = trace_.DirectionOfCopy(op);
+      if (!IsHostDevice(direction)) continue;
+      ++(direction == CopyDirection::kHostToDevice ? ups : downs);
+      if (direction != last && direction == CopyDirection::kHostToDevice) ++rows;
+      last = direction;
+    }
+    const std::size_t apart = ups > downs ? ups - downs : downs - ups;
+    return 2 * of_framework > kernels && ups >= 2 * rows && apart * rows <= ups;
   }
 
   using DeviceAndSize = std::pair<std::uint32_t, std::int64_t>;
@@ -102,7 +136,11 @@ class RoundTripFinder : Finder {
     std::size_t uploads = 0, downloads = 0;
     bool up = false;              // an upload waits for its result
     std::size_t before = 0;       // kernels of the device before the last upload
+    std::size_t after = 0;        // and after it
     std::vector<double> kernels;  // from each upload to the next download
+
+    // No kernel runs before it goes on: from one part of the program to another.
+    bool PassesThrough() const { return kernels.size() > 1 && Median(kernels) == 0; }
   };
 
   // Sizes that are pieces of a stream: each goes up, is worked on and comes down. Data that lives
@@ -110,8 +148,20 @@ class RoundTripFinder : Finder {
   // other uploads and their downloads; or it stays there at the end, when all that work is done.
   // What trains gets its batches as uploads that do not come back: beside these, nothing is a
   // stream.
-  std::set<DeviceAndSize> Frames() const {
+  std::set<DeviceAndSize> Frames(const std::map<DeviceAndSize, Passages>& passages) const {
     std::set<DeviceAndSize> frames;
+    for (const auto& [size, seen] : passages) {
+      if (!seen.uploads_first || seen.kernels.size() < 2) continue;
+      const double usual = Median(seen.kernels);
+      const bool stays = seen.up && static_cast<double>(seen.after) >= usual;
+      if (usual > 0 && seen.kernels.front() >= usual && !stays &&
+          !HasBatches(passages, size.first, seen))
+        frames.insert(size);
+    }
+    return frames;
+  }
+
+  std::map<DeviceAndSize, Passages> AllPassages() const {
     std::vector<std::size_t> kernels(trace_.devices.size(), 0);
     std::map<DeviceAndSize, Passages> passages;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
@@ -129,15 +179,8 @@ class RoundTripFinder : Finder {
       size.up = up;
       if (up) size.before = so_far;
     }
-    for (const auto& [size, seen] : passages) {
-      if (!seen.uploads_first || seen.kernels.size() < 2) continue;
-      const double usual = Median(seen.kernels);
-      const bool stays = seen.up && static_cast<double>(kernels[size.first] - seen.before) >= usual;
-      if (usual > 0 && seen.kernels.front() >= usual && !stays &&
-          !HasBatches(passages, size.first, seen))
-        frames.insert(size);
-    }
-    return frames;
+    for (auto& [size, seen] : passages) seen.after = kernels[size.first] - seen.before;
+    return passages;
   }
 
   // Whether the device trains on batches of another size, one for each passage.
@@ -221,12 +264,15 @@ class RoundTripFinder : Finder {
     return trace_.ops.device[pair.down] == trace_.ops.device[pair.up];
   }
 
-  // Sizes of which most uploads follow so soon that the host cannot have changed anything. One that
-  // is quick with a small change, such as the edges of a field, is like its fellows.
-  std::set<std::int64_t> SizesUntouched(const std::vector<Pair>& pairs) const {
+  // Sizes of which most uploads follow so soon that the host cannot have changed anything: other
+  // data, unless it passes through the GPU. One that is quick with a small change, such as the
+  // edges of a field, is like its fellows.
+  std::set<std::int64_t> SizesUntouched(const std::vector<Pair>& pairs,
+                                        const std::map<DeviceAndSize, Passages>& passages) const {
     std::map<std::int64_t, std::int64_t> touched;  // more than not, by size
     for (const Pair& pair : pairs) {
-      if (OnOneDevice(pair)) touched[trace_.BytesOfCopy(pair.up)] += pair.touched ? 1 : -1;
+      const bool changes = pair.touched || passages.at(Of(pair.up)).PassesThrough();
+      if (OnOneDevice(pair)) touched[trace_.BytesOfCopy(pair.up)] += changes ? 1 : -1;
     }
     std::set<std::int64_t> sizes;
     for (const auto& [size, more] : touched) {

@@ -32,6 +32,7 @@ class HostFinder : Finder {
     SharedGpus shared = FindSharedGpus(basis_);
     result_.gpu_processes = shared.processes;
     result_.gpu_switch = std::move(shared.turns);
+    result_.one_gpu = std::move(shared.one_for_all);
     result_.starts = FindProcessStarts(basis_);
     return std::move(result_);
   }

@@ -20,6 +20,7 @@ struct Host {
   Loss preempted;
   std::size_t gpu_processes = 0;  // most processes with work on one device
   Loss gpu_switch;
+  std::vector<IntervalSet> one_gpu;  // see SharedGpus::one_for_all
   ProcessStarts starts;
   Loss free_bursts;             // runs of frees of device memory on one thread
   Loss kept;                    // allocations of device memory that nothing frees again

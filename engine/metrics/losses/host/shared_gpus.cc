@@ -22,26 +22,67 @@ class SharedGpuFinder : Finder {
   explicit SharedGpuFinder(const Basis& basis)
       : Finder(basis),
         room_(basis.run),
-        loss_(basis),
+        turns_(basis),
+        one_for_all_(basis),
         latency_(Time("idle.launch_latency")),
         least_(CountOf("comm.compared_least")) {}
 
   SharedGpus Find() {
     SharedGpus result;
-    double fullest = 0;
+    double fullest = 0, longest = 0;
+    const bool others_rest = trace_.devices.size() > run_.active_devices.size();
     for (const std::uint32_t d : run_.active_devices) {
       Divide(d);
       result.processes = std::max(result.processes, shares_.size());
       fullest = std::max(fullest, shares_.size() < 2 ? Busy(d) : OfDevice(d));
+      if (others_rest) longest = std::max(longest, shares_.size() < 2 ? Busy(d) : Alone(d));
     }
     const auto window = static_cast<double>(run_.window.Length());
-    loss_.remedy().reach_ns = std::max<Nanos>(1, static_cast<Nanos>(window - fullest));
-    loss_.remedy().reach_reason = "the SMs of the GPU";
-    result.turns = loss_.Build();
+    turns_.remedy().reach_ns = std::max<Nanos>(1, static_cast<Nanos>(window - fullest));
+    turns_.remedy().reach_reason = "the SMs of the GPU";
+    result.turns = turns_.Build();
+    result.one_for_all =
+        FirstParts(one_for_all_.Build().lost->by_device, others_rest ? window - longest : 0);
     return result;
   }
 
  private:
+  // The first part of each span, `most` in all of each device.
+  static std::vector<IntervalSet> FirstParts(const std::vector<IntervalSet>& all, double most) {
+    std::vector<IntervalSet> parts;
+    for (const IntervalSet& spans : all) {
+      const auto total = static_cast<double>(spans.Total());
+      const double share = total > 0 ? std::min(1.0, most / total) : 0;
+      IntervalSet& part = parts.emplace_back();
+      for (const Interval& span : spans.intervals()) {
+        const auto length = static_cast<Nanos>(share * static_cast<double>(span.Length()));
+        part.Append(span.start, span.start + length);
+      }
+    }
+    return parts;
+  }
+
+  // Adds what the processes of a device wait for each other at all. Returns how long they take at
+  // least where each has a GPU, or as many as there are: FindAlone was called before.
+  double Alone(std::uint32_t d) {
+    loss_ = &one_for_all_;
+    const IntervalSet always = IntervalSet::Of({{run_.window.start, run_.window.end}});
+    const std::size_t waits = Waits(d, always);
+    const bool stretched = waits + StandingStill() >= least_ && OneAtATime();
+    std::map<std::uint32_t, double> own;  // by process
+    double all = 0;
+    for (const std::uint32_t op : ops_) {
+      const Nanos time = stretched && IsKernel(op) ? OwnTime(op) : Length(op);
+      if (time < Length(op)) Stretch(op, time, always);
+      own[ProcessOf(op)] += static_cast<double>(time);
+      all += static_cast<double>(time);
+    }
+    double most = 0;
+    for (const auto& [process, time] : own) most = std::max(most, time);
+    const std::size_t gpus = trace_.devices.size() - run_.active_devices.size() + 1;
+    return std::max(most, all / static_cast<double>(std::min(gpus, own.size())));
+  }
+
   double Busy(std::uint32_t d) const {
     return static_cast<double>(run_.window.Length() - basis_.times[d].idle.Total());
   }
@@ -81,6 +122,7 @@ class SharedGpuFinder : Finder {
   // Adds what the processes of a device take from each other. Returns how long all that they do
   // takes where kernels run side by side as far as there are SMs.
   double OfDevice(std::uint32_t d) {
+    loss_ = &turns_;
     std::vector<Interval> roomy, wide;
     for (const std::uint32_t op : ops_)
       if (IsKernel(op)) (room_.IsLeftBy(op) ? roomy : wide).push_back(Of(op));
@@ -121,10 +163,10 @@ class SharedGpuFinder : Finder {
       if (waits &&
           ((last != kNone && last != ProcessOf(op)) || !OthersIn(wait, ProcessOf(op)).empty())) {
         const IntervalSet lost = room.Clip(wait.start, wait.end);
-        loss_.remedy().freed_ops.push_back(op);
+        loss_->remedy().freed_ops.push_back(op);
         if (!lost.empty()) {
-          loss_.Count(wait.start, 0, lost.Total());
-          loss_.AddSpans(d, lost);
+          loss_->Count(wait.start, 0, lost.Total());
+          loss_->AddSpans(d, lost);
           ++count;
         }
       }
@@ -196,14 +238,15 @@ class SharedGpuFinder : Finder {
 
   void Stretch(std::uint32_t op, Nanos own, const IntervalSet& room) {
     const IntervalSet lost = room.Clip(trace_.ops.end[op] - (Length(op) - own), trace_.ops.end[op]);
-    loss_.ScaleOp(op, static_cast<double>(own) / static_cast<double>(Length(op)));
+    loss_->ScaleOp(op, static_cast<double>(own) / static_cast<double>(Length(op)));
     if (lost.empty()) return;
-    loss_.Count(trace_.ops.start[op], 0, lost.Total());
-    loss_.AddSpans(trace_.ops.device[op], lost);
+    loss_->Count(trace_.ops.start[op], 0, lost.Total());
+    loss_->AddSpans(trace_.ops.device[op], lost);
   }
 
   Room room_;
-  LossBuilder loss_;
+  LossBuilder turns_, one_for_all_;
+  LossBuilder* loss_ = nullptr;  // of these, the one that is added to
   Nanos latency_;
   std::size_t least_;
   std::map<std::uint32_t, Share> shares_;              // of the device at hand, by process

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "engine/metrics/losses/loss.h"
 
@@ -13,6 +14,10 @@ struct SharedGpus {
   // or has room beside the kernels of other processes. What wide kernels take from each other stays
   // as it is: the fix wins no more than the SMs have room for.
   Loss turns;
+  // Where the node has GPUs without work: a part of the time in which kernels wait for those of
+  // other processes, as much as it takes longer than if each process had a GPU, as far as there are
+  // some.
+  std::vector<IntervalSet> one_for_all;  // by device
 };
 
 SharedGpus FindSharedGpus(const Basis& basis);  // O(ops log ops * processes of a device)

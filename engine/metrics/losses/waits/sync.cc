@@ -19,7 +19,7 @@ class SyncFinder : Finder {
  public:
   SyncFinder(const Basis& basis, const Copies& copies, const Phases& phases, bool requests_as_code)
       : Finder(basis), copies_(copies), phases_(phases) {
-    if (requests_as_code) FindPausesThatStandOut();
+    FindPausesThatStandOut(requests_as_code);
     FindRequestWaits();
     for (const LateCopy& late : basis.idle.late_copies)
       late_copies_[{late.blocked_by, late.op}] = &late;
@@ -66,8 +66,9 @@ class SyncFinder : Finder {
   }
 
   // Behind which calls the thread shows nothing for far longer than behind most calls of that name.
-  // What comes so in most steps is code of the step.
-  void FindPausesThatStandOut() {
+  // What comes so in most steps is code of the step: where each has many such waits, none of them
+  // is why the code runs. What comes in fewer may be a wait for the next request.
+  void FindPausesThatStandOut(bool requests_as_code) {
     std::map<StringId, std::vector<std::uint32_t>> by_name;
     for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
       if (BlocksHost(run_, c) && run_.InWindow(trace_.calls.start[c]))
@@ -83,7 +84,10 @@ class SyncFinder : Finder {
       std::vector<std::uint32_t> found;
       for (const std::uint32_t c : calls)
         if (static_cast<double>(PauseBehind(c)) > least) found.push_back(c);
-      if (steps == 0 || 2 * found.size() < steps) stand_out_.insert(found.begin(), found.end());
+      const bool of_steps = steps > 0 && 2 * found.size() >= steps;
+      if (!of_steps && requests_as_code) stand_out_.insert(found.begin(), found.end());
+      if (of_steps && calls.size() >= CountOf("sync.waits_per_code") * found.size())
+        before_code_.insert(found.begin(), found.end());
     }
   }
 
@@ -102,7 +106,7 @@ class SyncFinder : Finder {
   // A server sends the result and waits for the next request before it launches again, in an event
   // loop or for another thread: the host must have the result for that.
   bool IsForAnswer(std::uint32_t call) const {
-    if (stand_out_.contains(call)) return true;
+    if (stand_out_.contains(call) || before_code_.contains(call)) return true;
     if (!basis_.idle.serves) return false;
     const std::uint32_t thread = trace_.calls.thread[call];
     const bool is_handed = waits_for_requests_.contains(thread);
@@ -338,6 +342,7 @@ class SyncFinder : Finder {
   // Calls behind which the thread may wait for the next request, where nothing that was recorded
   // tells that from code.
   std::set<std::uint32_t> stand_out_;
+  std::set<std::uint32_t> before_code_;         // the code of a step, one of many waits in it
   std::set<std::uint32_t> waits_for_requests_;  // threads
   std::vector<Nanos> pages_back_;               // when the host faults on memory that the GPU has
   std::vector<std::uint8_t> forward_calls_;

@@ -44,6 +44,36 @@ TEST_CASE("loops of a directive get back what those before them left, though not
   CHECK(Analyzed(NoDataRegion("filter"))->copies.roundtrip.count == 0);
 }
 
+TEST_CASE("Numba copies the arrays of the host there and back at each call") {
+  const char* kernel = "cudapy::__main__::heat[abi:v1,cw51](Array<double, 2, C, mutable, aligned>)";
+  CHECK(Analyzed(NoDataRegion(kernel))->copies.roundtrip.count == 29 * 3);
+}
+
+TEST_CASE("what goes down and up without being worked on passes through the host") {
+  // 40 times the weights of a model, piece by piece, and then kernels; or a kernel on each piece.
+  const auto story = [](bool works) {
+    TraceBuilder builder;
+    Nanos at = 0;
+    for (int phase = 0; phase < 4; ++phase) {
+      for (int piece = 0; piece < 10; ++piece) {
+        builder.CopyFromGpu(12'000'000, MemoryKind::kPageable, {at, at + 1'300'000},
+                            {at + 2'000, at + 1'299'000});
+        at += 1'310'000;
+        builder.CopyToGpu(12'000'000, MemoryKind::kPageable, {at, at + 1'300'000},
+                          {at + 2'000, at + 1'299'000});
+        at += 1'310'000;
+        if (works) builder.Launch("filter", {at, at + 5'000}, {at + 6'000, at + 300'000});
+        at += works ? 300'000 : 0;
+      }
+      for (int i = 0; i < 20; ++i, at += 1'000'000)
+        builder.Launch("gemm", {at, at + 5'000}, {at + 6'000, at + 1'000'000});
+    }
+    return builder;
+  };
+  CHECK(Analyzed(story(false))->copies.roundtrip.count == 40);
+  CHECK(Analyzed(story(true))->copies.roundtrip.count == 0);
+}
+
 TEST_CASE("one wait for several downloads lets the host change all of them") {
   TraceBuilder story;
   Nanos at = 0;

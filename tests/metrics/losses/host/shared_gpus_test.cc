@@ -54,6 +54,17 @@ TEST_CASE("narrow kernels of two processes could run side by side, wide ones cou
   CHECK(Gain(Analyzed(Turns(10, 20, 100_us, 1000))) == Approx(0.022).epsilon(0.3));
 }
 
+TEST_CASE("processes that all use the first GPU, beside others without work") {
+  // Two processes fill the GPU in turns: with a GPU each, half of the time is enough.
+  TraceBuilder story = Turns(10, 20, 100_us, 1000);
+  CHECK(Analyzed(story)->host.one_gpu.front().empty());  // there is no other GPU
+  story.OnDevice(3);
+  const Analyzed run(story);
+  REQUIRE(run->run.trace.devices.size() == 4);
+  CHECK(static_cast<double>(run->host.one_gpu.front().Total()) ==
+        Approx(0.5 * static_cast<double>(run.Window())).epsilon(0.05));
+}
+
 TEST_CASE("kernels that fill less than the GPU leave each other only the rest of it") {
   // Three processes with 40 of 100 SMs each want 1.2 times the GPU.
   TraceBuilder story = Turns(10, 20, 100_us, 40);

@@ -388,6 +388,25 @@ TEST_CASE("network calls behind a value that was read back are not the read-back
   CHECK(lost("getrusage") >= 18 * 1900_us);
 }
 
+TEST_CASE("code that comes once in a step is not that of one of the many reads in it") {
+  // A request: 90 ms of code prepare its input, then 40 tokens are generated, each read one by one.
+  const auto lost = [](int tokens) {
+    TraceBuilder story;
+    Repeat(6, 90_ms + tokens * 1_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 90_ms + tokens * 1_ms});
+      for (int token = 0; token < tokens; ++token) {
+        const Nanos from = at + 90_ms + token * 1_ms;
+        story.Launch("decode", {from, from + 5_us}, {from + 10_us, from + 900_us});
+        story.CopyFromGpu(8, MemoryKind::kPageable, {from + 10_us, from + 910_us},
+                          {from + 901_us, from + 905_us});
+      }
+    });
+    return Analyzed(story, kAuto)->syncs.item.lost->Total();
+  };
+  CHECK(lost(40) <= 6 * 40 * 200_us);
+  CHECK(lost(1) >= 4 * 90_ms);  // the only read of each step
+}
+
 // A worker reads the result of each batch back, hands it over, and waits for the next batch:
 // removing the read-back lets no batch come sooner.
 TEST_CASE("a wait for another thread behind a value that was read back is not the read-back's") {
