@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -157,8 +158,45 @@ std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge)
   return fixes;
 }
 
+namespace {
+
+// What only looks for the thing to change changes nothing itself.
+bool OnlyLooks(const std::string& action) {
+  static constexpr std::array kStarts = {
+      "Analyze ",  "Check that ", "Collect ", "Compare ", "Confirm ", "Find ", "Look at ",
+      "Look for ", "Measure ",    "Open ",    "Profile ", "See ",     "Time "};
+  return std::any_of(kStarts.begin(), kStarts.end(),
+                     [&](const char* start) { return action.starts_with(start); });
+}
+
+// Lines that start a statement, neither continued nor in a block, and no comment; what opens a
+// block is one more, since statements have to be moved into it.
+std::size_t Statements(const std::string& code) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = std::min(code.find('\n', at), code.size());
+    const bool starts = end > at && code[at] != ' ' && code[at] != '#';
+    if (starts) count += code[end - 1] == ':' ? 2 : 1;
+    at = end + 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::string EffortOfFix(const RuleInfo& rule, const Fix& fix) {
+  if (!fix.effort.empty()) return fix.effort;
+  if (fix.language == "bash" || OnlyLooks(fix.action)) return "";
+  if (rule.effort != "flag") return rule.effort;
+  // What is a setting of a framework is code where a program has to do it, or several changes are
+  // to be made; without code it is either.
+  if (fix.snippet.empty()) return "";
+  return fix.language == "cpp" || Statements(fix.snippet) > 1 ? "code" : "flag";
+}
+
 std::string FirstEffort(const RuleInfo& rule, const std::vector<Fix>& fixes) {
-  return fixes.empty() || fixes.front().effort.empty() ? rule.effort : fixes.front().effort;
+  const std::string effort = fixes.empty() ? "" : EffortOfFix(rule, fixes.front());
+  return effort.empty() ? rule.effort : effort;
 }
 
 void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {

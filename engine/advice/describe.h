@@ -26,7 +26,11 @@ std::string FilledTemplate(const std::string& text, const Verdict& verdict);
 // The rule's fixes with the evidence filled in and the addresses of its references.
 std::vector<Fix> FilledFixes(const Verdict& verdict, const Knowledge& knowledge);
 
-// What the first of these fixes asks for: "flag", "code" or "design", as it or its rule says.
+// What this fix of the rule asks for: "flag", "code" or "design", as the fix or its rule says; ""
+// of a command, which says so itself, and of what only looks for the thing to change.
+std::string EffortOfFix(const RuleInfo& rule, const Fix& fix);
+
+// The same of the first of these fixes, or what the rule says.
 std::string FirstEffort(const RuleInfo& rule, const std::vector<Fix>& fixes);
 
 // The smallest share of the time that a text names; nothing where it names none.

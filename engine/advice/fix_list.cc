@@ -163,12 +163,16 @@ void FixList::Plan() {
 
 // Of fixes that are worth the same, the most specific that wins what it claims. A cause also before
 // one that wins little more, most of it elsewhere, unless that one is a setting, which is tried
-// within minutes.
+// within minutes. What wins clearly more of the window is worth more, whatever part of both that
+// is.
 FixList::Open* FixList::Next(std::vector<Open>* open) {
   Nanos most = 0;
   for (const Open& one : *open) most = std::max(most, one.worth);
+  const auto least_apart =
+      static_cast<Nanos>(knowledge_.Number("ranking.clear_points") * static_cast<double>(window_));
   const auto first = [&](double lead, bool indirect) {
-    const auto enough = static_cast<Nanos>(static_cast<double>(most) / lead);
+    const auto enough =
+        std::max(static_cast<Nanos>(static_cast<double>(most) / lead), most - least_apart);
     const auto found = std::find_if(open->begin(), open->end(), [&](const Open& one) {
       return one.worth >= enough && (indirect || !one.candidate->indirect);
     });
@@ -200,7 +204,8 @@ FixList::Open* FixList::Surer(Open* chosen, std::vector<Open>* open) const {
   return root != open->end() ? &*root : chosen;
 }
 
-// A setting before a change of code or design that wins little more and is no surer; a switch of
+// A setting before a change of code or design that wins little more and is no surer, or no more
+// where the setting wins most of it by letting the host get ahead; a switch of
 // the environment also before what its rule explains, if that wins little more once the switch is
 // off: only then is it seen what is left. Or if that would make the switch needless: nobody would
 // learn that it is on, and it holds up whatever is measured next.
@@ -213,7 +218,8 @@ FixList::Open* FixList::Easiest(Open* chosen, std::vector<Open>* open) {
   };
   const auto setting = std::find_if(open->begin(), open->end(), [&](const Open& one) {
     const RuleInfo& rule = *one.candidate->rule;
-    if (one.candidate->effort != "flag" || one.candidate->indirect || one.worth <= 0) return false;
+    if (one.candidate->effort != "flag" || one.worth <= 0) return false;
+    if (one.candidate->indirect && one.worth < chosen->worth) return false;
     if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
     if (little_more(one.worth, chosen->worth)) return true;
     if (rule.topic != Topic::kSwitch || !Matters(one.worth) ||

@@ -133,7 +133,9 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
         if (!options.few_facts) host_code.Get();
       },
       [&] {
-        copies = FindCopies(shared, phases, support.verdict, hardware.host_link_bytes_per_s);
+        copies =
+            FindCopies(shared, phases,
+                       {support.verdict, kind.unit == "token", hardware.host_link_bytes_per_s});
         syncs = FindSyncs(shared, copies, phases, kind.request_waits == RequestWaits::kAsCode);
       },
       [&] { kernels = FindKernels(shared, phases, RatesOf(hardware)); },

@@ -138,7 +138,8 @@ class Replay {
   void FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_of,
                    const HandOvers& hand_overs, const Polls& polls);
   std::uint32_t RecordThatEnded(std::uint32_t record, const HostCall& call) const;
-  void AwaitBatches(const Run& run, const Idle& idle, const std::vector<IntervalSet>& waits_of);
+  void AwaitBatches(const Run& run, const Idle& idle, const std::vector<IntervalSet>& waits_of,
+                    const Polls& polls);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
   bool AwaitsKnown(std::uint32_t op, HostCall* call) const;
   std::uint32_t LastEndedFor(const Run& run, const HostCall& call,

@@ -160,7 +160,7 @@ void Replay::LinkCalls(const Run& run, const Idle& idle, const HandOvers& hand_o
                        const Polls& polls) {
   const std::vector<IntervalSet> waits_of = OsTimes(run, IsBlocked);
   FollowPeers(run, waits_of, hand_overs, polls);
-  AwaitBatches(run, idle, waits_of);
+  AwaitBatches(run, idle, waits_of, polls);
 }
 
 // Which call of another thread let each call go, and the op that its thread waited for before it.
@@ -237,7 +237,7 @@ std::uint32_t Replay::RecordThatEnded(std::uint32_t record, const HostCall& call
 
 // Which calls a wait for a batch ended just before, and when that began.
 void Replay::AwaitBatches(const Run& run, const Idle& idle,
-                          const std::vector<IntervalSet>& waits_of) {
+                          const std::vector<IntervalSet>& waits_of, const Polls& polls) {
   const std::map<std::uint32_t, std::vector<Interval>> batches = BatchWaits(run, idle, waits_of);
   for (HostCall& call : calls_) {
     const auto found = batches.find(call.thread);
@@ -254,6 +254,11 @@ void Replay::AwaitBatches(const Run& run, const Idle& idle,
     arrivals_.push_back(wait.end);
     awaited_since_.push_back(wait.start);
     if (blocked_since) call.code_before_wait = std::max<Nanos>(0, *blocked_since - since);
+    // The wait for the batch was recorded. The op that had ended by then was only as even as that.
+    const bool asked_for = polls.awaited[call.row] != kNone;
+    if (blocked_since && !asked_for && call.paused_for != kNone &&
+        ops_[call.paused_for].end < wait.end)
+      call.paused_for = kNone;
   }
 }
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "engine/advice/audience.h"
+#include "engine/advice/describe.h"
 #include "engine/advice/run_terms.h"
 #include "engine/base/is_in.h"
 #include "engine/base/text.h"
@@ -53,28 +53,6 @@ std::string Shares(const Finding& finding) {
   }
   const std::string alone = ByItself(finding);
   return text + (alone.empty() ? "" : "; " + alone);
-}
-
-// What only looks for the thing to change changes nothing itself.
-bool OnlyLooks(const std::string& action) {
-  static constexpr std::array kStarts = {
-      "Analyze ",  "Check that ", "Collect ", "Compare ", "Confirm ", "Find ", "Look at ",
-      "Look for ", "Measure ",    "Open ",    "Profile ", "See ",     "Time "};
-  return std::any_of(kStarts.begin(), kStarts.end(),
-                     [&](const char* start) { return action.starts_with(start); });
-}
-
-// Lines that start a statement, neither continued nor in a block, and no comment; what opens a
-// block is one more, since statements have to be moved into it.
-std::size_t Statements(const std::string& code) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < code.size();) {
-    const std::size_t end = std::min(code.find('\n', at), code.size());
-    const bool starts = end > at && code[at] != ' ' && code[at] != '#';
-    if (starts) count += code[end - 1] == ':' ? 2 : 1;
-    at = end + 1;
-  }
-  return count;
 }
 
 }  // namespace
@@ -156,14 +134,7 @@ std::string BasisText(const Finding& finding) {
 }
 
 std::string EffortOf(const Finding& finding, const Fix& fix) {
-  if (finding.rule == nullptr) return "";
-  if (!fix.effort.empty()) return fix.effort;
-  if (fix.language == "bash" || OnlyLooks(fix.action)) return "";
-  if (finding.rule->effort != "flag") return finding.rule->effort;
-  // What is a setting of a framework is code where a program has to do it, or several changes are
-  // to be made; without code it is either.
-  if (fix.snippet.empty()) return "";
-  return fix.language == "cpp" || Statements(fix.snippet) > 1 ? "code" : "flag";
+  return finding.rule == nullptr ? "" : EffortOfFix(*finding.rule, fix);
 }
 
 std::string EffortOfFirst(const Report& report, const Finding& finding) {

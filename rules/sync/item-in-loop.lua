@@ -24,7 +24,7 @@ return {
   needs          = { "sync.item.direction" },
   optional       = { "sync.item.most_bytes", "sync.item.code", "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "run.unit", "window.supports_verdict", "run.kind",
                      "startup.time" },
-  thresholds     = { "min_share", "min_per_step", "per_token", "min_count_of_pass", "max_start_up", "much_code" },
+  thresholds     = { "min_share", "often", "seldom", "much_for_seldom", "per_token", "min_count_of_pass", "max_start_up", "much_code" },
 
   symptom = "The host waits for a copy of {size:text} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host {until_when:text}.",
@@ -86,6 +86,9 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
 
   detect = function(f, t, e)
     if libraries[f.run.framework or ""] then return nil end
+    if not at_least(e.per_step, t.often) and not (at_least(e.per_step, t.seldom) and at_least(e.share, t.much_for_seldom)) then
+      return nil
+    end
     local direction = f.sync.item.direction
     e.way = "from or to the GPU"
     if direction == "device to host" then e.way = "from the GPU" end
@@ -125,8 +128,13 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     { name = "a loop of one's own reads each token",
       edges = { ["sync.item.lost"] = 5e5, ["sync.item.per_step"] = 1 },
       facts = { window = { device_time = 1e9 }, run = { decode = true },
-                sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 1.2e8, remedy = true } } },
+                sync = { item = { count = 200, per_step = 1, median_bytes = 8, direction = "device to host", lost = 3e7, remedy = true } } },
       expect = { way = "from the GPU" } },
+    { name = "six reads behind every eleventh iteration of an inner loop",
+      edges = { ["sync.item.lost"] = 5e7, ["sync.item.per_step"] = 0.25 },
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 252, per_step = 0.54, median_bytes = 4, direction = "device to host", lost = 1.9e8, remedy = true } } },
+      expect = { way = "from the GPU", per_step = 0.54 } },
     { name = "near miss: the token that an engine has just made",
       edges = { ["sync.item.per_step"] = 1.5 },
       facts = { window = { device_time = 1e9 }, run = { decode = true, framework = "vLLM" },

@@ -293,31 +293,6 @@ TEST_CASE("a remedy wins what the replay says") {
   CHECK(beyond.at(0).Seen().find("the host then gets ahead") != std::string::npos);
 }
 
-TEST_CASE("of fixes that win the same, one comes first that wins the time it was seen to lose") {
-  const Analyzed run(HalfIdleSteps(), kAuto);
-  auto gone = std::make_shared<Remedy>();
-  gone->vanished_calls = run.Calls("cudaLaunchKernel");
-  const Nanos more = 100 * run->replay().Gain(*gone) / run.Window();
-  const auto first = [&](Nanos claimed, Nanos near, RuleKind kind = RuleKind::kRoot,
-                         const char* effort = "code") {
-    Verdicts verdicts;
-    verdicts.Add(
-        {.id = "a/far", .priority = 80, .claims = {Percent(run, 0, claimed)}, .remedy = gone});
-    verdicts.rule(0).effort = effort;
-    verdicts.Add(
-        {.id = "a/near", .priority = 20, .claims = {Percent(run, 100 - near, 100)}, .kind = kind});
-    return verdicts.Rank(run).at(0).rule->id;
-  };
-  CHECK(first(more / 3, more) == "a/near");
-  const Nanos less = more * 92 / 100;
-  CHECK(first(more / 3, less) == "a/near");
-  CHECK(first(more / 3, less, RuleKind::kSymptom) == "a/far");       // names no fix
-  CHECK(first(more / 3, less, RuleKind::kRoot, "flag") == "a/far");  // is tried within minutes
-  CHECK(first(more / 3, more * 80 / 100) == "a/far");
-  CHECK(first(more, more) == "a/far");  // the more specific
-  CHECK(first(more, less) == "a/far");
-}
-
 TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
   const Analyzed run(HalfIdleSteps(), kAuto);
   auto gone = std::make_shared<Remedy>();
@@ -463,22 +438,6 @@ TEST_CASE("common causes come first only where all else is equal") {
   larger.Add({.id = "host/other", .claims = {Percent(run, 0, 21)}});
   larger.Add({.id = "input/common", .claims = {Percent(run, 40, 60)}});
   CHECK(larger.Rank(run)[0].rule->id == "host/other");
-}
-
-TEST_CASE("a setting comes before a change of code that wins little more and is no surer") {
-  const Analyzed run(HalfIdleSteps(), kAuto);
-  const auto first = [&](Nanos percent, double confidence, const char* effort_of_fix = "") {
-    Verdicts verdicts;
-    verdicts.Add({.id = "a/setting", .claims = {Percent(run, 60, 80)}});
-    verdicts.rule(0).effort = "flag";
-    verdicts.rule(0).fixes.emplace_back().effort = effort_of_fix;
-    verdicts.Add({.id = "a/code", .claims = {Percent(run, 0, percent)}, .confidence = confidence});
-    return verdicts.Rank(run)[0].rule->id;
-  };
-  CHECK(first(24, 0.8) == "a/setting");
-  CHECK(first(24, 0.9) == "a/code");          // which is surer
-  CHECK(first(27, 0.8) == "a/code");          // which wins a third more
-  CHECK(first(24, 0.8, "code") == "a/code");  // the fix for this run is no setting
 }
 
 // Launches that return with their kernel. The code wins 70 % by itself, and 30 % once they return

@@ -63,6 +63,24 @@ TEST_CASE("a worker that waited once would have shown its rests") {
   CHECK(Analyzed(story, kAuto)->input.needs_ns > 30_ms);
 }
 
+// A feeder receives each batch in four pieces and decodes them. The host waits for the batch while
+// the GPU works for 1 ms, and for 1 ms behind that.
+TEST_CASE("a host that waits for batches does not wait for kernels that end as evenly") {
+  TraceBuilder story;
+  Repeat(30, 2_ms, [&](int, Nanos at) {
+    story.Range("step", {at, at + 1990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1000_us});
+    story.Launch("adamw_kernel", {at + 6_us, at + 9_us}, {at + 1000_us, at + 1010_us});
+    story.OsCall("pthread_cond_timedwait", {at + 20_us, at + 1980_us});
+  });
+  story.Thread("feeder");
+  Repeat(120, 500_us, [&](int, Nanos at) { story.OsCall("recv", {at, at + 470_us}); });
+  const Analyzed run(story, kAuto);
+  Remedy ready;
+  ready.data_ready = true;
+  CHECK(run->replay().Gain(ready) > run.Window() * 4 / 10);
+}
+
 // Twenty steps of 2 ms: the GPU works for 1 ms, then the host waits for 1 ms for the next batch.
 // Two workers take turns. Each reads and decodes eight pieces, from `begins` on, and no wait is
 // seen.

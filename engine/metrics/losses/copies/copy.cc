@@ -15,17 +15,18 @@ namespace {
 
 class CopyFinder : Finder {
  public:
-  CopyFinder(const Basis& basis, const Phases& phases, bool repeats, double link)
+  CopyFinder(const Basis& basis, const Phases& phases, const CopyContext& context)
       : Finder(basis),
         phases_(phases),
-        link_(link),
+        link_(context.link_bytes_per_s),
+        of_tokens_(context.of_tokens),
         tiny_bytes_(Number("copy.tiny_bytes")),
         small_bytes_(Number("copy.small_bytes")),
-        quick_bytes_(link * Number("copy.small_ns") / kNanosPerSecond),
+        quick_bytes_(link_ * Number("copy.small_ns") / kNanosPerSecond),
         large_bytes_(Number("copy.large_bytes")),
         train_(CountOf("copy.train_length")),
         read_later_(run_) {
-    for (std::uint32_t d = 0; repeats && !run_.steps.known() && d < basis.times.size(); ++d)
+    for (std::uint32_t d = 0; context.repeats && !run_.steps.known() && d < basis.times.size(); ++d)
       loop_from_.push_back(FirstKernel(run_, d));
     if (run_.steps.outliers.empty()) return;
     for (const auto& [op, step] : ExtraCopies(run_)) {
@@ -46,7 +47,7 @@ class CopyFinder : Finder {
     for (const auto& train : trains_)
       for (const std::uint32_t op : train) in_series[op] = 1;
     RepeatedUploads repeated =
-        FindRepeatedUploads(basis_, phases_, copies_, in_series, sync_of_copy_, link_);
+        FindRepeatedUploads(basis_, phases_, copies_, in_series, sync_of_copy_, link_, of_tokens_);
     result_.repeated = std::move(repeated.loss);
     result_.repeated_memory = std::move(repeated.memory);
     result_.repeated_looks = repeated.looks;
@@ -314,6 +315,7 @@ class CopyFinder : Finder {
 
   const Phases& phases_;
   double link_;
+  bool of_tokens_;
   double tiny_bytes_, small_bytes_, quick_bytes_, large_bytes_;
   std::size_t train_;
   LaterReads read_later_;
@@ -327,8 +329,8 @@ class CopyFinder : Finder {
 
 }  // namespace
 
-Copies FindCopies(const Basis& basis, const Phases& phases, bool repeats, double link_bytes_per_s) {
-  return CopyFinder(basis, phases, repeats, link_bytes_per_s).Find();
+Copies FindCopies(const Basis& basis, const Phases& phases, const CopyContext& context) {
+  return CopyFinder(basis, phases, context).Find();
 }
 
 }  // namespace advise

@@ -43,10 +43,17 @@ struct Copies {
       kind_of_op;  // per op of the trace; meaningful for host-device copies in the window
 };
 
-// `repeats`: enough like work was recorded to speak of a loop (Support::verdict); what comes before
-// it is done once. `link_bytes_per_s`: what pinned copies reach on this host, 0 unknown. O(ops +
-// calls).
-Copies FindCopies(const Basis& basis, const Phases& phases, bool repeats, double link_bytes_per_s);
+// What else is known of the run.
+struct CopyContext {
+  // Enough like work was recorded to speak of a loop (Support::verdict); what comes before it is
+  // done once.
+  bool repeats = false;
+  bool of_tokens = false;       // each step generates a token
+  double link_bytes_per_s = 0;  // what pinned copies reach on this host, 0 unknown
+};
+
+// O(ops + calls).
+Copies FindCopies(const Basis& basis, const Phases& phases, const CopyContext& context);
 
 // Between host and device, in either direction; migrations are not counted.
 inline bool IsHostDevice(CopyDirection d) {

@@ -15,7 +15,7 @@ class UploadFinder : Finder {
   UploadFinder(const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
                const std::vector<std::uint8_t>& in_series,
                const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy,
-               double link_bytes_per_s)
+               double link_bytes_per_s, bool of_tokens)
       : Finder(basis),
         phases_(phases),
         copies_(copies),
@@ -23,6 +23,7 @@ class UploadFinder : Finder {
         sync_of_copy_(sync_of_copy),
         steps_(run_.steps),
         link_(link_bytes_per_s),
+        of_tokens_(of_tokens),
         losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })) {
     if (!steps_.known()) steps_.all = run_.steps.offloaded;
   }
@@ -54,9 +55,9 @@ class UploadFinder : Finder {
   }
 
   UploadLooks Looks() const {
-    if (!AreMany() && !AreHeavy() && !AreStoppedFor()) return UploadLooks::kBatch;
+    if (!AreMany() && !AreHeavy() && !AreStoppedFor() && !AreNoTokens()) return UploadLooks::kBatch;
     if (AreStream()) return UploadLooks::kBatch;
-    if (AreStoppedFor() || MayBeBesideTheBatch()) return UploadLooks::kConstant;
+    if (AreStoppedFor() || AreNoTokens() || MayBeBesideTheBatch()) return UploadLooks::kConstant;
     const bool one_go = ComeInOneGo();
     const bool pieces = (AreAlike() && (stops_ <= Devices() || one_go)) || (AreSmall() && one_go);
     return pieces ? UploadLooks::kBatchInPieces : UploadLooks::kConstant;
@@ -297,6 +298,12 @@ class UploadFinder : Finder {
     const auto matrix = BytesOf("copy.batch_piece_bytes");
     return All([&](std::uint32_t op) { return Bytes(op) < matrix; });
   }
+  // What goes in to generate a token is the one before it: a few bytes per sequence.
+  bool AreNoTokens() const {
+    const auto matrix = BytesOf("copy.batch_piece_bytes");
+    return of_tokens_ && !by_step_.empty() &&
+           All([&](std::uint32_t op) { return Bytes(op) >= matrix; });
+  }
   // All of them come once a step without computing in between. The bounds of the steps may divide
   // them.
   bool ComeInOneGo() const {
@@ -393,6 +400,7 @@ class UploadFinder : Finder {
   const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy_;
   Steps steps_;  // or the layers of one pass, each with its own weights
   double link_;  // bytes per second, 0 unknown
+  bool of_tokens_;
   ShapeSet losses_;
   std::map<std::size_t, std::vector<std::uint32_t>> by_step_;  // recurring uploads
   std::size_t others_ = 0;                                     // other uploads of the loop
@@ -409,8 +417,10 @@ class UploadFinder : Finder {
 RepeatedUploads FindRepeatedUploads(
     const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
     const std::vector<std::uint8_t>& in_series,
-    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s) {
-  return UploadFinder(basis, phases, copies, in_series, sync_of_copy, link_bytes_per_s).Find();
+    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s,
+    bool of_tokens) {
+  return UploadFinder(basis, phases, copies, in_series, sync_of_copy, link_bytes_per_s, of_tokens)
+      .Find();
 }
 
 }  // namespace advise

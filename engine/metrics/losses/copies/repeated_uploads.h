@@ -4,7 +4,7 @@
 // A batch is one to a few tensors that come in one go, and the step is computed from them. What
 // comes back is something else when there are many of them, when they take far longer than the
 // computing, or when the computing stops for one after the other: layers whose weights come one
-// layer ahead.
+// layer ahead. The next token of a sequence takes no batch at all: large uploads are none.
 #pragma once
 
 #include <string>
@@ -39,10 +39,12 @@ struct RepeatedUploads {
 // `copies`: ops of the window. `sync_of_copy`: by a copy's call, the call that waits for it alone.
 // `in_series`: by op, 1 for small copies in series, which are arguments or a batch in pieces.
 // Where ranges name the loading of data, what ranges of loading or of transfers send is the batch.
+// `of_tokens`: each step generates a token.
 // O(ops + steps).
 RepeatedUploads FindRepeatedUploads(
     const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies,
     const std::vector<std::uint8_t>& in_series,
-    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s);
+    const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy, double link_bytes_per_s,
+    bool of_tokens);
 
 }  // namespace advise

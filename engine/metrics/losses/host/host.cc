@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "engine/metrics/losses/host/delays.h"
-#include "engine/metrics/losses/host/like_pauses.h"
 #include "engine/metrics/losses/host/preemption.h"
 #include "engine/metrics/losses/host/shared_gpus.h"
 #include "engine/timeline/compiling.h"
+#include "engine/timeline/host_activity.h"
 
 namespace advise {
 namespace {
@@ -146,16 +147,30 @@ class HostFinder : Finder {
   void Locks() {
     if (!basis_.idle.pieces.Any(Activity::kLock)) return;
     LossBuilder loss(basis_);
-    LikePauses like(basis_);
+    std::set<std::uint32_t> again;  // threads that wait in the loop
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.activity != Activity::kLock || piece.cause != IdleCause::kHostWait) continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       loss.CountPiece(piece);
       loss.CutHost(thread, piece.start, piece.end);
-      if (basis_.InLoop(piece.start)) like.Add(thread, piece.start);
+      if (thread != kNone && basis_.InLoop(piece.start) && run_.steps.known()) again.insert(thread);
     }
-    like.CutCalls(Activity::kLock, &loss);
+    for (const std::uint32_t thread : again) CutLocks(thread, &loss);
     result_.lock = loss.Build();
+  }
+
+  // Who no longer holds the lock holds it at no place of the loop: the thread waits nowhere, also
+  // where the GPU has enough to do.
+  void CutLocks(std::uint32_t thread, LossBuilder* loss) const {
+    const OsCallTable& os = trace_.os_calls;
+    HostActivity activity(run_, thread);
+    for (const std::uint32_t row : run_.os_of_thread[thread]) {
+      if (run_.names.Os(os.name[row]) != OsClass::kLock || !basis_.InLoop(os.start[row])) continue;
+      for (const HostPiece& piece : activity.Pieces(os.start[row], os.end[row])) {
+        if (piece.activity == Activity::kLock && CauseOf(piece) == IdleCause::kHostWait)
+          loss->CutHost(thread, piece.start, piece.end);
+      }
+    }
   }
 
   // The level of device memory over time, and how it moves from step end to step end.

@@ -296,6 +296,28 @@ TEST_CASE("a batch whose tensors lie in two kinds of memory is no more than that
   CHECK(told(MemoryKind::kPinned) == 7);
 }
 
+// Three uploads before each step, which are done soon.
+TEST_CASE("megabytes that come before each token are no input of it") {
+  const auto told = [](const char* kernel, std::int64_t bytes) {
+    TraceBuilder trace;
+    for (int s = 0; s < kSteps; ++s) {
+      const Nanos begin = s * kStep;
+      trace.Range("step " + std::to_string(s), {begin, begin + kStep});
+      Nanos link = begin + 10'000;
+      for (int i = 0; i < 3; ++i) {
+        trace.OnStream(7).CopyToGpu(bytes, MemoryKind::kPinned, {link - 5'000, link - 2'000},
+                                    {link, link + 100'000});
+        link += 110'000;
+      }
+      trace.OnStream(7).Launch(kernel, {link - 4'000, link - 2'000}, {link, link + 5'000'000});
+    }
+    return Analyzed(trace)->copies.repeated.per_step;
+  };
+  CHECK(told("paged_attention_v1_kernel", 2_MiB) == 3);
+  CHECK(told("paged_attention_v1_kernel", 500'000) == 0);  // indices of its blocks
+  CHECK(told("layer", 2_MiB) == 0);                        // a batch
+}
+
 TEST_CASE("weights say in which memory they lie, also where they lie in both") {
   const Analyzed pageable(
       Offloaded(4'000'000, 700'000, MemoryKind::kPageable, MemoryKind::kPageable));

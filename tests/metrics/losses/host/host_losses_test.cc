@@ -73,6 +73,27 @@ TEST_CASE("waiting for a lock in a gap") {
   CHECK(Analyzed(GapStory())->host.lock.count == 0);
 }
 
+// The thread waits for a lock twice in each step: while the GPU has work, and when it has none.
+TEST_CASE("a lock that nobody holds any more is waited for at no place of the loop") {
+  TraceBuilder story;
+  Repeat(10, 3_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 2990_us});
+    story.Launch("first", {at, at + 5_us}, {at + 10_us, at + 1400_us});
+    story.OsCall("pthread_mutex_lock", {at + 20_us, at + 1020_us});
+    story.LaunchBy("cuLaunchKernelEx", "second", {at + 1030_us, at + 1035_us},
+                   {at + 1400_us, at + 1500_us});
+    story.OsCall("pthread_mutex_lock", {at + 1040_us, at + 2040_us});
+    story.Launch("third", {at + 2050_us, at + 2055_us}, {at + 2060_us, at + 2990_us});
+  });
+  const Analyzed run(story, kAuto);
+  const auto& cuts = run->host.lock.remedy->host_cuts;
+  Nanos cut = 0;
+  for (const auto& [thread, when] : CutsByThread(cuts)) cut += when.Total();
+  const auto steps = static_cast<Nanos>(run->run.steps.steady_count());
+  CHECK(cut == steps * 2_ms);
+  CHECK(run->host.lock.lost->Total() == Approx(static_cast<double>(steps * 550_us)).epsilon(0.05));
+}
+
 // The scheduler's events of the first thread: off and on a CPU.
 struct Scheduled {
   Nanos time;
