@@ -87,6 +87,11 @@ TEST_CASE("of many steps, the first are listed; most of them are no place") {
   CHECK(WhereText(report, where) == "steps 3–6, 9, 12 and others");
   for (int step = 0; step < 230; ++step) where.steps.push_back(step);
   CHECK(WhereText(report, where).empty());
+  where = {};
+  where.in_turns = true;
+  where.figures = "rank 0";
+  CHECK(WhereText(report, where) ==
+        "each rank in different steps, the numbers are those of rank 0");
 }
 
 TEST_CASE("a finding whose gain the findings before it take is told in short") {
