@@ -246,7 +246,7 @@ void DeclareTrains(Catalog* catalog) {
              &KernelTrains::pieces_mean);
   auto& experts = catalog->Of(&Analysis::looped_experts);
   experts.AddLoss(
-      "kernel.expert_loop", kCount | kPerStep | kChange,
+      "kernel.expert_loop", kCount | kChange,
       {"eight or more rounds in a row in which small kernels gather rows, multiply them and add "
        "the result to rows",
        "Idle time between the rounds of loops that gather, multiply and add rows, and kernel time "

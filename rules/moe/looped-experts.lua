@@ -46,15 +46,15 @@ y = torch._grouped_mm(x[order], weights, offs=ends)      # weights: experts, inn
   tests = {
     { name = "each layer loops over 64 experts",
       edges = { ["kernel.expert_loop.lost"] = 2e7 },
-      facts = { kernel = { expert_loop = { count = 100, per_step = 10, lost = 6e8, remedy = true, experts = 64 } }, window = { device_time = 1e9, supports_verdict = true } },
+      facts = { kernel = { expert_loop = { count = 100, lost = 6e8, remedy = true, experts = 64 } }, window = { device_time = 1e9 } },
       expect = { count = 100, experts = 64, share = 0.6, average = " (on average)" },
       saving = { claims = 6e8 } },
     { name = "near miss: hardly any time",
-      facts = { kernel = { expert_loop = { count = 2, per_step = 1, lost = 1e7, remedy = true, experts = 8 } }, window = { device_time = 1e9, supports_verdict = true } },
+      facts = { kernel = { expert_loop = { count = 2, lost = 1e7, remedy = true, experts = 8 } }, window = { device_time = 1e9 } },
       expect = "silent" },
     { name = "nothing was recorded", facts = {}, expect = "cannot_tell" },
     { name = "one grouped product",
-      facts = { kernel = { expert_loop = { count = 0, per_step = 0, lost = 0, remedy = true, experts = 0 } }, window = { device_time = 1e9, supports_verdict = true } },
+      facts = { kernel = { expert_loop = { count = 0, lost = 0, remedy = true, experts = 0 } }, window = { device_time = 1e9 } },
       expect = "not_applicable" },
   },
 }
