@@ -3,7 +3,7 @@
 -- and compilers do not help: how many rows an expert has is known only in the loop.
 return {
   id        = "moe/looped-experts",
-  title     = "Multiply the rows of all experts in one grouped product",
+  title     = "Use one grouped product for the rows of all experts",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
