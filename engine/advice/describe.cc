@@ -287,7 +287,8 @@ std::string Finding::Won() const {
           return what == "launches" || what == "waits" || what == "host-code";
         });
     const char* const why =
-        frees_host        ? ": the host then gets ahead of the GPU, and other gaps close, too"
+        where.in_turns    ? ": the other ranks then do not wait for it"
+        : frees_host      ? ": the host then gets ahead of the GPU, and other gaps close, too"
         : changes.empty() ? ""
                           : ": what follows then starts sooner, and other gaps close, too";
     return fmt::format(" This fix would save {} of {}{}.", percent(ShownShare()), of, why);

@@ -167,7 +167,8 @@ struct Where {
   std::vector<int> devices;
   std::vector<int> steps;
   std::string phase;
-  std::string figures;  // "rank 2": whose numbers the words hold, where those of others differ
+  std::string figures;    // "rank 2": whose numbers the words hold, where those of others differ
+  bool in_turns = false;  // of several ranks, hardly two lose this time in the same step
 };
 
 // What became of the time that a fired rule claims.

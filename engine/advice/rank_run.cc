@@ -226,6 +226,32 @@ class JobFixes : public FixList {
     return finding;
   }
 
+  // Whether ranks lose this time one after the other: hardly two of them in the same step, and none
+  // of them most of it. Each of them then makes all others wait.
+  bool IsInTurns(const JobItem& item) const {
+    const Job& job = cluster_.job;
+    if (!job.has_steps) return false;
+    std::vector<double> of_rank(cluster_.ranks.size(), 0);
+    std::vector<double> of_step(job.steps, 0);
+    double largest = 0;
+    double all = 0;
+    std::vector<double> most(job.steps, 0);
+    for (const auto& [finding, report] : item.found) {
+      if (finding->rule != item.rule || report->ranks.size() != 1) continue;
+      const std::size_t r = report->ranks.front();
+      for (const StepPart& part : finding->step_parts) {
+        const std::size_t s = job.StepAt(cluster_.ranks, r, part.start);
+        if (s >= job.steps) continue;
+        of_rank[r] += part.share;
+        of_step[s] += part.share;
+        most[s] = std::max(most[s], part.share);
+      }
+    }
+    for (std::size_t s = 0; s < job.steps; ++s) all += of_step[s], largest += most[s];
+    return all > 0 && 2 * *std::max_element(of_rank.begin(), of_rank.end()) <= all &&
+           largest >= knowledge().Number("ranking.in_turns") * all;
+  }
+
   void Place(const JobItem& item, Finding* finding) const {
     std::set<int> numbers;
     std::set<int> devices;
@@ -319,6 +345,11 @@ class JobFixes : public FixList {
     Finding finding = *worst;
     finding.part = report->part;
     finding.where.figures = FiguresOf(candidate, *worst);
+    finding.where.in_turns = IsInTurns(item);
+    if (finding.where.in_turns) {
+      finding.where.steps.clear();
+      finding.where.figures = cluster_.Label(report->ranks.front());
+    }
     finding.confidence = ConfidenceOf(candidate);
     finding.unprofiled_share =
         PartUnprofiled(finding.unprofiled_share, finding.saving_share, Share(candidate.saving));

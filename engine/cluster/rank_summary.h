@@ -116,7 +116,7 @@ struct RankSummary {
   Nanos copied_time = 0;    // that these copies took
   Nanos wrote_files = 0;    // idle while the launching thread wrote files
   // What kernels it runs: "attention", "embedding", "moe_routing", "one-kernel-all-reduce";
-  // "tokens": it generates them.
+  // "tokens": it generates them; "few-rows": its products are of a few rows.
   std::vector<std::string> traits;
   std::string languages;  // of its program, as the fact run.languages
 

@@ -145,12 +145,12 @@ class StrategyFinder {
 
   // Small sums inside a node take as long as the library needs for any, and one kernel that reads
   // its peers' memory needs less: of two GPUs, or of more that are linked with each other. Where
-  // sizes are not known, they are small for single tokens: those of whole sequences may take as
-  // long on the links.
+  // sizes are not known, they are small for single tokens and products of a few rows: those of
+  // whole sequences may take as long on the links.
   void Latency() {
     if (divided_ || tensor_.across || Runs(ranks_, "one-kernel-all-reduce")) return;
     if (found_.tensor > 2 && NvlinkRate(ranks_, knowledge_) <= 0) return;
-    const bool tokens = Runs(ranks_, "tokens");
+    const bool tokens = Runs(ranks_, "tokens") || Runs(ranks_, "few-rows");
     const auto longest = knowledge_.Time("cluster.latency_call");
     const auto large = knowledge_.BytesOf("cluster.latency_message");
     const double one_shot = knowledge_.Number("cluster.one_shot_call");

@@ -254,6 +254,30 @@ class Summarizer {
     }
   }
 
+  // Whether most of the time of products is in those of a few rows: then ranks exchange as few.
+  bool MultipliesFewRows(std::uint32_t d) const {
+    std::vector<std::int8_t> few(trace_.shapes.size(), -1);  // 1: a product of few rows
+    Nanos of_few = 0;
+    Nanos all = 0;
+    for (const std::uint32_t op : run_.ops_of_device[d]) {
+      if (trace_.ops.kind[op] != OpKind::kKernel || !run_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t shape = trace_.ops.detail[op];
+      const KernelClass& known = run_.names.Kernel(shape);
+      if (known.name != "matrix") continue;
+      if (few[shape] < 0)
+        few[shape] =
+            run_.knowledge.IsOfFamily(FamilyKind::kKernel, "few_rows",
+                                      trace_.strings[trace_.shapes[shape].name], known.name)
+                ? 1
+                : 0;
+      const Nanos length = trace_.ops.end[op] - trace_.ops.start[op];
+      all += length;
+      if (few[shape] == 1) of_few += length;
+    }
+    return static_cast<double>(of_few) >
+           run_.knowledge.Number("cluster.few_rows") * static_cast<double>(all);
+  }
+
   // What a program is made of, as far as it says what ranks exchange.
   std::vector<std::string> Traits(std::uint32_t d) const {
     std::vector<std::uint8_t> used(trace_.shapes.size(), 0);
@@ -262,6 +286,7 @@ class Summarizer {
     }
     std::set<std::string> traits;
     if (analysis_.kind.decode && !analysis_.kind.trains) traits.insert("tokens");
+    if (!analysis_.kind.trains && MultipliesFewRows(d)) traits.insert("few-rows");
     for (std::uint32_t shape = 0; shape < used.size(); ++shape) {
       if (used[shape] == 0) continue;
       const KernelClass& known = run_.names.Kernel(shape);

@@ -244,6 +244,17 @@ void DeclareTrains(Catalog* catalog) {
                  &KernelTrains::pieces);
   trains.Add("kernel.pieces.kernels", "count", "Kernels in one such run, on average.",
              &KernelTrains::pieces_mean);
+  auto& experts = catalog->Of(&Analysis::looped_experts);
+  experts.AddLoss(
+      "kernel.expert_loop", kCount | kChange,
+      {"eight or more rounds in a row in which small kernels gather rows, multiply them and add "
+       "the result to rows",
+       "Idle time between the rounds of loops that gather, multiply and add rows, and kernel time "
+       "that is gone when all rounds are one launch each.",
+       "One grouped launch takes the place of each kernel of such a loop."},
+      &LoopedExperts::loss);
+  experts.Add("kernel.expert_loop.experts", "count", "Rounds of one such loop, on average.",
+              &LoopedExperts::experts);
 }
 
 // A compiler's search for the fastest form of a kernel.

@@ -175,8 +175,8 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
     (subjects.push_back([&parts] { parts.Get(); }), ...);
   };
   if (!options.few_facts) {
-    ahead(kernel_variation, kernel_trains, block_shapes, number_formats, families, moves,
-          replication, turns, contention, unseen_ranks);
+    ahead(kernel_variation, kernel_trains, looped_experts, block_shapes, number_formats, families,
+          moves, replication, turns, contention, unseen_ranks);
   }
   SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);

@@ -28,6 +28,7 @@
 #include "engine/metrics/losses/launches/graphs.h"
 #include "engine/metrics/losses/launches/kernel_trains.h"
 #include "engine/metrics/losses/launches/launch.h"
+#include "engine/metrics/losses/launches/looped_experts.h"
 #include "engine/metrics/losses/launches/single_operations.h"
 #include "engine/metrics/losses/operators/algorithm_trials.h"
 #include "engine/metrics/losses/operators/dense_gradients.h"
@@ -163,6 +164,8 @@ struct Analysis {
   Lazy<GraphBreaks> graph_breaks{[this] { return FindGraphBreaks(basis()); }};
   Lazy<KernelTrains> kernel_trains{
       [this] { return FindKernelTrains(basis(), ComputeKernels(basis())); }};
+  Lazy<LoopedExperts> looped_experts{
+      [this] { return FindLoopedExperts(basis(), ComputeKernels(basis())); }};
   Lazy<KernelVariation> kernel_variation{
       [this] { return FindKernelVariation(basis(), ComputeKernels(basis())); }};
   Lazy<BlockShapes> block_shapes{

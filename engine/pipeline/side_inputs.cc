@@ -76,10 +76,6 @@ void MoveAll(std::vector<T>& from, std::vector<T>* to) {
 
 // What several logs of one job say together: each rank writes its own.
 void JoinNccl(NcclLog& from, NcclLog* to) {
-  if (to->empty() && to->ranks == 0) {
-    *to = std::move(from);
-    return;
-  }
   if (to->version.empty()) to->version = from.version;
   if (to->network.empty()) to->network = from.network;
   to->gdr = std::max(to->gdr, from.gdr);
@@ -189,6 +185,18 @@ Result<SideInputs> SideInputs::Read(const std::vector<std::string>& files, int j
     if (!trace) return tl::unexpected(trace.error());
     read.inputs_.push_back(InputOf(*trace));
     read.sides_.push_back(std::move(*trace));
+  }
+  // Ranks may write a log each; one of them that shows the paths is enough.
+  Trace* log = nullptr;
+  bool shows_paths = false;
+  for (Trace& side : read.sides_) {
+    if (side.kind == "nccl-log" && log == nullptr) log = &side;
+    shows_paths = shows_paths || !side.nccl.channels.empty();
+  }
+  if (log != nullptr && !shows_paths) {
+    log->diagnostics.Add(Level::kWarning,
+                         "NCCL's log does not show how ranks communicate: set NCCL_DEBUG=INFO",
+                         "NCCL log");
   }
   return read;
 }

@@ -62,9 +62,12 @@ std::string WhereText(const Report& report, const Where& where) {
   if (IsOfSomeRanks(report, where)) {
     parts.push_back((where.ranks.size() > 1 ? "ranks " : "rank ") + NumberList(where.ranks));
   }
-  if (!where.devices.empty() && where.devices.size() < report.devices.size()) {
+  // Each of several ranks may see but one GPU, and call it 0.
+  const bool all_ranks = where.ranks.size() > 1 && !IsOfSomeRanks(report, where);
+  if (!all_ranks && !where.devices.empty() && where.devices.size() < report.devices.size()) {
     parts.push_back((where.devices.size() > 1 ? "GPUs " : "GPU ") + NumberList(where.devices));
   }
+  if (where.in_turns) parts.emplace_back("each rank in different " + StepsInWords(report.run));
   // Most of them are no place.
   const std::set<int> steps(where.steps.begin(), where.steps.end());
   const bool some = static_cast<double>(steps.size()) <= kMost * report.step_count;

@@ -262,6 +262,7 @@ class FewLines {
     }
     if (!finding.cause.empty()) why_ = Sentences(finding.cause).front();
     says_why_ = room.cause;
+    where_ = finding.where.in_turns;  // else the numbers seem to be those of the job
     if (room.terse && Written().rows() > room.rows) fix_.action = FirstClause(fix_.action);
     if (says_why_ && finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
     if (says_why_ && Written().rows() > room_.rows) TryFirstClause(&FewLines::says_why_);

@@ -1,5 +1,15 @@
 -- Each process starts OMP_NUM_THREADS threads for operations on the CPU; several processes with as many threads as the
 -- node has cores push each other off them.
+
+-- A report may show one process of several: what started them may have told each how many there are on its node.
+local function processes_of(f)
+  local most = f.run.processes
+  for _, name in ipairs({ "local_processes", "mpi_local_processes", "tasks_per_node" }) do
+    most = math.max(most, tonumber(f.environment[name]) or 0)
+  end
+  return most
+end
+
 return {
   id        = "environment/thread-oversubscription",
   title     = "Give each process its share of the CPU cores",
@@ -10,7 +20,8 @@ return {
   knowledge = { "K-H21", "K-H3" },
 
   needs      = { "environment.recorded", "run.cpu_cores", "run.processes" },
-  optional   = { "environment.omp_threads", "environment.cpus_per_task", "host.preempted", "window.time" },
+  optional   = { "environment.omp_threads", "environment.cpus_per_task", "environment.local_processes",
+                 "environment.mpi_local_processes", "environment.tasks_per_node", "host.preempted", "window.time" },
   thresholds = { "max_load", "min_preempted" },
 
   symptom = "{processes:count} processes with {threads:count} OpenMP threads each share {cores:count} CPUs{set:text}.",
@@ -32,7 +43,7 @@ return {
     if not f.environment.recorded then return false, "the report holds no environment" end
     local set = f.environment.omp_threads
     if set == nil then
-      return f.run.processes > 1 and f.host.preempted ~= nil, "OMP_NUM_THREADS is not set, and nothing shows threads that wait for a CPU"
+      return processes_of(f) > 1 and f.host.preempted ~= nil, "OMP_NUM_THREADS is not set, and nothing shows threads that wait for a CPU"
     end
     return tonumber(set) ~= nil, "OMP_NUM_THREADS is a list"
   end,
@@ -40,19 +51,20 @@ return {
   detect = function(f, t)
     local threads = tonumber(f.environment.omp_threads)
     local own = tonumber(f.environment.cpus_per_task)
+    local processes = processes_of(f)
     if threads == nil then
       -- Unset, each process starts as many as it may use CPUs. Bound processes share none: only threads that wait tell.
       if own or f.window.time == nil then return nil end
       if not at_least(share(f.host.preempted, f.window.time), t.min_preempted) then return nil end
-      return { processes = f.run.processes, threads = f.run.cpu_cores, cores = f.run.cpu_cores, set = ": OMP_NUM_THREADS is not set" }
+      return { processes = processes, threads = f.run.cpu_cores, cores = f.run.cpu_cores, set = ": OMP_NUM_THREADS is not set" }
     end
     -- Slurm's share of a process counts, where it is known, and not the whole node.
     if own then
       if at_most(share(threads, own), t.max_load) then return nil end
       return { processes = 1, threads = threads, cores = own, set = " (SLURM_CPUS_PER_TASK)" }
     end
-    if at_most(share(threads * f.run.processes, f.run.cpu_cores), t.max_load) then return nil end
-    return { processes = f.run.processes, threads = threads, cores = f.run.cpu_cores, set = "" }
+    if at_most(share(threads * processes, f.run.cpu_cores), t.max_load) then return nil end
+    return { processes = processes, threads = threads, cores = f.run.cpu_cores, set = "" }
   end,
 
   tests = {
@@ -63,6 +75,15 @@ return {
     { name = "16 threads on the 4 CPUs that Slurm gives each process",
       facts = { environment = { recorded = true, omp_threads = "16", cpus_per_task = "4" }, run = { cpu_cores = 128, processes = 4 } },
       expect = { threads = 16, cores = 4, set = " (SLURM_CPUS_PER_TASK)" } },
+    { name = "one of the four processes that torchrun started on the node",
+      facts = { environment = { recorded = true, omp_threads = "32", local_processes = "4" }, run = { cpu_cores = 32, processes = 1 } },
+      expect = { processes = 4, threads = 32, cores = 32, set = "" } },
+    { name = "one of the four processes that Slurm started on each node",
+      facts = { environment = { recorded = true, omp_threads = "16", tasks_per_node = "4" }, run = { cpu_cores = 32, processes = 1 } },
+      expect = { processes = 4, threads = 16, cores = 32, set = "" } },
+    { name = "near miss: the only process that Open MPI started on the node",
+      facts = { environment = { recorded = true, omp_threads = "32", mpi_local_processes = "1" }, run = { cpu_cores = 32, processes = 1 } },
+      expect = "silent" },
     { name = "it is not set, and launching threads wait for a CPU",
       edges = { ["host.preempted"] = 2e7 },
       facts = { environment = { recorded = true }, run = { cpu_cores = 32, processes = 4 }, host = { preempted = 5e7 }, window = { time = 1e9 } },

@@ -133,7 +133,7 @@ elif step % 100 == 10:
     local goes = works and " There, the time goes to " or " The extra time goes to "
     return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)), reason = reason,
              excess = f.steps.stall.excess, median = f.steps.median, steps = f.steps.count, part = works and "part of " or "",
-             why = WHY[reason] or "Work that is done now and then, such as saving, logging or evaluation, stops the loop while it lasts.",
+             why = WHY[reason] or "The loop stops while the launching thread does something else, such as saving, logging or evaluation.",
              what_text = what and what ~= "" and goes .. (what == "checkpoint" and "checkpoints" or what) .. "." or "" }
   end,
 

@@ -135,6 +135,18 @@ TEST_CASE("slow steps of different ranks add up: each holds up the others") {
   reports[1].findings.front().step_parts = {{750_us, 50.0 / 1100}};
   const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
   CHECK(ShareOf(findings, "input/slow") == Approx(100.0 / 1100).margin(1e-3));
+  const Where& where = Named(findings, "input/slow")->where;
+  CHECK(where.in_turns);
+  CHECK(where.steps.empty());
+  CHECK(where.figures == "rank 0");
+  // In the same step on both ranks, they do not wait for each other.
+  reports[1].findings.front().step_parts = {{300_us, 50.0 / 1100}};
+  CHECK_FALSE(
+      Named(RankRun({}, reports, cluster, ShippedKnowledge()), "input/slow")->where.in_turns);
+  // Most of it is of one rank.
+  reports[1].findings.front().step_parts = {{750_us, 10.0 / 1100}};
+  CHECK_FALSE(
+      Named(RankRun({}, reports, cluster, ShippedKnowledge()), "input/slow")->where.in_turns);
 }
 
 // Rank 0 writes 50 us in step 3; rank 1 is idle meanwhile, and its report blames the same step.

@@ -183,6 +183,20 @@ TEST_CASE("NCCL's log alone: the slow path and the variable behind it") {
   CHECK_THAT(RunAdvise(folder, "train.log").out, Contains("NCCL_P2P_DISABLE=1"));
 }
 
+TEST_CASE("logs of single ranks are one log: warnings of each, and paths that one of them shows") {
+  const Folder folder;
+  folder.Write("a.log",
+               "n1:2:3 [1] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
+               "n1:2:3 [1] transport/net.cc:123 NCCL WARN Timeout waiting for connection\n");
+  folder.Write("b.log", kNcclLog);
+  const Json report = ValidReport(folder, "a.log b.log");
+  CHECK(report["facts"]["nccl.warnings"]["value"] == 1);
+  CHECK(report["facts"]["nccl.local.shared"]["value"] == 2);
+  CHECK_THAT(RunAdvise(folder, "a.log").out, Contains("does not show how ranks communicate"));
+  CHECK_THAT(RunAdvise(folder, "a.log b.log -v").out,
+             !Contains("does not show how ranks communicate"));
+}
+
 std::string ServerLines(int lines, const std::string& requests, const std::string& cache) {
   std::string text;
   for (int i = 0; i < lines; ++i) {

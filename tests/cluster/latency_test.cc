@@ -78,6 +78,8 @@ TEST_CASE("sums that are large, or of whole sequences, take the time of the link
   std::vector<RankSummary> sequences = Tokens(34 * kUs, -1);
   for (RankSummary& rank : sequences) rank.traits.clear();
   CHECK(LostToLatency(sequences) == 0);
+  for (RankSummary& rank : sequences) rank.traits = {"few-rows"};
+  CHECK(LostToLatency(sequences) > 0);
 }
 
 TEST_CASE("a kernel that reads its peers' memory has no such latency to lose") {

@@ -87,6 +87,23 @@ TEST_CASE("of many steps, the first are listed; most of them are no place") {
   CHECK(WhereText(report, where) == "steps 3–6, 9, 12 and others");
   for (int step = 0; step < 230; ++step) where.steps.push_back(step);
   CHECK(WhereText(report, where).empty());
+  where = {};
+  where.in_turns = true;
+  where.figures = "rank 0";
+  CHECK(WhereText(report, where) ==
+        "each rank in different steps, the numbers are those of rank 0");
+}
+
+TEST_CASE("a finding of all ranks names no GPU, which each of them may call 0") {
+  Report report;
+  report.devices.resize(2);
+  report.devices[1].rank = 1;
+  Where where;
+  where.ranks = {0, 1};
+  where.devices = {0};
+  CHECK(WhereText(report, where).empty());
+  where.ranks = {1};
+  CHECK(WhereText(report, where) == "rank 1, GPU 0");
 }
 
 TEST_CASE("a finding whose gain the findings before it take is told in short") {

@@ -369,11 +369,6 @@ std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path,
     return Error{"no message of NCCL in the log", path, "run with NCCL_DEBUG=INFO"};
   }
   trace->producer = trace->nccl.version.empty() ? "NCCL" : "NCCL " + trace->nccl.version;
-  if (trace->nccl.channels.empty()) {
-    trace->diagnostics.Add(Level::kWarning,
-                           "the log does not show how ranks communicate: set NCCL_DEBUG=INFO",
-                           "NCCL log");
-  }
   return std::nullopt;
 }
 
