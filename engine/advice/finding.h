@@ -206,6 +206,7 @@ struct Finding {
   double touched_share =
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
   bool falls_short = false;    // the fix wins back far less than that
+  double unlinked = 0;         // of the GPU work: its launching call is missing, so a replay keeps it
   double comm_share = 0;       // of the claimed time, the share in which only communication runs
   bool comm_faster = false;    // the fix makes communication itself shorter; else it hides it
   double comm_fewer = 0;       // the share of the collectives that are sent together with others
