@@ -298,9 +298,8 @@ class EvidenceCollector {
     }
     if (names.empty()) return;
     const auto [name, explained] =
-        *std::max_element(names.begin(), names.end(), [](const auto& x, const auto& y) {
-          return x.second < y.second;
-        });
+        *std::max_element(names.begin(), names.end(),
+                          [](const auto& x, const auto& y) { return x.second < y.second; });
     double count = 0;
     for (std::uint32_t call = 0; call < trace_.calls.size(); ++call) {
       if (trace_.calls.name[call] == name && analysis_.basis().InWindow(trace_.calls.start[call]))

@@ -84,12 +84,11 @@ std::string Text(const WhatIf& result, int width, bool color) {
   const auto time = [&](Nanos ns) { return FormatQuantity(PerStep(result, ns), "ns"); };
   const double speedup =
       after > 0 ? static_cast<double>(result.window_ns) / static_cast<double>(after) : 0;
-  page.Wrapped(fmt::format("{} {} → {}: {} saved ({}), {}.",
-                           result.steps > 0 ? "Step" : "Window", time(result.window_ns),
-                           time(after), time(result.gain_ns),
-                           FormatQuantity(Share(result, result.gain_ns), "share"),
-                           TimesAsFast(speedup)),
-               0, Ink::kBold);
+  page.Wrapped(
+      fmt::format("{} {} → {}: {} saved ({}), {}.", result.steps > 0 ? "Step" : "Window",
+                  time(result.window_ns), time(after), time(result.gain_ns),
+                  FormatQuantity(Share(result, result.gain_ns), "share"), TimesAsFast(speedup)),
+      0, Ink::kBold);
   page.Blank();
   std::vector<std::vector<std::string>> rows;
   for (const WhatIf::Part& part : result.parts) {

@@ -127,8 +127,8 @@ void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
   Nanos first = std::numeric_limits<Nanos>::max();
   for (const std::uint32_t d : run.active_devices) first = std::min(first, FirstKernel(run, d));
   // Copies before the first kernel may be a part of the window.
-  const auto inside = std::lower_bound(trace.ops.start.begin(), trace.ops.start.end(),
-                                       run.window.start);
+  const auto inside =
+      std::lower_bound(trace.ops.start.begin(), trace.ops.start.end(), run.window.start);
   const bool kernel = inside == trace.ops.start.end() || *inside >= first;
   if (!kernel) first = trace.ops.start.front();
   const Nanos last = *std::max_element(trace.ops.end.begin(), trace.ops.end.end());

@@ -107,7 +107,8 @@ bool AskApplies(lua_State* state, int rule, Verdict& verdict) {
 bool JudgesNoTime(const RunContext& context) {
   const Fact* const time = context.facts.Find("window.device_time");
   const auto* const length = time == nullptr ? nullptr : std::get_if<double>(&time->value);
-  return length != nullptr && *length == 0 && IsIn("window.device_time", context.verdict.rule->needs);
+  return length != nullptr && *length == 0 &&
+         IsIn("window.device_time", context.verdict.rule->needs);
 }
 
 // Calls applies, detect and saving, or what is declared in their place; the rule's table is on the

@@ -18,8 +18,7 @@ TEST_CASE("casts from 16 bits widen; masks and indices count for nothing") {
   s.with_inputs = true;
   Nanos at = 0;
   const auto cast = [&](ElementType from) {
-    s.operators.push_back(
-        {"aten::_to_copy", {at, at + 50_us}, -1, 0, {{TensorOfType(from)}, {}}});
+    s.operators.push_back({"aten::_to_copy", {at, at + 50_us}, -1, 0, {{TensorOfType(from)}, {}}});
     s.story.Launch("cast", {at + 5_us, at + 10_us}, {at + 15_us, at + 25_us});
     at += 100_us;
   };
