@@ -49,7 +49,7 @@ return {
     local threads = f.kernel.small_grid.median_threads
     local few = threads and at_most(threads, t.few_threads)
     e.reason = few and "threads" or "blocks"
-    e.threads_text = few and " of " .. in_words(threads, "count") .. (threads == 1 and " thread" or " threads") or ""
+    e.threads_text = few and " of " .. in_words(math.floor(threads + 0.5), "count") .. (threads == 1 and " thread" or " threads") or ""
     e.median_text = sum(e.rows, "count") > 1 and " (median)" or ""
     return e
   end,
@@ -67,9 +67,9 @@ return {
     { name = "one launch of one thread",
       edges = { ["kernel.small_grid.median_threads"] = 32 },
       facts = { window = { device_time = 1e9 },
-                kernel = { small_grid = { share = 0.9, fill = 0.001, mean = 9e8, median_blocks = 1, median_threads = 31, sms = 28, lost = 8e8, remedy = true,
+                kernel = { small_grid = { share = 0.9, fill = 0.001, mean = 9e8, median_blocks = 1, median_threads = 30, sms = 28, lost = 8e8, remedy = true,
                                           rows = { { name = "reduce", blocks = 1, count = 1, time = 9e8 } } } } },
-      expect = { reason = "threads", threads_text = " of 31 threads", median_text = "" } },
+      expect = { reason = "threads", threads_text = " of 30 threads", median_text = "" } },
     { name = "a third of the SMs at work: less to win",
       facts = { window = { device_time = 1e9 },
                 kernel = { small_grid = { share = 0.3, fill = 0.36, mean = 4e6, median_blocks = 48, sms = 132, lost = 2e8, remedy = true,
