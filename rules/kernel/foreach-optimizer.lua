@@ -22,7 +22,7 @@ return {
   cause   = "The update is a chain of multi-tensor kernels, and each of them reads and writes all parameters or states. Multi-tensor kernels that clip gradients are counted as well.",
   fixes   = {
     { reason = "fused", action  = "Use the fused optimizer",
-      snippet = "optimizer = torch.optim.{optimizer:text}(model.parameters(), lr=1e-3, fused=True)",
+      snippet = "optimizer = torch.optim.{optimizer:function}(model.parameters(), lr=1e-3, fused=True)",
       language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Compile the update",
       snippet = "step = torch.compile(optimizer.step)",

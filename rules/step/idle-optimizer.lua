@@ -19,7 +19,7 @@ return {
   cause   = "The host prepares and launches the update piece by piece.",
   fixes   = {
     { action  = "Use a fused or multi-tensor optimizer",
-      snippet = "optimizer = torch.optim.{optimizer:text}(params, lr=1e-3, {form:text}=True)",
+      snippet = "optimizer = torch.optim.{optimizer:function}(params, lr=1e-3, {form:function}=True)",
       language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Compile the update",
       snippet = "step = torch.compile(optimizer.step)",
