@@ -38,7 +38,7 @@ TEST_CASE("a long row of small elementwise kernels is an update, also where noth
 
 TEST_CASE("kernels that were launched before the recording are of an earlier step") {
   TraceBuilder story;
-  for (int i = 0; i < 200; ++i) story.Unlaunched(kElementwise, {i * 3_us, i * 3_us + 2_us});
+  for (int i = 0; i < 200; ++i) story.Kernel(kElementwise, {i * 3_us, i * 3_us + 2_us});
   Nanos at = 1_ms;
   for (int i = 0; i < 200; ++i, at += 3_us)
     story.Launch(kElementwise, {at - 20_us, at - 18_us}, {at, at + 2_us});
