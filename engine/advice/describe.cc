@@ -206,7 +206,10 @@ void CompareWithSaving(const Knowledge& knowledge, Finding* finding) {
   const bool promises = ShareNamed(finding->symptom) ||
                         std::any_of(places.begin(), places.end(),
                                     [](const auto& place) { return place.second == "pct"; });
-  finding->falls_short = promises && finding->rule->kind != RuleKind::kInfo &&
+  // Work whose call is missing stays where it was in a replay: that it wins nothing says nothing.
+  const bool unknown =
+      won == 0 && finding->unlinked >= knowledge.Number("ranking.unlinked_unpriced");
+  finding->falls_short = promises && !unknown && finding->rule->kind != RuleKind::kInfo &&
                          finding->touched_share - won >= knowledge.Number("ranking.info_share") &&
                          won < knowledge.Number("ranking.falls_short") * finding->touched_share;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -47,10 +48,16 @@ class EvidenceCollector {
     item.end_ns -= look_up.later;
     evidence_.push_back(std::move(item));
   }
-  // Of what happens in the window.
-  void AddTotal(std::string what, double value, const char* unit, LookUp look_up) {
+  // Of what happens in the window; `explained` of it is the finding's.
+  void AddTotal(std::string what, double value, double explained, const char* unit,
+                LookUp look_up) {
     Evidence item;
+    item.partly = explained < kNearlyAll * value;
     item.what = std::move(what);
+    if (item.partly) {
+      item.what +=
+          fmt::format(" (this finding is about {} of it)", FormatQuantity(explained, unit));
+    }
     item.value = value;
     item.unit = unit;
     item.start_ns = analysis_.run.window.start;
@@ -144,10 +151,10 @@ class EvidenceCollector {
            IsIn(trace_.ops.call[op], remedy_.unblocked_calls);
   }
 
-  // What is explained to nine tenths is no part. Clocks jump by years: as
+  // What is explained to nearly all of it is no part. Clocks jump by years: as
   // whole numbers, nine times a gap may overflow.
   static bool IsPart(Nanos explained, Nanos whole) {
-    return static_cast<double>(explained) < 0.9 * static_cast<double>(whole);
+    return static_cast<double>(explained) < kNearlyAll * static_cast<double>(whole);
   }
   static std::string PartOf(const Evidence& item, Nanos explained) {
     if (!item.partly) return "";
@@ -204,6 +211,7 @@ class EvidenceCollector {
   void TopOp() {
     std::map<std::uint32_t, double> kernels;  // name -> time
     std::map<MemoryKind, double> copies;      // by the host's side
+    std::map<MemoryKind, double> bytes;
     std::map<MemoryKind, std::set<CopyDirection>> ways;
     const auto tally = [&](std::uint32_t op) {
       const auto length = static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
@@ -212,6 +220,7 @@ class EvidenceCollector {
       if (trace_.ops.kind[op] != OpKind::kCopy) return;
       const MemoryKind memory = HostSide(trace_.copies, detail);
       copies[memory] += length;
+      bytes[memory] += static_cast<double>(trace_.copies.bytes[detail]);
       ways[memory].insert(trace_.copies.direction[detail]);
     };
     for (const auto& [op, factor] : remedy_.scaled_ops) tally(op);
@@ -224,17 +233,18 @@ class EvidenceCollector {
     if (!copies.empty()) {
       const MemoryKind memory = most(copies)->first;
       const std::set<CopyDirection>& all = ways[memory];
-      CopyTotal({all.begin(), all.end()}, memory);
+      CopyTotal({all.begin(), all.end()}, memory, bytes[memory]);
     }
-    if (!kernels.empty()) KernelTotal(most(kernels)->first);
+    if (!kernels.empty()) KernelTotal(most(kernels)->first, most(kernels)->second);
   }
 
-  // Of all in the window that are like this op.
+  // Of all in the window that are like this op. How much of it is the finding's, nobody tells.
   void Total(std::uint32_t op) {
+    constexpr double kAll = std::numeric_limits<double>::infinity();
     const std::uint32_t detail = trace_.ops.detail[op];
-    if (trace_.ops.kind[op] == OpKind::kKernel) KernelTotal(trace_.shapes[detail].name);
+    if (trace_.ops.kind[op] == OpKind::kKernel) KernelTotal(trace_.shapes[detail].name, kAll);
     if (trace_.ops.kind[op] == OpKind::kCopy) {
-      CopyTotal({trace_.copies.direction[detail]}, HostSide(trace_.copies, detail));
+      CopyTotal({trace_.copies.direction[detail]}, HostSide(trace_.copies, detail), kAll);
     }
   }
 
@@ -250,7 +260,8 @@ class EvidenceCollector {
     return sum;
   }
 
-  void CopyTotal(const std::vector<CopyDirection>& directions, MemoryKind memory) {
+  void CopyTotal(const std::vector<CopyDirection>& directions, MemoryKind memory,
+                 double explained) {
     LookUp look_up = guide_.BytesCopied(directions, memory);
     if (look_up.table.empty()) return;
     const CopyTable& copies = trace_.copies;
@@ -266,16 +277,16 @@ class EvidenceCollector {
     AddTotal(migrated ? "bytes of managed memory that moved"
                       : fmt::format("bytes copied {} ({} memory)", fmt::join(names, " and "),
                                     MemoryName(memory)),
-             bytes, "bytes", std::move(look_up));
+             bytes, explained, "bytes", std::move(look_up));
   }
 
-  void KernelTotal(StringId name) {
+  void KernelTotal(StringId name, double explained) {
     const double time = SumInWindow(
         OpKind::kKernel, [&](std::uint32_t shape) { return trace_.shapes[shape].name == name; },
         [&](std::uint32_t op) { return trace_.ops.end[op] - trace_.ops.start[op]; });
     const std::string& text = trace_.strings[name];
-    AddTotal("time in " + SafeText(text.size() > 60 ? text.substr(0, 57) + "…" : text), time, "ns",
-             guide_.TimeOfKernel(name));
+    AddTotal("time in " + SafeText(text.size() > 60 ? text.substr(0, 57) + "…" : text), time,
+             explained, "ns", guide_.TimeOfKernel(name));
   }
 
   // Of the calls that the fix changes: the name that occurs most.
@@ -286,17 +297,19 @@ class EvidenceCollector {
       for (const std::uint32_t call : remedy_.vanished_calls) ++names[trace_.calls.name[call]];
     }
     if (names.empty()) return;
-    const StringId name =
-        std::max_element(names.begin(), names.end(), [](const auto& x, const auto& y) {
-          return x.second < y.second;
-        })->first;
+    const auto [name, explained] =
+        *std::max_element(names.begin(), names.end(),
+                          [](const auto& x, const auto& y) { return x.second < y.second; });
     double count = 0;
     for (std::uint32_t call = 0; call < trace_.calls.size(); ++call) {
       if (trace_.calls.name[call] == name && analysis_.basis().InWindow(trace_.calls.start[call]))
         count += 1;
     }
-    AddTotal("calls of " + trace_.strings[name], count, "count", guide_.CountOfCalls(name));
+    AddTotal("calls of " + trace_.strings[name], count, static_cast<double>(explained), "count",
+             guide_.CountOfCalls(name));
   }
+
+  static constexpr double kNearlyAll = 0.9;  // layout only
 
   const Verdict& verdict_;
   const Analysis& analysis_;

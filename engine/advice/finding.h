@@ -206,13 +206,14 @@ struct Finding {
   std::optional<double> unprofiled_alone_share;  // the same if only this were fixed
   double touched_share =
       0;  // of the window: the time that the symptom speaks of; 0 when it claims none
-  bool falls_short = false;    // the fix wins back far less than that
-  double comm_share = 0;       // of the claimed time, the share in which only communication runs
-  bool comm_faster = false;    // the fix makes communication itself shorter; else it hides it
-  double comm_fewer = 0;       // the share of the collectives that are sent together with others
-  double idle_share = 0;       // of the claimed time, the share in which the GPU is idle
-  double host_share = 0;       // of the window: hosts work so much less then
-  bool batches_ready = false;  // the fix has all data there when it is needed
+  bool falls_short = false;  // the fix wins back far less than that
+  double unlinked = 0;       // of the GPU work: its launching call is missing, so a replay keeps it
+  double comm_share = 0;     // of the claimed time, the share in which only communication runs
+  bool comm_faster = false;  // the fix makes communication itself shorter; else it hides it
+  double comm_fewer = 0;     // the share of the collectives that are sent together with others
+  double idle_share = 0;     // of the claimed time, the share in which the GPU is idle
+  double host_share = 0;     // of the window: hosts work so much less then
+  bool batches_ready = false;        // the fix has all data there when it is needed
   std::vector<StepPart> step_parts;  // what the steps hold of the claim; empty: all alike
   std::string basis;                 // what the saving assumes
   std::string bound_alone;  // what limits the run if only this is fixed: "the launching thread"

@@ -240,7 +240,7 @@ void FixList::Explain() {
       if (&cause == &effect || !Matters(cause.unprofiled) || cause.rule->kind == RuleKind::kInfo)
         continue;
       if (cause.unprofiled < effect.unprofiled) continue;
-      const bool said = IsIn(effect.rule->id, cause.rule->explains);
+      const bool said = IsIn(effect.rule->id, cause.rule->explains) && MayExplain(cause, effect);
       if (!said && !LostTo(effect, cause)) continue;
       AddOnce(&effect.explained_by, cause.rule->id);
       AddOnce(&cause.explains, effect.rule->id);

@@ -108,6 +108,10 @@ class FixList {
   double Share(Nanos time) const;  // of the window
   // Whether the time is worth a finding.
   bool Matters(Nanos time) const;
+  // Whether the cause is about what the effect speaks of, where its rule says that it explains it.
+  virtual bool MayExplain(const Candidate& /*cause*/, const Candidate& /*effect*/) const {
+    return true;
+  }
   // Whether most of what the effect could have won went to the cause.
   virtual bool LostTo(const Candidate& effect, const Candidate& cause) const = 0;
   // What stands behind it, where nothing is promised.

@@ -72,6 +72,11 @@ class JobFixes : public FixList {
       item->ranks = std::move(kept);
   }
 
+  // Which kernels a fix is about, the reports of the ranks know.
+  bool MayExplain(const Candidate& cause, const Candidate& effect) const override {
+    return effect.rule->topic != Topic::kHottestKernel || IsIn(effect.rule->id, cause.explains);
+  }
+
   const JobItem& ItemOf(const Candidate& candidate) const { return items_[candidate.id]; }
 
   // Ranks may plan the same fixes in another order, in which the first of them wins what both

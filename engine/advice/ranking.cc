@@ -14,6 +14,7 @@
 #include "engine/advice/evidence.h"
 #include "engine/advice/fix_changes.h"
 #include "engine/advice/fix_list.h"
+#include "engine/advice/hot_kernel.h"
 #include "engine/advice/unprofiled.h"
 #include "engine/base/text.h"
 #include "engine/trace/launched.h"
@@ -229,6 +230,11 @@ class TraceFixes : public FixList {
     return shared;
   }
 
+  bool MayExplain(const Candidate& cause, const Candidate& effect) const override {
+    return effect.rule->topic != Topic::kHottestKernel ||
+           !IsOfOtherKernels(*ClaimOf(effect).verdict, ClaimOf(cause).spans, analysis_);
+  }
+
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {
     const Claim& claim = ClaimOf(effect);
     return 2 * effect.own < effect.alone && 2 * TakenBy(cause, claim) > claim.claimed;
@@ -256,6 +262,7 @@ class TraceFixes : public FixList {
     for (const auto& part : verdict.saving.remedies) whole.Join(*part);
     finding.changes = ChangesOf(whole, analysis_.run);
     finding.batches_ready = ClaimOf(candidate).remedy.data_ready;
+    finding.unlinked = unlinked_;
     finding.confidence = ConfidenceOf(candidate);
     finding.confidence_from = ConfidenceFrom(verdict);
     finding.basis = verdict.saving.basis;

@@ -72,17 +72,23 @@ double Share(const WhatIf& result, Nanos ns) {
   return result.window_ns > 0 ? static_cast<double>(ns) / static_cast<double>(result.window_ns) : 0;
 }
 
+// "up to 41 times as fast": of a bound, no more digits than it is good for.
+std::string TimesAsFast(double speedup) {
+  const int digits = speedup < 2 ? 2 : speedup < 10 ? 1 : 0;
+  return fmt::format("up to {:.{}f} times as fast", speedup, digits);
+}
+
 std::string Text(const WhatIf& result, int width, bool color) {
   Page page(width, color);
   const Nanos after = result.window_ns - result.gain_ns;
   const auto time = [&](Nanos ns) { return FormatQuantity(PerStep(result, ns), "ns"); };
   const double speedup =
       after > 0 ? static_cast<double>(result.window_ns) / static_cast<double>(after) : 0;
-  page.Wrapped(fmt::format("{} {} → {}: {} saved ({}), {:.2f} times as fast.",
-                           result.steps > 0 ? "Step" : "Window", time(result.window_ns),
-                           time(after), time(result.gain_ns),
-                           FormatQuantity(Share(result, result.gain_ns), "share"), speedup),
-               0, Ink::kBold);
+  page.Wrapped(
+      fmt::format("{} {} → {}: {} saved ({}), {}.", result.steps > 0 ? "Step" : "Window",
+                  time(result.window_ns), time(after), time(result.gain_ns),
+                  FormatQuantity(Share(result, result.gain_ns), "share"), TimesAsFast(speedup)),
+      0, Ink::kBold);
   page.Blank();
   std::vector<std::vector<std::string>> rows;
   for (const WhatIf::Part& part : result.parts) {
@@ -145,7 +151,7 @@ std::string PlanText(const Report& report, int width, bool color) {
   page.Wrapped(
       fmt::format("{} {} → {} with {}{}.", report.step_count > 0 ? "Step" : "Window", time(window),
                   time(after), report.plan.size() == 1 ? "this fix" : "these fixes",
-                  after > 0 ? fmt::format(", {:.2f} times as fast", window / after) : ""),
+                  after > 0 ? ", " + TimesAsFast(window / after) : ""),
       0, Ink::kBold);
   page.Blank();
   std::vector<std::vector<std::string>> rows;
@@ -156,7 +162,8 @@ std::string PlanText(const Report& report, int width, bool color) {
                     finding == nullptr ? ""
                     : finding->DiffersUnprofiled()
                         ? SavingShares(*finding)  // the table's own times are of the recording
-                        : SavingAmount(*finding)});
+                        : fmt::format("{} ({})", time(finding->saving_s),
+                                      FormatQuantity(finding->saving_share, "share"))});
     profiler_matters = profiler_matters || (finding != nullptr && finding->DiffersUnprofiled());
   }
   WriteTable(page, {"", "fix", "then>", "saves>"}, rows, 1);

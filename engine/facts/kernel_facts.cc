@@ -107,6 +107,9 @@ void DeclareGrids(Catalog* catalog) {
   kernels.Add("kernel.small_grid.median_blocks", "count",
               "Median blocks of kernels with fewer blocks than SMs, weighted by time.",
               &Kernels::small_grid_blocks);
+  kernels.Add("kernel.small_grid.median_threads", "count",
+              "Median threads per block of kernels with fewer blocks than SMs, weighted by time.",
+              &Kernels::small_grid_threads);
   kernels.Add("kernel.small_grid.sms", "count",
               "SMs of the device that small grids are measured by.",
               [](const Kernels&, const Analysis& a) { return a.hardware.sm_count; });

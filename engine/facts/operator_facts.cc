@@ -216,6 +216,21 @@ void DeclareOperatorLosses(Catalog* catalog) {
   checks.Add("checks.stack_traces", "ns",
              "Summed host time of the stack traces that the anomaly mode of autograd keeps.",
              &ValueChecks::stack_traces_ns);
+  catalog->OfAll().Add(
+      "checks.where", "name",
+      "The Python function of the program's own files that makes most of the checks.",
+      UnlessEmpty(
+          [](const Analysis& a) {
+            std::vector<std::uint32_t> calls;
+            for (const auto& [op, left] : a.value_checks.loss.remedy->scaled_ops) {
+              const std::uint32_t call = a.run.trace.ops.call[op];
+              if (call != kNone) calls.push_back(call);
+            }
+            return Commonest(calls, [&](std::uint32_t call) {
+              return SourceOfCall(a.run.trace, a.operators, call);
+            });
+          },
+          "python functions around these calls were not recorded", ""));
   auto& breaks = catalog->Of(&Analysis::graph_breaks);
   breaks.AddLoss("compile.breaks", kPerStep | kChange,
                  {"times between two pieces of a step that torch.compile compiled apart",

@@ -61,6 +61,11 @@ void DeclarePrecisionFacts(Catalog* catalog) {
                   {"cast and dtype-copy kernels", "Time of cast and dtype-copy kernels.",
                    "Three of four cast and dtype-copy kernels are gone."},
                   &Kernels::cast);
+  catalog->Of(&Analysis::casts)
+      .Add("precision.cast.widening", "share",
+           "Of the casts between 16 and 32 bits whose types were recorded: those from 16 bits.",
+           UnlessNegative(&Casts::widening, "types of operators' tensors were not recorded",
+                          "shapes"));
   kernels.AddLoss("precision.unaligned", kOfKernels,
                   {"matrix kernels chosen for unaligned sizes",
                    "Time of matrix kernels chosen for unaligned sizes.",

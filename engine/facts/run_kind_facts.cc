@@ -25,6 +25,9 @@ void DeclareStartUp(Catalog* catalog) {
       StartUpPerDevice([](const StartUp& s) { return s.code_ns + s.allocation_ns + s.upload_ns; }));
   start.Add("startup.code", "ns", "Part of the start-up that loads or compiles code.",
             StartUpPerDevice([](const StartUp& s) { return s.code_ns; }));
+  start.Add("startup.compile", "ns",
+            "Part of startup.code that compiles: in a compiler, or for long before code is loaded.",
+            StartUpPerDevice([](const StartUp& s) { return s.compile_ns; }));
   start.Add("startup.allocation", "ns", "Part of the start-up that allocates memory.",
             StartUpPerDevice([](const StartUp& s) { return s.allocation_ns; }));
   start.Add("startup.upload", "ns",
@@ -35,10 +38,10 @@ void DeclareStartUp(Catalog* catalog) {
             &StartUp::before_ns);
   start.Add("startup.before_call", "name",
             "The CUDA call that takes most of the time before the first GPU operation.",
-            &StartUp::before_call);
+            [](const StartUp& s) { return s.before_call.name; });
   start.Add("startup.before_call_time", "ns",
             "Time of the CUDA call that takes most of the time before the first GPU operation.",
-            &StartUp::before_call_ns);
+            [](const StartUp& s) { return s.before_call.time_ns; });
   start.AddLoss("startup", kLost, {"", "Time on devices that the start-up takes.", ""},
                 &StartUp::loss);
 }
@@ -129,6 +132,8 @@ void DeclareRunKindFacts(Catalog* catalog) {
   kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
   kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
            UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));
+  kind.Add("run.optimizer", "name", "The class of PyTorch's optimizer, as its ranges name it.",
+           UnlessEmpty(&RunKind::optimizer, "no range names one optimizer", ""));
   kind.Add("run.languages", "name",
            "Languages, programming models, and what the framework builds on, separated by commas.",
            [](const RunKind& k) { return fmt::format("{}", fmt::join(k.languages, ", ")); })

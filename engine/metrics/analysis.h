@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/metrics/charts/summaries.h"
+#include "engine/metrics/kernels/casts.h"
 #include "engine/metrics/kernels/efficiency.h"
 #include "engine/metrics/kernels/kernel_counters.h"
 #include "engine/metrics/kernels/operators.h"
@@ -172,6 +173,7 @@ struct Analysis {
       [this] { return FindBlockShapes(basis(), ComputeKernels(basis())); }};
   Lazy<NumberFormats> number_formats{
       [this] { return FindNumberFormats(basis(), ComputeKernels(basis()), hardware.fp64_ratio); }};
+  Lazy<Casts> casts{[this] { return FindCasts(basis()); }};
   Lazy<Families> families{[this] { return FindFamilies(basis()); }};
   Lazy<Moves> moves{[this] { return FindMoves(basis()); }};
   Lazy<Replication> replication{[this] { return FindReplication(basis()); }};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/base/text.h"
 #include "engine/import/host_calls.h"
@@ -109,25 +110,54 @@ void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
                                  FormatQuantity(loop, "ns"), FormatQuantity(before, "ns"))});
 }
 
-// Figures begin with the first work of a GPU, also for all of the run.
+// ", 24.6 s of it in cudaFree, …": the call that takes most of what lies before; "" if none does.
+std::string MostlyInCall(const Run& run, Nanos first, double before) {
+  const LongCall call = LongestCallBefore(run, first);
+  if (2 * call.time_ns <= before) return "";
+  std::string text = fmt::format(", {} of it in {}", FormatQuantity(call.time_ns, "ns"), call.name);
+  if (call.time_ns < static_cast<double>(run.knowledge.Time("care.slow_context"))) return text;
+  return text + " (creating the CUDA context takes less than a second on most machines)";
+}
+
+// Figures begin with the first work of a GPU and end with the last, also for all of the run.
 void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Run& run = analysis.run;
   const Trace& trace = run.trace;
-  if (run.active_devices.empty()) return;
-  Nanos first = trace.ops.end.back();
+  if (run.active_devices.empty() || run.window.mode == "given") return;
+  Nanos first = std::numeric_limits<Nanos>::max();
   for (const std::uint32_t d : run.active_devices) first = std::min(first, FirstKernel(run, d));
+  // Copies before the first kernel may be a part of the window.
+  const auto inside =
+      std::lower_bound(trace.ops.start.begin(), trace.ops.start.end(), run.window.start);
+  const bool kernel = inside == trace.ops.start.end() || *inside >= first;
+  if (!kernel) first = trace.ops.start.front();
+  const Nanos last = *std::max_element(trace.ops.end.begin(), trace.ops.end.end());
   Nanos began = first;
+  Nanos ended = last;
   for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
     const RowRange calls = run.calls_of_thread[t];
-    if (!calls.empty()) began = std::min(began, trace.calls.start[calls.first]);
+    if (calls.empty()) continue;
+    began = std::min(began, trace.calls.start[calls.first]);
+    ended = std::max(ended, trace.calls.end[calls.last - 1]);
   }
   const auto before = static_cast<double>(first - began);
-  const auto recorded = static_cast<double>(trace.ops.end.back() - began);
-  if (before < run.knowledge.Number("care.late_start") * recorded) return;
-  notes->push_back(
-      {Care::kOther, fmt::format("the first kernel starts {} into a recording of {}: figures leave "
-                                 "that time out",
-                                 FormatQuantity(before, "ns"), FormatQuantity(recorded, "ns"))});
+  const auto after = static_cast<double>(ended - last);
+  const auto recorded = static_cast<double>(ended - began);
+  if (before + after < run.knowledge.Number("care.late_start") * recorded) return;
+  const double least = run.knowledge.Number("care.outside_part") * recorded;
+  std::string text;
+  if (before >= least) {
+    text = fmt::format("the first {} starts {} after the first CUDA call{}",
+                       kernel ? "kernel" : "GPU operation", FormatQuantity(before, "ns"),
+                       MostlyInCall(run, first, before));
+  }
+  if (after >= least) {
+    text += fmt::format("{}the last CUDA call ends {} after the last GPU operation",
+                        text.empty() ? "" : ", and ", FormatQuantity(after, "ns"));
+  }
+  notes->push_back({Care::kOther, text + ": figures leave " +
+                                      (before >= least && after >= least ? "both" : "that time") +
+                                      " out"});
 }
 
 // Inside a step of its engine, a server has a request.

@@ -165,11 +165,16 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     const bool little_lost =
         hidden && time.idle < knowledge.Number("verdict.little_lost") * time.all;
     const bool no_idle = time.idle < knowledge.Number("verdict.no_idle") * time.all;
-    const std::string first = little_lost ? (no_idle ? "no time is lost between kernels"
-                                                     : "little time is lost between kernels")
-                                          : is_busy;
-    if (FactNumber(report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {
-      return first + ". What runs inside the CUDA graphs was not recorded";
+    // Gaps inside graphs that were recorded as a whole do not show.
+    const bool graphs =
+        FactNumber(report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly");
+    const std::string first =
+        little_lost ? fmt::format("{} time is lost between {}", no_idle ? "no" : "little",
+                                  graphs ? "CUDA graphs" : "kernels")
+                    : is_busy;
+    if (graphs) {
+      return fmt::format("{}. What runs inside {} was not recorded", first,
+                         little_lost ? "them" : "the CUDA graphs");
     }
     if (efficiency.measured_share < knowledge.Number("verdict.healthy_measured")) {
       // Between one kernel and nothing, no time can be lost.

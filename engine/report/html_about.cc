@@ -53,7 +53,7 @@ std::string FineSection(const Report& report) {
     list += fmt::format("<li>{} <span class=\"muted\">{}</span></li>\n", HtmlText(area),
                         HtmlText(fmt::format("{}", fmt::join(names, ", "))));
   }
-  return Folded("What was checked and is fine", Rules(count), list + "</ul>\n");
+  return Folded("Looked for, and not found or too small to matter", Rules(count), list + "</ul>\n");
 }
 
 std::string NotCheckedSection(const Report& report) {

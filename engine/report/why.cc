@@ -39,7 +39,7 @@ std::string OutcomeText(Outcome outcome) {
     case Outcome::kFired:
       return "fired";
     case Outcome::kFine:
-      return "fine: nothing to fix here";
+      return "silent: what it looks for was not found, or is too small to matter";
     case Outcome::kNotApplicable:
       return "does not apply";
     case Outcome::kCannotTell:

@@ -103,6 +103,14 @@ bool AskApplies(lua_State* state, int rule, Verdict& verdict) {
   return applies;
 }
 
+// Shares of no time are zero, and say nothing.
+bool JudgesNoTime(const RunContext& context) {
+  const Fact* const time = context.facts.Find("window.device_time");
+  const auto* const length = time == nullptr ? nullptr : std::get_if<double>(&time->value);
+  return length != nullptr && *length == 0 &&
+         IsIn("window.device_time", context.verdict.rule->needs);
+}
+
 // Calls applies, detect and saving, or what is declared in their place; the rule's table is on the
 // stack top.
 void AskRule(lua_State* state, const LoadedRule& loaded, RunContext& context) {
@@ -117,6 +125,11 @@ void AskRule(lua_State* state, const LoadedRule& loaded, RunContext& context) {
   bool missing = false;
   Sandbox::Of(state).OffTheClock([&] { missing = context.FindMissing(loaded.needs); });
   if (missing) return;
+  if (JudgesNoTime(context)) {
+    verdict.outcome = Outcome::kNotApplicable;
+    verdict.reason = "no GPU did anything";
+    return;
+  }
 
   PushThresholds(state);
   const int t = lua_gettop(state);

@@ -25,7 +25,7 @@ return {
     { action = "With DDP: a bucket as large as the model, or a wrong static_graph or find_unused_parameters, delays the first reduction",
       snippet = "DistributedDataParallel(model, bucket_cap_mb=25, find_unused_parameters=False)", language = "python", ["for"] = { "pytorch" } },
     { action = "With DeepSpeed, turn overlap on",
-      snippet = "{ \"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 50000000 } }", language = "json", ["for"] = { "pytorch" } },
+      snippet = "{ \"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 50000000 } }", language = "json", ["for"] = { "deepspeed" } },
     { action = "With Megatron, add --overlap-grad-reduce",
       snippet = "torchrun pretrain_gpt.py --overlap-grad-reduce --use-distributed-optimizer", language = "bash", ["for"] = { "pytorch" } },
     { action = "Let XLA order collectives so that they overlap with the backward pass",

@@ -134,7 +134,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
   false_positives = "Programs that are meant to alternate between CPU and GPU.",
   references = { "nsys/pytorch", "pytorch/nvtx", "pytorch/profiler" },
 
-  applies = function(f) return f.host.compute.lost.time > 0, "the GPU never waits for code on the launching thread" end,
+  applies = function(f) return f.host.compute.lost.time > 0, "the GPU does not wait long for code on the launching thread; rules of launches judge short gaps" end,
 
   detect = function(f, t)
     local lost = share(f.host.compute.lost.time, f.window.device_time)

@@ -15,18 +15,21 @@ return {
   not_applicable = "nothing checks for wrong values",
   evidence       = { count = "per_step", reads = "reads" },
   needs          = { "checks.anomaly_mode" },
+  optional       = { "run.trains", "checks.where" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Checks for NaN and infinity, with the gaps around them, span {share:pct} of the time: {count:count} {per:text}{reads_text:text}{mode_text:text}.",
+  symptom = "Checks for NaN and infinity, with the gaps around them, span {share:pct} of the time: {count:count} {per:text}{reads_text:text}{mode_text:text}.{where_text:text}",
   cause   = "Each check reads a whole tensor, and many of them copy the answer to the host and wait for it.",
   fixes   = {
     { reason = "anomaly", action = "Turn anomaly detection off after debugging",
       snippet = "torch.autograd.set_detect_anomaly(False)",
       language = "python", ["for"] = { "pytorch" } },
+    { reason = "forward", action = "Remove these checks from the forward pass, or let only a debug run make them",
+      snippet = "if DEBUG and torch.isnan(x).any():\n    raise RuntimeError(\"x has NaN\")", language = "python", ["for"] = { "pytorch" } },
     { reason = "own", action = "Where these are gradients, leave them to the gradient scaler, which tests all at once, or test their norm: it is not finite if any of them is not",
       snippet = "norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)   # a tensor: read it every hundred steps",
       language = "python", ["for"] = { "pytorch", "training" } },
-    { action  = "Check the loss only every hundred steps",
+    { reason = "!forward", action  = "Check the loss only every hundred steps",
       snippet = [[if step % 100 == 0 and not torch.isfinite(loss):
     raise RuntimeError("loss is not finite")]],
       language = "python", ["for"] = { "pytorch", "training" } },
@@ -37,7 +40,9 @@ return {
 
   detect = function(f, t, e)
     e.reads_text = e.reads > 0 and ", and the host reads " .. in_words(e.reads, "count") .. (e.reads == 1 and " answer" or " answers") or ""
-    e.reason = f.checks.anomaly_mode and "anomaly" or "own"
+    -- Without a backward pass there is no gradient and no loss that could be checked.
+    e.reason = f.checks.anomaly_mode and "anomaly" or f.run.trains == false and "forward" or "own"
+    e.where_text = f.checks.where and " Most are made in " .. f.checks.where .. "." or ""
     e.mode_text = f.checks.anomaly_mode and "; autograd makes most of them, since its anomaly mode is on" or ""
     return e
   end,
@@ -54,6 +59,10 @@ return {
     { name = "kernels that are known by their names",
       facts = { window = { device_time = 1e9 }, checks = { per_step = 40, reads = 0, anomaly_mode = false, lost = 6e7, remedy = true } },
       expect = { reads_text = "", mode_text = "" } },
+    { name = "a forward pass that checks what its layers compute",
+      facts = { window = { device_time = 1e9 }, run = { trains = false },
+                checks = { per_step = 20, reads = 20, anomaly_mode = false, lost = 8e7, remedy = true, where = "model.py(143): forward" } },
+      expect = { reason = "forward", where_text = " Most are made in model.py(143): forward." } },
     { name = "near miss: a cheap check of the loss",
       facts = { window = { device_time = 1e9 }, checks = { per_step = 40, reads = 0, anomaly_mode = false, lost = 5e6, remedy = true } },
       expect = "silent" },

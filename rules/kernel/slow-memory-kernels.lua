@@ -24,7 +24,7 @@ return {
   loss           = "roofline.below.memory",
   not_applicable = "no recorded memory-bound operator is far below the memory bandwidth",
   evidence       = { "count", "rows" },
-  thresholds     = { "min_share" },
+  thresholds     = { "min_share", "min_good" },
 
   symptom = "{op:text} {shape:text} in {dtype:text} reaches {attained:pct} of {roof:text}; good libraries reach {good:pct}. Such operators waste {share:pct} of the time. The kernel is {place:text}.",
   cause   = "{why:text}",
@@ -48,7 +48,8 @@ return {
   references = { "nvidia/gpu-background", "rocm/tuning", "pytorch/compile" },
 
   detect = function(f, t, e)
-    local worst = f.roofline.below.memory.rows[1]
+    local worst = filter(f.roofline.below.memory.rows, function(row) return at_least(row.good, t.min_good) end)[1]
+    if not worst then return nil end
     e.why = why[worst.reason] or why[""]
     return adopt(e, worst)
   end,
@@ -57,11 +58,15 @@ return {
 
   tests = {
     { name = "half of the time could be won",
-      edges = { ["roofline.below.memory.lost"] = 1e7 },
+      edges = { ["roofline.below.memory.lost"] = 1e7, ["roofline.below.memory.rows[1].good"] = 0.02 },
       facts = { window = { device_time = 1e9 },
                 roofline = { below = { memory = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::add", shape = "[8192, 8192]", dtype = "fp32", place = "vectorized_elementwise_kernel<CUDAFunctor_add>", kernel_name = "vectorized_elementwise_kernel<CUDAFunctor_add>", reason = "", roof = "the memory bandwidth", attained = 0.2, good = 0.5 } } } } } },
       expect = { share = 0.48, attained = 0.2, good = 0.5, op = "aten::add", reason = "", roof = "the memory bandwidth", rows = 1 },
       saving = { claims = 4.8e8 } },
+    { name = "near miss: tensors so small that no library reaches more",
+      facts = { window = { device_time = 1e9 },
+                roofline = { below = { memory = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::add", shape = "[8192, 8192]", dtype = "fp32", place = "vectorized_elementwise_kernel<CUDAFunctor_add>", kernel_name = "vectorized_elementwise_kernel<CUDAFunctor_add>", reason = "", roof = "the memory bandwidth", attained = 0.2, good = 0.0009 } } } } } },
+      expect = "silent" },
     { name = "near miss: too little to win",
       facts = { window = { device_time = 1e9 },
                 roofline = { below = { memory = { count = 10, lost = 5e6, remedy = true, rows = { { op = "aten::add", shape = "[8192, 8192]", dtype = "fp32", place = "vectorized_elementwise_kernel<CUDAFunctor_add>", kernel_name = "vectorized_elementwise_kernel<CUDAFunctor_add>", reason = "", roof = "the memory bandwidth", attained = 0.2, good = 0.5 } } } } } },

@@ -18,15 +18,20 @@ return {
   not_applicable = "no kernel has fewer blocks than the GPU has SMs",
   evidence       = { "fill", "sms", blocks = "median_blocks", compute_share = "share" },
   needs          = { "kernel.small_grid.rows", "kernel.small_grid.mean" },
-  thresholds     = { "min_share", "max_fill", "min_short_share", "long_kernel" },
+  optional       = { "kernel.small_grid.median_threads" },
+  thresholds     = { "min_share", "max_fill", "min_short_share", "long_kernel", "few_threads" },
 
-  symptom = "Kernels with too few blocks take {share:pct} of the time: {blocks:count} blocks (median) for {sms:count} SMs.",
+  symptom = "Kernels with too few blocks take {share:pct} of the time: {blocks:count} blocks{threads_text:text}{median_text:text} for {sms:count} SMs.",
   cause   = "SMs without a block do nothing while such a kernel runs: a block runs on one SM, and no other kernel uses the rest.",
   fixes   = {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",
       snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Process more data at once: use a larger batch, or several inputs in one call", ["for"] = { "pytorch", "inference" } },
-    { action = "In your own kernels, launch more blocks with less work each: at least two per SM, with a grid-stride loop",
+    { reason = "threads", action = "Give blocks 128 to 256 threads, and launch at least two blocks per SM, with a grid-stride loop",
+      snippet = "const int blocks = min((n + 255) / 256, 32 * sms);   // sms: cudaDevAttrMultiProcessorCount\n" ..
+                "kernel<<<blocks, 256, 0, stream>>>(data, n);         // for (i = tid; i < n; i += gridDim.x * blockDim.x)",
+      language = "cpp", ["for"] = { "c++" } },
+    { reason = "!threads", action = "In your own kernels, launch more blocks with less work each: at least two per SM, with a grid-stride loop",
       snippet = "const int blocks = min((n + 255) / 256, 32 * sms);   // sms: cudaDevAttrMultiProcessorCount\n" ..
                 "kernel<<<blocks, 256, 0, stream>>>(data, n);         // for (i = tid; i < n; i += gridDim.x * blockDim.x)",
       language = "cpp", ["for"] = { "c++" } },
@@ -41,6 +46,11 @@ return {
   detect = function(f, t, e)
     if not at_least(f.kernel.small_grid.mean, t.long_kernel) and not at_least(e.share, t.min_short_share) then return nil end
     e.rows = top(f.kernel.small_grid.rows, "time", 5)
+    local threads = f.kernel.small_grid.median_threads
+    local few = threads and at_most(threads, t.few_threads)
+    e.reason = few and "threads" or "blocks"
+    e.threads_text = few and " of " .. in_words(math.floor(threads + 0.5), "count") .. (threads == 1 and " thread" or " threads") or ""
+    e.median_text = sum(e.rows, "count") > 1 and " (median)" or ""
     return e
   end,
 
@@ -54,6 +64,12 @@ return {
                                           rows = { { name = "saxpy", blocks = 2, count = 5, time = 5e8 } } } } },
       expect = { share = 0.5, fill = 0.0185, blocks = 2, sms = 108, rows = { { name = "saxpy", blocks = 2 } } },
       saving = { claims = 5e8 } },
+    { name = "one launch of one thread",
+      edges = { ["kernel.small_grid.median_threads"] = 32 },
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0.9, fill = 0.001, mean = 9e8, median_blocks = 1, median_threads = 30, sms = 28, lost = 8e8, remedy = true,
+                                          rows = { { name = "reduce", blocks = 1, count = 1, time = 9e8 } } } } },
+      expect = { reason = "threads", threads_text = " of 30 threads", median_text = "" } },
     { name = "a third of the SMs at work: less to win",
       facts = { window = { device_time = 1e9 },
                 kernel = { small_grid = { share = 0.3, fill = 0.36, mean = 4e6, median_blocks = 48, sms = 132, lost = 2e8, remedy = true,

@@ -1,5 +1,15 @@
 -- An optimizer step that launches several small kernels for each tensor of the model.
 -- Multi-tensor (foreach) and fused optimizers do the same with a few launches and are not counted.
+-- Of the optimizers of PyTorch, these have a fused form on GPUs. Others have a multi-tensor form, or are none of PyTorch's.
+local function form_of(optimizer)
+  if optimizer == nil then return "fused" end
+  for _, name in ipairs({ "Adam", "AdamW", "SGD" }) do if optimizer == name then return "fused" end end
+  for _, name in ipairs({ "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "ASGD" }) do
+    if optimizer == name then return "foreach" end
+  end
+  return "own"
+end
+
 return {
   id        = "kernel/unfused-optimizer",
   title     = "Launch a few kernels for all tensors, not some for each",
@@ -15,7 +25,7 @@ return {
   applies        = "per_step",
   not_applicable = "no optimizer step with one kernel per tensor was seen",
   evidence       = { "per_step", step_share = "share" },
-  optional       = { "family.fused_optimizer.per_step", "family.foreach_update.per_step", "run.kind", "kernel.optimizer.one_grid" },
+  optional       = { "family.fused_optimizer.per_step", "family.foreach_update.per_step", "run.kind", "run.optimizer", "kernel.optimizer.one_grid" },
   thresholds     = { "min_share", "min_per_step", "pieces_from" },
 
   symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they span {share:pct} of the time.",
@@ -26,11 +36,15 @@ return {
     { reason = "beside", effort = "code", action = "Work on all tensors at once: multi-tensor functions for averages of weights, and clip_grad_norm_ for clipping",
       snippet = "torch._foreach_mul_(averages, 0.999)                  # instead of a loop over tensors\ntorch._foreach_add_(averages, weights, alpha=0.001)",
       language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "optimizer", action = "Use the fused implementation: one kernel for many tensors",
-      snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "optimizer", action = "If there is no fused one, use the multi-tensor implementation",
-      snippet = "optimizer = torch.optim.SGD(model.parameters(), lr=lr, foreach=True)", language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "optimizer", action = "Compile the update step of your own optimizer",
+    { reason = "fused", action = "Use the fused implementation: one kernel for many tensors",
+      snippet = "optimizer = torch.optim.{optimizer:function}(model.parameters(), lr=lr, fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "fused", action = "If there is no fused one, use the multi-tensor implementation",
+      snippet = "optimizer = torch.optim.{optimizer:function}(model.parameters(), lr=lr, foreach=True)", language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "foreach", action = "Use the multi-tensor implementation: a few kernels for all tensors",
+      snippet = "optimizer = torch.optim.{optimizer:function}(model.parameters(), lr=lr, foreach=True)", language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "own", action = "Compile the update step of your own optimizer",
+      snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "fused", action = "Compile the update step of an optimizer of your own",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "!pieces", action = "Do the same for the code around it: clip with foreach=True, and set gradients to None instead of zero",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)\noptimizer.zero_grad(set_to_none=True)",
@@ -47,7 +61,8 @@ return {
     local fused = (f.family.fused_optimizer.per_step or 0) + (f.family.foreach_update.per_step or 0) > 0
     -- Tensors of a model have many sizes; samples, or slices of a tensor, have one. An optimizer may have a few of one size.
     local pieces = fused and f.kernel.optimizer.one_grid and at_least(f.kernel.optimizer.one_grid, t.pieces_from)
-    e.reason = pieces and "pieces" or fused and "beside" or "optimizer"
+    e.reason = pieces and "pieces" or fused and "beside" or form_of(f.run.optimizer)
+    e.optimizer = f.run.optimizer or "AdamW"
     e.who = pieces and "A loop over pieces of one size launches" or fused and "Beside the optimizer, other code for all weights launches"
             or "The optimizer launches"
     e.whose = pieces and "The program works on" or fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
@@ -64,6 +79,14 @@ return {
                 kernel = { optimizer = { per_step = 1200, share = 0.15, lost = 1.4e8, remedy = true } } },
       expect = { share = 0.14, per_step = 1200, step_share = 0.15, who = "The optimizer launches" },
       saving = { claims = 1.4e8 } },
+    { name = "the trace names an optimizer without a fused form",
+      facts = { window = { device_time = 1e9 }, run = { optimizer = "Adagrad" },
+                kernel = { optimizer = { per_step = 1200, share = 0.15, lost = 1.4e8, remedy = true } } },
+      expect = { reason = "foreach", optimizer = "Adagrad" } },
+    { name = "an optimizer of the program's own",
+      facts = { window = { device_time = 1e9 }, run = { optimizer = "Shampoo" },
+                kernel = { optimizer = { per_step = 1200, share = 0.15, lost = 1.4e8, remedy = true } } },
+      expect = { reason = "own" } },
     { name = "averages of weights, one tensor after the other, beside a fused optimizer",
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 780, share = 0.15, lost = 1.4e8, remedy = true } } },

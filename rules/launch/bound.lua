@@ -4,6 +4,13 @@
 local slower = "Launching each kernel, with the code around it, takes longer on the host than the kernel takes on the GPU."
 local at_times = "Where the GPU has run out of work, it waits while the host prepares and launches the next kernel."
 
+-- These of PyTorch's optimizers have a fused form on GPUs; others have a multi-tensor form.
+local fused = { "Adam", "AdamW", "SGD" }
+local function form_of(optimizer)
+  for _, name in ipairs(fused) do if optimizer == name then return "fused" end end
+  return "foreach"
+end
+
 return {
   id        = "launch/bound",
   title     = "Reduce launch work: the GPU waits for the host between kernels",
@@ -17,21 +24,21 @@ return {
 
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median", "launch.kernel.median",
                  "launch.bound.count", "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.kind", "startup.time", "phase.optimizer.lost" },
+  optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.kind", "run.optimizer", "startup.time", "phase.optimizer.lost" },
   thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up", "mostly_optimizer", "mostly_empty" },
 
   symptom = "Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time. {empty:pct} of the launches find the GPU idle.",
   cause   = "{why:text}",
   fixes   = {
-    { action  = "Update all weights with a few launches: use a fused optimizer", reason = "optimizer",
-      snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
+    { action  = "Update all weights with a few launches: use a fused or multi-tensor optimizer", reason = "optimizer",
+      snippet = "optimizer = torch.optim.{optimizer:function}(model.parameters(), lr=lr, {form:function}=True)", language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Compile the model: fused kernels are fewer, and CUDA graphs launch them together",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },
     { action  = "Give each kernel more work: use a larger batch",
       snippet = "loader = DataLoader(dataset, batch_size=4 * B)", language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Give each kernel more work: process more sequences or samples at a time", ["for"] = { "inference" } },
     { action  = "Use implementations that process many tensors in one launch", reason = "!optimizer",
-      snippet = "optimizer = torch.optim.AdamW(model.parameters(), fused=True)", language = "python", ["for"] = { "pytorch", "training" } },
+      snippet = "optimizer = torch.optim.{optimizer:function}(model.parameters(), {form:function}=True)", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Give each call of a compiled function more work: put the whole step into one, and several steps into one scan",
       snippet = "params, losses = jax.lax.scan(train_step, params, batches)   # one call for many steps", language = "python", ["for"] = { "jax", "training" } },
     { action = "Let XLA launch series of kernels as CUDA graphs (command buffers)",
@@ -80,7 +87,8 @@ graph.launch(stream)                      # each step]], language = "python", ["
     local of_optimizer = share(f.phase.optimizer.lost and f.phase.optimizer.lost.time or 0, f.launch.bound.lost.time)
     local reason = at_least(of_optimizer, t.mostly_optimizer) and "optimizer" or nil
     local why = at_least(gap, f.launch.kernel.median) and at_least(f.launch.queue_empty, t.mostly_empty) and slower or at_times
-    return { share = lost, why = why, reason = reason, empty = f.launch.queue_empty, gap = gap, kernel = f.launch.kernel.median,
+    local optimizer = f.run.optimizer or "AdamW"
+    return { share = lost, why = why, reason = reason, optimizer = optimizer, form = form_of(optimizer), empty = f.launch.queue_empty, gap = gap, kernel = f.launch.kernel.median,
              call = f.launch.call.median, launches = f.launch.count, kernels_per_step = f.launch.kernels_per_step }
   end,
 
@@ -117,10 +125,10 @@ graph.launch(stream)                      # each step]], language = "python", ["
       saving = { claims = 4.5e8, confidence = 0.7 } },
     { name = "most gaps are in the optimizer",
       edges = { ["phase.optimizer.lost"] = 2.25e8 },
-      facts = { window = { device_time = 1e9 }, phase = { optimizer = { lost = 3e8 } },
+      facts = { window = { device_time = 1e9 }, run = { optimizer = "Adagrad" }, phase = { optimizer = { lost = 3e8 } },
                 launch = { count = 50000, queue_empty = 0.93, kernels_per_step = 1000, call = { median = 5000 },
                            kernel = { median = 9000 }, bound = { count = 56250, lost = 4.5e8, remedy = true } } },
-      expect = { share = 0.45, reason = "optimizer" }, saving = { claims = 4.5e8, confidence = 0.7 } },
+      expect = { share = 0.45, reason = "optimizer", optimizer = "Adagrad", form = "foreach" }, saving = { claims = 4.5e8, confidence = 0.7 } },
     { name = "launches of a part of each step come late",
       facts = { window = { device_time = 1e9 },
                 launch = { count = 50000, queue_empty = 0.2, kernels_per_step = 1000, call = { median = 5000 },

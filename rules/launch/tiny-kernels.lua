@@ -23,7 +23,7 @@ return {
   fixes   = {
     { action = "Compile the model, which fuses them", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
     { action  = "Use fused implementations of optimizers, attention and normalization",
-      snippet = [[# in training: torch.optim.AdamW(model.parameters(), fused=True)
+      snippet = [[# in training, give your optimizer fused=True, or foreach=True if it has no fused form
 y = F.scaled_dot_product_attention(q, k, v)]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "Process more data per kernel: use a larger batch, or batched calls (torch.bmm, torch.vmap, torch._foreach_*) instead of loops", ["for"] = { "pytorch" } },

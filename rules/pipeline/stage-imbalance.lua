@@ -20,7 +20,7 @@ return {
     { action = "Give the slowest stage fewer layers: count the embedding and the output layer as separate layers",
       snippet = "--decoder-first-pipeline-num-layers 10 --decoder-last-pipeline-num-layers 10", language = "bash" },
     { action = "With DeepSpeed, spread the layers that take most of the time evenly: name their class",
-      snippet = "PipelineModule(layers=layers, num_stages=4, partition_method=\"type:TransformerBlock\")   # default: by parameters", language = "python", ["for"] = { "pytorch" } },
+      snippet = "PipelineModule(layers=layers, num_stages=4, partition_method=\"type:TransformerBlock\")   # default: by parameters", language = "python", ["for"] = { "deepspeed" } },
   },
   false_positives = "A GPU in that stage that runs at lower clocks; see rank/straggler.",
   references = { "megatron/parallelism" },

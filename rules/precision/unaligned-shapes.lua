@@ -18,10 +18,10 @@ return {
   symptom = "Matrix kernels for unaligned sizes take {share:pct} of the time: {count:count} {per:text}{example:text}.",
   cause   = "A dimension that is not a multiple of 8 (16-bit types) or 4 (FP32) forces a kernel that loads element by element: tensor cores load operands in pieces of 16 bytes.",
   fixes   = {
-    { action = "Pad the vocabulary, the number of classes and hidden sizes to a multiple of 64",
-      snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size",
+    { action = "Pad the odd size to the next multiple of 8: that of a layer where the model is built, that of data where batches are built",
+      snippet = "padded = 8 * ((size + 7) // 8)\nlayer = torch.nn.Linear(padded_inputs, padded)   # a vocabulary or number of classes: ignore the outputs past it",
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Pad sequences to a multiple of 8 when batches are built",
+    { action = "Where it is the length of sequences, pad them when batches are built",
       snippet = "collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)", language = "python", ["for"] = { "python" } },
     { action = "In CUDA C++, make leading dimensions and pointers multiples of 16 bytes; odd offsets into a buffer also break alignment", ["for"] = { "c++" } },
   },

@@ -60,7 +60,7 @@ start.record(); step(batch); end.record()
         return false, "the only pass loads code or allocates memory, as first passes do"
       end
     end
-    return f.sync.loop.count > 0, "the host does not synchronize with the GPU"
+    return f.sync.loop.count > 0, "no call that synchronizes with the GPU was recorded in the loop; copies that wait are judged apart"
   end,
 
   -- A program in C++ or Fortran waits because the code that follows reads the results: that code is what costs. Where few

@@ -13,7 +13,7 @@ return {
   needs      = { "window.device_time", "copy.h2d.time", "copy.d2h.time", "copy.duplex.share", "copy.duplex.lost" },
   thresholds = { "min_share", "max_overlap", "min_lesser" },
 
-  symptom = "Uploads and downloads take turns: {overlap:pct} of the copy time in the less used direction overlaps with the other direction. The rest takes {share:pct} of the time.",
+  symptom = "Uploads and downloads take turns{overlap_text:text}. The direction with less to copy takes {share:pct} of the time by itself.",
   cause   = "Both directions are on one stream, or each waits for the other.",
   fixes   = {
     { action  = "Use one stream per direction, and events where one needs the other",
@@ -34,14 +34,20 @@ cudaMemcpyAsync(host_out, device_out, bytes, cudaMemcpyDeviceToHost, down);]],
     if not at_least(lost, t.min_share) then return nil end
     if not at_least(share(math.min(f.copy.h2d.time, f.copy.d2h.time), f.window.device_time), t.min_lesser) then return nil end
     if not at_most(f.copy.duplex.share, t.max_overlap) then return nil end
-    return { share = lost, overlap = f.copy.duplex.share }
+    local some = f.copy.duplex.share > 0
+    return { share = lost, overlap = f.copy.duplex.share,
+             overlap_text = some and ", but for " .. in_words(f.copy.duplex.share, "pct") .. " of the shorter direction" or "" }
   end,
 
   tests = {
     { name = "up, compute, down on one stream",
-      edges = { ["copy.d2h.time"] = 5e7, ["copy.duplex.lost"] = 3e7, ["copy.duplex.share"] = 0.1 },
+      edges = { ["copy.d2h.time"] = 5e7, ["copy.duplex.lost"] = 3e7 },
       facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0, lost = 2e8 } } },
-      expect = { share = 0.2, overlap = 0 } },
+      expect = { share = 0.2, overlap = 0, overlap_text = "" } },
+    { name = "a little of it overlaps",
+      edges = { ["copy.duplex.share"] = 0.1 },
+      facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0.095, lost = 1.9e8 } } },
+      expect = { overlap = 0.095 } },
     { name = "near miss: both at once",
       facts = { window = { device_time = 1e9 }, copy = { h2d = { time = 4e8 }, d2h = { time = 2e8 }, duplex = { share = 0.8, lost = 4e7 } } },
       expect = "silent" },

@@ -81,25 +81,62 @@ TEST_CASE("a loop that is a small part of what was recorded is told as such") {
   CHECK(NotesOf(50_ms).find("the loop takes") == std::string::npos);
 }
 
+std::string CareOf(const TraceBuilder& story) {
+  const Analyzed run(story, kAuto);
+  std::string text;
+  for (const CareNote& note : ReadWithCare(*run.operator->())) text += note.text + "\n";
+  return text;
+}
+
 // A job of a model that prepares its data for so long, after its first call of CUDA.
 TEST_CASE("a start that takes most of the recording is told, since no figure has it") {
-  const auto notes = [](Nanos prepares) {
+  const auto notes = [](Nanos prepares, Nanos first_call = 50_us) {
     TraceBuilder story;
-    story.Call("cudaMalloc", {0_us, 50_us});
+    story.Call("cudaMalloc", {0_us, first_call});
     Repeat(40, 1_ms, [&](int i, Nanos at) {
       at += prepares;
       story.Range("train_step " + std::to_string(i), {at, at + 990_us});
       story.Launch("ampere_bf16_s16816gemm_bf16_128x128", {at + 1_us, at + 6_us},
                    {at + 10_us, at + 900_us});
     });
-    const Analyzed run(story, kAuto);
-    std::string text;
-    for (const CareNote& note : ReadWithCare(*run.operator->())) text += note.text + "\n";
-    return text;
+    return CareOf(story);
   };
-  CHECK_THAT(notes(300_ms), Catch::Matchers::Contains(
-                                "the first kernel starts 300 ms into a recording of 340 ms"));
-  CHECK_THAT(notes(30_ms), !Catch::Matchers::Contains("the first kernel starts"));
+  CHECK_THAT(notes(300_ms), Catch::Contains("the first kernel starts 300 ms after the first CUDA "
+                                            "call: figures leave that time out"));
+  CHECK_THAT(notes(30_ms), !Catch::Contains("the first kernel starts"));
+  // The call that takes it is named; a context does not take so long.
+  CHECK_THAT(notes(300_ms, 290_ms), Catch::Contains("call, 290 ms of it in cudaMalloc: figures"));
+  CHECK_THAT(notes(9'000_ms, 8'900_ms),
+             Catch::Contains("8.90 s of it in cudaMalloc (creating the CUDA context takes less"));
+}
+
+TEST_CASE("figures leave out neither the copies of the window nor what comes after the GPU alone") {
+  TraceBuilder story;
+  story.Call("cudaMalloc", {0_us, 50_us});
+  story.CopyToGpu(64_MiB, MemoryKind::kPinned, {48_ms, 48_ms + 5_us}, {48_ms + 10_us, 71_ms});
+  story.Launch("gemm", {48_ms + 10_us, 48_ms + 15_us}, {71_ms, 93_ms});
+  story.Call("cudaFree", {919_ms, 920_ms});
+  CHECK_THAT(CareOf(story), Catch::Contains("the last CUDA call ends 827 ms after the last GPU "
+                                            "operation: figures leave that time out"));
+  CHECK_THAT(CareOf(story), !Catch::Contains("the first"));
+}
+
+TEST_CASE("without a kernel, the first GPU operation ends the start") {
+  TraceBuilder story;
+  story.Call("cudaMalloc", {0_us, 50_us});
+  story.CopyToGpu(1_MiB, MemoryKind::kPinned, {130_ms, 130_ms + 5_us},
+                  {130_ms + 10_us, 130_ms + 60_us});
+  CHECK_THAT(CareOf(story), Catch::Contains("the first GPU operation starts 130 ms after"));
+  CHECK_THAT(CareOf(story), !Catch::Contains("kernel starts"));
+}
+
+TEST_CASE("gaps inside graphs that were recorded as a whole do not show") {
+  Report graphs = ReportWith(1000, 0, 0);
+  graphs.facts.emplace_back();
+  graphs.facts.back().info = InfoOf("graph.whole.share");
+  graphs.facts.back().fact.value = 0.999;
+  CHECK_THAT(Sentence(graphs), Catch::Contains("no time is lost between CUDA graphs. What runs "
+                                               "inside them was not recorded."));
 }
 
 TEST_CASE("what the GPU does most comes before what it waits for") {

@@ -174,11 +174,13 @@ double Useful(const Metrics& m, double sectors) {
 }
 
 // The details page has no such metric; its remark on uncoalesced accesses gives the figure:
-// "… excessive sectors (75% of the total …".
+// "… excessive sectors (75% of the total …". As text, the page names the section, not the rule.
 double UsefulByRemark(const KernelCounters& counters) {
   for (const CounterAdvice& advice : counters.advice) {
     const std::size_t at = advice.text.find("% of the total");
-    if (!advice.rule.starts_with("Uncoalesced") || at == std::string::npos) continue;
+    const bool of_accesses = advice.rule.starts_with("Uncoalesced") ||
+                             advice.text.find("uncoalesced global accesses") != std::string::npos;
+    if (!of_accesses || at == std::string::npos) continue;
     std::size_t start = at;
     while (start > 0 && IsDigit(advice.text[start - 1])) --start;
     if (start == at) continue;

@@ -17,6 +17,22 @@
 namespace advise {
 namespace {
 
+// PyTorch's class in "Optimizer.step#Adagrad.step"; "" where no range names one, or several do.
+std::string OnlyOptimizer(const Trace& trace) {
+  constexpr std::string_view kBefore = "Optimizer.step#";
+  constexpr std::string_view kAfter = ".step";
+  std::string only;
+  for (StringId id = 0; id < trace.strings.size(); ++id) {
+    const std::string& name = trace.strings[id];
+    if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) continue;
+    const std::string one =
+        name.substr(kBefore.size(), name.size() - kBefore.size() - kAfter.size());
+    if (!only.empty() && only != one) return "";
+    only = one;
+  }
+  return only;
+}
+
 // What every name of a run says of it, each distinct name asked once a place.
 class Signs {
  public:
@@ -143,6 +159,7 @@ class KindFinder : Finder {
     models_ = framework != nullptr && !framework->any_kind;
     if (ReadsPictures()) signs_.ForgetFromRanges("decode");
     result_.languages = signs_.Languages();
+    result_.optimizer = OnlyOptimizer(trace_);
     result_.trains = !signs_.Says("training").empty();
     result_.decode = !signs_.Says("decode").empty();
     result_.prefill = !signs_.Says("prefill").empty();

@@ -40,7 +40,8 @@ struct RunKind {
   std::size_t units = 0;        // of them in the window
   std::string framework;        // the most specific one, "" unknown
   std::vector<std::string> languages;
-  std::string why;            // evidence of the kind: "operators of a backward pass"
+  std::string optimizer;  // PyTorch's class, as its ranges name it: "Adagrad"; "" none, or several
+  std::string why;        // evidence of the kind: "operators of a backward pass"
   std::size_t kernels = 0;    // distinct names of compute kernels
   std::int64_t launches = 0;  // of compute kernels and graphs
   bool trains = false;        // backward passes or an optimizer

@@ -160,6 +160,11 @@ TEST_CASE("a remark of the tool gives the excess in whole percent") {
   CHECK(useful("UncoalescedGlobalAccess", "5 excessive sectors (100% of the total)") == 0);
   CHECK(useful("UncoalescedGlobalAccess", "5 excessive sectors (9% of the total)") == Approx(0.91));
   CHECK(useful("UncoalescedGlobalAccess", "30% of the total") == Approx(0.7));
+  // The text of the page gives the section in place of the rule.
+  CHECK(useful("Source Counters",
+               "This kernel has uncoalesced global accesses resulting in a total of 25165824 "
+               "excessive sectors (75% of the total 33554432 sectors)") == Approx(0.25));
+  CHECK(useful("Source Counters", "shared bank conflicts (75% of the total)") == -1);
   CHECK(useful("UncoalescedGlobalAccess", "(101% of the total)") == -1);
   CHECK(useful("OtherRule", "5 excessive sectors (75% of the total)") == -1);
 }

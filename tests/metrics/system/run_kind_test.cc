@@ -314,8 +314,44 @@ TEST_CASE("code that is loaded for most of the time is start-up, with its price"
   REQUIRE(run->start_up.known);
   // The window begins with the first kernel: four loads lie in it.
   CHECK(run->start_up.code_ns == Approx(4 * 9e6).epsilon(0.01));
+  CHECK(run->start_up.compile_ns == 0);  // nothing but loading was recorded
   CHECK(run->start_up.before_ns == Approx(9e6 + 10e3).epsilon(0.01));
   CHECK(run->start_up.loss.lost->Total() == Approx(4 * 9e6).epsilon(0.01));
+}
+
+TEST_CASE("ranges name the optimizer, unless there are several") {
+  const auto optimizer = [](std::initializer_list<const char*> ranges) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (const char* range : ranges) {
+      story.Range(range, {at, at + 90_us});
+      story.Launch("update", {at, at + 5_us}, {at + 10_us, at + 20_us});
+      at += 100_us;
+    }
+    return Analyzed(story, kAuto)->kind.optimizer;
+  };
+  CHECK(optimizer({"Optimizer.step#Adagrad.step", "Optimizer.zero_grad#Adagrad.zero_grad"}) ==
+        "Adagrad");
+  CHECK(optimizer({"Optimizer.step#Adagrad.step", "Optimizer.step#SGD.step"}).empty());
+  CHECK(optimizer({"step"}).empty());
+}
+
+TEST_CASE("a short pause before code is loaded finds it in a cache; a long one compiles") {
+  const auto compiles = [](Nanos pause) {
+    TraceBuilder story;
+    Nanos at = 100_us;
+    for (const char* name : {"first", "second", "third", "fourth", "fifth"}) {
+      at += pause;
+      story.Call("cuModuleLoadData", {at, at + 200_us});
+      story.Launch(name, {at + 210_us, at + 215_us}, {at + 220_us, at + 230_us});
+      at += 230_us;
+    }
+    const Analyzed run(story, kAuto);
+    REQUIRE(run->start_up.known);
+    return run->start_up.compile_ns / run->start_up.code_ns;
+  };
+  CHECK(compiles(600_us) == 0);
+  CHECK(compiles(30_ms) > 0.9);
 }
 
 // Repetitions of the same kernels, behind one that each has for itself where asked for; before

@@ -158,7 +158,8 @@ class KernelFinder : Finder {
     Tallies spilling(run_);
     const ShapeSet persistent = WithTrait("persistent");
     const ShapeSet waits = Named({"wait"});
-    std::map<double, double> time_of_blocks;  // of the small ones
+    std::map<double, double> time_of_blocks;  // of the small ones, as the next
+    std::map<double, double> time_of_threads;
     double fill = 0;
     double fill_time = 0;
     std::vector<Nanos> alone = Alone();
@@ -187,6 +188,7 @@ class KernelFinder : Finder {
         small.ScaleOp(op, Widened(op, used, blocks / sms));
         small_rows.Add(op).blocks = blocks;
         time_of_blocks[blocks] += Length(op);
+        time_of_threads[static_cast<double>(shape.ThreadsPerBlock())] += Length(op);
         fill += used * Length(op);
         fill_time += Length(op);
       } else {
@@ -208,12 +210,20 @@ class KernelFinder : Finder {
     result_.tail_rows = tail_rows.ByName();
     result_.spilling_rows = spilling.ByName();
     result_.small_grid_fill = fill_time > 0 ? fill / fill_time : 0;
-    double half = fill_time / 2;
-    for (const auto& [blocks, time] : time_of_blocks) {
-      result_.small_grid_blocks = blocks;
+    result_.small_grid_blocks = MedianBy(time_of_blocks, fill_time);
+    result_.small_grid_threads = MedianBy(time_of_threads, fill_time);
+  }
+
+  // Half of the time is in at most so many.
+  static double MedianBy(const std::map<double, double>& time_of, double all) {
+    double half = all / 2;
+    double median = 0;
+    for (const auto& [value, time] : time_of) {
+      median = value;
       half -= time;
       if (half <= 0) break;
     }
+    return median;
   }
 
   // For each kernel of kernels_: how long it ran with no other kernel beside it on its device.

@@ -32,7 +32,7 @@ struct Kernels {
   Loss small_grid, tail, elementwise, attention, optimizer, zeroing, layout, fp32, cast, unaligned,
       waiting;  // the last: kernels that occupy the GPU and compute nothing
   std::vector<KernelRow> small_grid_rows, tail_rows, spilling_rows;
-  double small_grid_blocks = 0, small_grid_fill = 0;
+  double small_grid_blocks = 0, small_grid_threads = 0, small_grid_fill = 0;
   double elementwise_runs = 0;
   double zeroing_added = 0;       // kernels per step that add to what was zeroed
   double optimizer_one_grid = 0;  // share of its kernels that have the commonest number of blocks

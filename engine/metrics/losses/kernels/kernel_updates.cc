@@ -22,13 +22,21 @@ class CostFinder : Finder {
   Loss Find() {
     // By stream: the op of the update before.
     std::vector<std::uint32_t> previous(trace_.streams.size() + 1, kNone);
+    std::vector<bool> seen_linked(trace_.streams.size() + 1, false);
+    const bool any_linked = std::any_of(kernels_.begin(), kernels_.end(), [&](std::uint32_t op) {
+      return trace_.ops.call[op] != kNone;
+    });
     for (const std::uint32_t op : kernels_) {
       if (part_ == kZeroing && in_update_[op] == kAdding) {
         loss_.RemoveOp(op);
         loss_.RemoveCallOf(op);
       }
       std::uint32_t& last = previous[SlotOf(trace_, op)];
-      if (in_update_[op] != part_) {
+      const bool linked = trace_.ops.call[op] != kNone;
+      if (linked) seen_linked[SlotOf(trace_, op)] = true;
+      // Launched before the recording: of a step that is not in it.
+      const bool earlier = any_linked && !seen_linked[SlotOf(trace_, op)];
+      if (in_update_[op] != part_ || earlier) {
         last = kNone;
         continue;
       }

@@ -36,6 +36,15 @@ TEST_CASE("a long row of small elementwise kernels is an update, also where noth
   CHECK(run->kernels.optimizer.lost->Total() >= 12 * 199 * 10_us);
 }
 
+TEST_CASE("kernels that were launched before the recording are of an earlier step") {
+  TraceBuilder story;
+  for (int i = 0; i < 200; ++i) story.Kernel(kElementwise, {i * 3_us, i * 3_us + 2_us});
+  Nanos at = 1_ms;
+  for (int i = 0; i < 200; ++i, at += 3_us)
+    story.Launch(kElementwise, {at - 20_us, at - 18_us}, {at, at + 2_us});
+  CHECK(Analyzed(story)->kernels.optimizer.count == 200);
+}
+
 TEST_CASE("kernels of an update have as many grids as the model has sizes") {
   const auto one_grid = [](int sizes) {
     TraceBuilder story;
