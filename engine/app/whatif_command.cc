@@ -64,6 +64,12 @@ WhatIf WhatIfOf(const Report& report, const std::vector<std::string>& fixes) {
   return result;
 }
 
+// A bound, not a measurement: no more digits than it deserves.
+std::string TimesAsFast(double speedup) {
+  const int digits = speedup >= 10 ? 0 : speedup >= 2 ? 1 : 2;  // layout only
+  return fmt::format("up to {:.{}f} times as fast", speedup, digits);
+}
+
 double PerStep(const WhatIf& result, Nanos ns) {
   return static_cast<double>(ns) / static_cast<double>(std::max(1, result.steps));
 }
@@ -78,11 +84,11 @@ std::string Text(const WhatIf& result, int width, bool color) {
   const auto time = [&](Nanos ns) { return FormatQuantity(PerStep(result, ns), "ns"); };
   const double speedup =
       after > 0 ? static_cast<double>(result.window_ns) / static_cast<double>(after) : 0;
-  page.Wrapped(fmt::format("{} {} → {}: {} saved ({}), {:.2f} times as fast.",
-                           result.steps > 0 ? "Step" : "Window", time(result.window_ns),
-                           time(after), time(result.gain_ns),
-                           FormatQuantity(Share(result, result.gain_ns), "share"), speedup),
-               0, Ink::kBold);
+  page.Wrapped(
+      fmt::format("{} {} → {}: {} saved ({}), {}.", result.steps > 0 ? "Step" : "Window",
+                  time(result.window_ns), time(after), time(result.gain_ns),
+                  FormatQuantity(Share(result, result.gain_ns), "share"), TimesAsFast(speedup)),
+      0, Ink::kBold);
   page.Blank();
   std::vector<std::vector<std::string>> rows;
   for (const WhatIf::Part& part : result.parts) {
@@ -145,18 +151,20 @@ std::string PlanText(const Report& report, int width, bool color) {
   page.Wrapped(
       fmt::format("{} {} → {} with {}{}.", report.step_count > 0 ? "Step" : "Window", time(window),
                   time(after), report.plan.size() == 1 ? "this fix" : "these fixes",
-                  after > 0 ? fmt::format(", {:.2f} times as fast", window / after) : ""),
+                  after > 0 ? ", " + TimesAsFast(window / after) : ""),
       0, Ink::kBold);
   page.Blank();
   std::vector<std::vector<std::string>> rows;
   bool profiler_matters = false;
   for (const PlanStep& step : report.plan) {
     const Finding* finding = FindingOf(report, step.rule);
-    rows.push_back({std::to_string(rows.size() + 1), step.rule, time(step.after_seconds),
-                    finding == nullptr ? ""
-                    : finding->DiffersUnprofiled()
-                        ? SavingShares(*finding)  // the table's own times are of the recording
-                        : SavingAmount(*finding)});
+    // The table's own times are of the recording, and per step where there are any.
+    const std::string saves =
+        finding == nullptr ? ""
+        : finding->DiffersUnprofiled() || finding->saving_s <= 0
+            ? SavingShares(*finding)
+            : fmt::format("{} ({})", time(finding->saving_s), SavingShares(*finding));
+    rows.push_back({std::to_string(rows.size() + 1), step.rule, time(step.after_seconds), saves});
     profiler_matters = profiler_matters || (finding != nullptr && finding->DiffersUnprofiled());
   }
   WriteTable(page, {"", "fix", "then>", "saves>"}, rows, 1);
@@ -171,9 +179,11 @@ std::string PlanText(const Report& report, int width, bool color) {
       page.Wrapped(fmt::format("After {}, more can be won by {}.", step.rule,
                                fmt::join(step.unlocks, ", ")));
   }
-  page.Wrapped(fmt::format("Each line counts the fixes above it as done.{}",
-                           profiler_matters ? " Times include what the profiler costs." : ""),
-               0, Ink::kDim);
+  page.Wrapped(
+      fmt::format("{}Each line counts the fixes above it as done.{}",
+                  report.step_count > 1 ? fmt::format("Mean of {} steps. ", report.step_count) : "",
+                  profiler_matters ? " Times include what the profiler costs." : ""),
+      0, Ink::kDim);
   return page.text();
 }
 

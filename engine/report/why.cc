@@ -39,7 +39,7 @@ std::string OutcomeText(Outcome outcome) {
     case Outcome::kFired:
       return "fired";
     case Outcome::kFine:
-      return "fine: nothing to fix here";
+      return "silent: what it looks for was not found, or is too small to matter";
     case Outcome::kNotApplicable:
       return "does not apply";
     case Outcome::kCannotTell:
@@ -159,6 +159,18 @@ void WriteChecks(Page& page, const Report& report, const Finding& finding) {
   }
 }
 
+// Facts are of the window: what is said not to be there may be elsewhere in the recording.
+void WriteScope(Page& page, const Report& report) {
+  if (report.window.Seconds() <= 0 || report.window.mode == "all") return;
+  page.Wrapped(
+      fmt::format("Facts are of the part that is analyzed, {}{}; for all: --window all",
+                  SecondsText(report.window.Seconds()),
+                  report.step_count > 0 ? fmt::format(" with {} {}", report.step_count,
+                                                      report.step_count == 1 ? "step" : "steps")
+                                        : ""),
+      0, Ink::kDim);
+}
+
 // What ranking made of it: the finding, or the rule that took its time.
 void WriteClaimResult(Page& page, const Report& report, const std::string& rule, bool fired) {
   bool found = false;
@@ -231,6 +243,7 @@ std::string RenderWhyText(const Report& report, const std::string& rule, int wid
     if (first) {
       page.Wrapped(verdict.rule->title, 0, Ink::kBold);
       page.Line(page.Paint(rule, Ink::kDim));
+      WriteScope(page, report);
     }
     first = false;
     fired = fired || verdict.outcome == Outcome::kFired;

@@ -36,7 +36,7 @@ for i in range(steps):
   false_positives = "A batch that depends on the result of the last step, as in reinforcement learning, cannot be loaded ahead.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },
 
-  applies = function(f) return f.input.background, "only the launching thread loads data" end,
+  applies = function(f) return f.input.background, "no thread or process but the launching one was seen to load data" end,
 
   detect = function(f, t)
     local lost = share(f.input.lost.time, f.window.device_time)

@@ -20,7 +20,7 @@ return {
   needs          = { "kernel.small_grid.rows", "kernel.small_grid.mean" },
   thresholds     = { "min_share", "max_fill", "min_short_share", "long_kernel" },
 
-  symptom = "Kernels with too few blocks take {share:pct} of the time: {blocks:count} blocks (median) for {sms:count} SMs.",
+  symptom = "Kernels with too few blocks take {share:pct} of the time: {blocks:count} blocks{median:text} for {sms:count} SMs.",
   cause   = "SMs without a block do nothing while such a kernel runs: a block runs on one SM, and no other kernel uses the rest.",
   fixes   = {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",
@@ -41,6 +41,7 @@ return {
   detect = function(f, t, e)
     if not at_least(f.kernel.small_grid.mean, t.long_kernel) and not at_least(e.share, t.min_short_share) then return nil end
     e.rows = top(f.kernel.small_grid.rows, "time", 5)
+    e.median = sum(f.kernel.small_grid.rows, "count") > 1 and " (median)" or ""
     return e
   end,
 
@@ -52,8 +53,13 @@ return {
       facts = { window = { device_time = 1e9 },
                 kernel = { small_grid = { share = 0.9, fill = 0.0185, mean = 1e8, median_blocks = 2, sms = 108, lost = 5e8, remedy = true,
                                           rows = { { name = "saxpy", blocks = 2, count = 5, time = 5e8 } } } } },
-      expect = { share = 0.5, fill = 0.0185, blocks = 2, sms = 108, rows = { { name = "saxpy", blocks = 2 } } },
+      expect = { share = 0.5, fill = 0.0185, blocks = 2, sms = 108, median = " (median)", rows = { { name = "saxpy", blocks = 2 } } },
       saving = { claims = 5e8 } },
+    { name = "one launch has no median",
+      facts = { window = { device_time = 1e9 },
+                kernel = { small_grid = { share = 0.9, fill = 0.0185, mean = 5e8, median_blocks = 1, sms = 108, lost = 5e8, remedy = true,
+                                          rows = { { name = "reduce", blocks = 1, count = 1, time = 5e8 } } } } },
+      expect = { blocks = 1, median = "" } },
     { name = "a third of the SMs at work: less to win",
       facts = { window = { device_time = 1e9 },
                 kernel = { small_grid = { share = 0.3, fill = 0.36, mean = 4e6, median_blocks = 48, sms = 132, lost = 2e8, remedy = true,
