@@ -24,7 +24,7 @@ return {
     { reason = "!batched", action = "Pad the size that these layers share, such as a vocabulary, a number of classes or of features; 64 elements suit large tiles, too",
       snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size",
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Pad sequences to a multiple of 8 when batches are built",
+    { action = "Where the length of sequences is the odd size, pad them to a multiple of 8 when batches are built",
       snippet = "collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)", language = "python", ["for"] = { "python" } },
     { action = "In CUDA C++, make leading dimensions and pointers multiples of 16 bytes; odd offsets into a buffer also break alignment", ["for"] = { "c++" } },
   },
