@@ -162,13 +162,12 @@ void WriteChecks(Page& page, const Report& report, const Finding& finding) {
 // Facts are of the window: what is said not to be there may be elsewhere in the recording.
 void WriteScope(Page& page, const Report& report) {
   if (report.window.Seconds() <= 0 || report.window.mode == "all") return;
-  page.Wrapped(
-      fmt::format("Facts are of the part that is analyzed, {}{}; for all: --window all",
-                  SecondsText(report.window.Seconds()),
-                  report.step_count > 0 ? fmt::format(" with {} {}", report.step_count,
-                                                      report.step_count == 1 ? "step" : "steps")
-                                        : ""),
-      0, Ink::kDim);
+  const std::string steps = report.step_count == 1  ? ", 1 step"
+                            : report.step_count > 1 ? fmt::format(", {} steps", report.step_count)
+                                                    : "";
+  page.Wrapped(fmt::format("Facts are of the part analyzed ({}{}); of all: --window all",
+                           SecondsText(report.window.Seconds()), steps),
+               0, Ink::kDim);
 }
 
 // What ranking made of it: the finding, or the rule that took its time.

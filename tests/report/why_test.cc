@@ -47,8 +47,8 @@ TEST_CASE("a rule that is silent does not call the run fine, and facts are of th
   const std::string text = RenderWhyText(sample->report, "transfer/repeated-upload", 80, false);
   CHECK_THAT(text, Contains("silent: what it looks for was not found, or is too small to matter"));
   CHECK_THAT(text, !Contains("fine"));
-  CHECK_THAT(text, Contains("Facts are of the part that is analyzed, 0.50 s with 5 steps; for all: "
-                            "--window all"));
+  CHECK_THAT(text,
+             Contains("Facts are of the part analyzed (0.50 s, 5 steps); of all: --window all"));
   sample->report.window.mode = "all";
   CHECK_THAT(RenderWhyText(sample->report, "transfer/repeated-upload", 80, false),
              !Contains("Facts are of the part"));
