@@ -64,6 +64,12 @@ WhatIf WhatIfOf(const Report& report, const std::vector<std::string>& fixes) {
   return result;
 }
 
+// A bound, not a measurement: no more digits than it deserves.
+std::string TimesAsFast(double speedup) {
+  const int digits = speedup >= 10 ? 0 : speedup >= 2 ? 1 : 2;  // layout only
+  return fmt::format("up to {:.{}f} times as fast", speedup, digits);
+}
+
 double PerStep(const WhatIf& result, Nanos ns) {
   return static_cast<double>(ns) / static_cast<double>(std::max(1, result.steps));
 }
@@ -158,12 +164,13 @@ std::string PlanText(const Report& report, int width, bool color) {
   bool profiler_matters = false;
   for (const PlanStep& step : report.plan) {
     const Finding* finding = FindingOf(report, step.rule);
-    rows.push_back({std::to_string(rows.size() + 1), step.rule, time(step.after_seconds),
-                    finding == nullptr ? ""
-                    : finding->DiffersUnprofiled()
-                        ? SavingShares(*finding)  // the table's own times are of the recording
-                        : fmt::format("{} ({})", time(finding->saving_s),
-                                      FormatQuantity(finding->saving_share, "share"))});
+    // The table's own times are of the recording, and per step where there are any.
+    const std::string saves =
+        finding == nullptr ? ""
+        : finding->DiffersUnprofiled() || finding->saving_s <= 0
+            ? SavingShares(*finding)
+            : fmt::format("{} ({})", time(finding->saving_s), SavingShares(*finding));
+    rows.push_back({std::to_string(rows.size() + 1), step.rule, time(step.after_seconds), saves});
     profiler_matters = profiler_matters || (finding != nullptr && finding->DiffersUnprofiled());
   }
   WriteTable(page, {"", "fix", "then>", "saves>"}, rows, 1);
@@ -178,9 +185,11 @@ std::string PlanText(const Report& report, int width, bool color) {
       page.Wrapped(fmt::format("After {}, more can be won by {}.", step.rule,
                                fmt::join(step.unlocks, ", ")));
   }
-  page.Wrapped(fmt::format("Each line counts the fixes above it as done.{}",
-                           profiler_matters ? " Times include what the profiler costs." : ""),
-               0, Ink::kDim);
+  page.Wrapped(
+      fmt::format("{}Each line counts the fixes above it as done.{}",
+                  report.step_count > 1 ? fmt::format("Mean of {} steps. ", report.step_count) : "",
+                  profiler_matters ? " Times include what the profiler costs." : ""),
+      0, Ink::kDim);
   return page.text();
 }
 

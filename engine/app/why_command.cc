@@ -1,4 +1,7 @@
 // `advise why`: how one rule reached its verdict on a run.
+#include <utility>
+#include <vector>
+
 #include "engine/app/command.h"
 #include "engine/app/options.h"
 #include "engine/pipeline/session.h"
@@ -31,6 +34,10 @@ class WhyCommand : public Command {
     // A misspelt rule is told before a large report is read.
     const auto session = OpenSession(run_.diagnose);
     if (!session) return session.error();
+    // `advise why REPORT RULE` is as clear.
+    std::vector<std::string>& reports = run_.diagnose.reports;
+    if (reports.size() == 1 && !FindRule(*session, rule_) && FindRule(*session, reports.front()))
+      std::swap(rule_, reports.front());
     const auto rule = FindRule(*session, rule_);
     if (!rule) return Complain(rule.error(), kWrongUsage);
     run_.diagnose.why = rule_;

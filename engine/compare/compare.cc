@@ -20,8 +20,9 @@ constexpr std::array<const char*, 5> kBudget = {"budget.compute", "budget.comm_e
                                                 "budget.copy_exposed", "budget.memset_exposed",
                                                 "budget.idle"};
 
-// Steady steps with their outliers: what a fix takes away may be just those. Without the last one:
-// it ends with the last GPU work and lacks the wait for a next step.
+// Steady steps with their outliers: what a fix takes away may be just those. The last one may end
+// with the last GPU work and lack the wait for a next step, which only shortens it: where another
+// is shorter, nothing says that it was cut.
 std::vector<double> StepLengths(const Report& report, std::size_t least) {
   std::vector<double> lengths;
   const Rows* rows = FactRows(report, "work.steps");
@@ -29,7 +30,9 @@ std::vector<double> StepLengths(const Report& report, std::size_t least) {
   for (const Row& row : *rows) {
     if (const auto* time = CellOf<double>(row, "time")) lengths.push_back(*time);
   }
-  if (lengths.size() > least) lengths.pop_back();
+  if (lengths.size() > least &&
+      lengths.back() <= *std::min_element(lengths.begin(), lengths.end() - 1))
+    lengths.pop_back();
   return lengths;
 }
 

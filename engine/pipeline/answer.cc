@@ -110,9 +110,17 @@ void FillNextStepOfHost(const Knowledge& knowledge, Report* report) {
                : fmt::format(
                      "Record ten {} after a warm-up, and what the host does while the GPU waits.",
                      units);
-  report->next_command =
-      TimelineCommand(knowledge, *report, ", with_stack=True",
-                      "--trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree");
+  std::string options = "--trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree";
+  if (!enough) options += " --capture-range=cudaProfilerApi --capture-range-end=stop";
+  report->next_command = TimelineCommand(knowledge, *report, ", with_stack=True", options);
+  // The program says where the range begins: without that, the command records nothing.
+  if (!enough && report->next_command.find(options) != std::string::npos) {
+    const bool torch = report->run.framework.find("PyTorch") != std::string::npos;
+    report->next_command +=
+        fmt::format("   # {} after the warm-up, {} ten {} later",
+                    torch ? "torch.cuda.profiler.start()" : "cudaProfilerStart()",
+                    torch ? "torch.cuda.profiler.stop()" : "cudaProfilerStop()", units);
+  }
 }
 
 // Whatever else was found, it was found in what is left.

@@ -79,9 +79,9 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   const auto per_part = [&](Nanos time) {
     return FormatQuantity(static_cast<double>(time) / parts, "ns");
   };
-  std::string text = fmt::format("the profiler costs the host about {} {}",
-                                 FormatQuantity(cost.time_ns / parts, "ns"),
-                                 of_steps ? "per step" : "in this window");
+  std::string text = fmt::format(
+      "the profiler costs the host about {} {}", FormatQuantity(cost.time_ns / parts, "ns"),
+      of_steps ? "per step" : "in a window of " + per_part(analysis.run.window.Length()));
   // Where the GPU has enough to do meanwhile, its cost shows in the host's time only.
   text += per_part(length) == per_part(analysis.run.window.Length())
               ? fmt::format(", which hardly lengthens the {}", unit)

@@ -38,7 +38,7 @@ bool IsOfAmdTool(const Report& report) {
 }
 
 std::string TimelineCommand(const Knowledge& knowledge, const Report& report,
-                            const char* torch_options, const char* nsys_options) {
+                            const char* torch_options, const std::string& nsys_options) {
   if (IsForTorch(knowledge, report)) return TorchCommand(knowledge, report, torch_options);
   if (IsOfAmdTool(report)) return kRocprofCommand;
   return fmt::format("nsys profile {} -o run -- COMMAND", nsys_options);

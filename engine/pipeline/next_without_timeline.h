@@ -18,7 +18,7 @@ std::string TorchCommand(const Knowledge& knowledge, const Report& report, const
 // How to record a timeline with the profiler that wrote this one, or with nsys: what PyTorch's
 // profiler is asked for beside its activities, and the options of nsys.
 std::string TimelineCommand(const Knowledge& knowledge, const Report& report,
-                            const char* torch_options, const char* nsys_options);
+                            const char* torch_options, const std::string& nsys_options);
 
 // rocprofv3 with the calls of HIP, copies and ranges.
 inline constexpr const char* kRocprofCommand =

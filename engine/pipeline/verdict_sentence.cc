@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "engine/base/ascii.h"
 #include "engine/base/is_in.h"
@@ -82,6 +81,41 @@ std::string StragglerSentence(const Report& report, const Cluster& ranks) {
                      cause.starts_with("it ") ? ", which " + cause.substr(3) : ": " + cause);
 }
 
+struct IdleReason {
+  double time = 0;  // of all devices
+  std::string words;
+};
+
+// Time without a cause is parted as the row "Idle because of" parts it.
+std::vector<IdleReason> IdleReasons(const Report& report, const TimeOfDevices& time) {
+  // PyTorch's profiler records no waits for requests: they look like code.
+  const bool requests =
+      HasCare(report, Care::kRequestsLikeCode) && FactNumber(report, "run.serves").value_or(0) > 0;
+  UnseenTime unseen;
+  for (const DeviceBudget& device : report.devices) {
+    unseen.before_capture += device.unseen.before_capture;
+    unseen.in_graphs += device.unseen.in_graphs;
+    unseen.queued += device.unseen.queued;
+  }
+  std::vector<IdleReason> reasons;
+  for (std::size_t i = 0; i < kIdleCauseCount; ++i) {
+    const auto cause = static_cast<IdleCause>(i);
+    reasons.push_back({time.causes[i], requests && cause == IdleCause::kHostCompute
+                                           ? "waiting for requests or host code"
+                                           : WordsOf(cause).gpu});
+    if (cause == IdleCause::kUnknown)
+      reasons.back().time -=
+          static_cast<double>(unseen.before_capture + unseen.in_graphs + unseen.queued);
+  }
+  const auto add = [&](Nanos part, const char* words) {
+    reasons.push_back({static_cast<double>(part), words});
+  };
+  add(unseen.before_capture, "waiting for work from before the recording");
+  add(unseen.in_graphs, "in gaps inside CUDA graphs");
+  add(unseen.queued, "in waits that were not recorded");
+  return reasons;
+}
+
 // ", mostly waiting for host code"; or ", 24 % waiting for host code and 22 % waiting for data"
 // where no cause is half of it and two count.
 std::string WhatIdleTimeWaitsFor(const Report& report, const TimeOfDevices& time,
@@ -93,25 +127,16 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const TimeOfDevices& time
   }
   if (LosesKernelsOfGraphs(report))
     return ", mostly inside CUDA graphs, where the profiler probably lost kernels";
-  std::array<std::size_t, kIdleCauseCount> order{};
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return time.causes[a] > time.causes[b]; });
-  // PyTorch's profiler records no waits for requests: they look like code.
-  const bool requests =
-      HasCare(report, Care::kRequestsLikeCode) && FactNumber(report, "run.serves").value_or(0) > 0;
-  const auto words = [&](std::size_t i) {
-    const auto cause = static_cast<IdleCause>(order[i]);
-    return requests && cause == IdleCause::kHostCompute ? "waiting for requests or host code"
-                                                        : WordsOf(cause).gpu;
-  };
-  const double first = time.causes[order[0]];
-  const double second = time.causes[order[1]];
-  if (2 * first >= time.idle) return fmt::format(", mostly {}", words(0));
+  std::vector<IdleReason> reasons = IdleReasons(report, time);
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const IdleReason& a, const IdleReason& b) { return a.time > b.time; });
+  const auto& [first, words] = reasons[0];
+  const auto& [second, other_words] = reasons[1];
+  if (2 * first >= time.idle) return fmt::format(", mostly {}", words);
   if (second < knowledge.Number("verdict.second_cause") * first)
-    return fmt::format(", {} {}", Percent(first / time.all), words(0));
-  return fmt::format(", {} {} and {} {}", Percent(first / time.all), words(0),
-                     Percent(second / time.all), words(1));
+    return fmt::format(", {} {}", Percent(first / time.all), words);
+  return fmt::format(", {} {} and {} {}", Percent(first / time.all), words,
+                     Percent(second / time.all), other_words);
 }
 
 // ": two kernels take 83 %"; "" where none is named.

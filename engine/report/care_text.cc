@@ -31,11 +31,12 @@ std::vector<std::string> CareLines(const Report& report, int room_of_message) {
     if (item.level == Level::kInfo || said) continue;
     // What could not be read comes before what is only unsure.
     const bool before = why_empty || item.level == Level::kError;
+    const std::string count = FormatQuantity(static_cast<double>(item.count), "count");
     lines.insert(before ? lines.begin() + static_cast<std::ptrdiff_t>(first++) : lines.end(),
-                 item.count > 1
-                     ? fmt::format("{} ({} times)", item.text,
-                                   FormatQuantity(static_cast<double>(item.count), "count"))
-                     : item.text);
+                 item.count <= 1 ? item.text
+                 : item.text.starts_with("events ")
+                     ? count + " " + item.text
+                     : fmt::format("{} ({} times)", item.text, count));
   }
   return lines;
 }

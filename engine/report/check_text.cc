@@ -31,7 +31,8 @@ std::string CheckCommand(const Report& report, const Evidence& item) {
                                                      : report.inputs.front().path;
     return SqliteCommand(path, item.sql) + ExpectedOutput(item);
   }
-  return item.find.empty() || item.source.empty() ? "" : GrepCommand(item.source, item.find);
+  if (item.find.empty() || item.source.empty()) return "";
+  return GrepCommand(item.source, item.find) + (item.what.empty() ? "" : "  # " + item.what);
 }
 
 const Evidence* CheckedByCommand(const Report& report, const Finding& finding) {

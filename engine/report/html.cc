@@ -173,8 +173,11 @@ std::string Ranked(const Report& report, const Sorted& sorted) {
       "<section aria-labelledby=\"ranked-title\" class=\"panel first\">\n"
       "<h2 id=\"ranked-title\">What to fix</h2>\n";
   if (sorted.advice.empty()) {
-    return html + (report.healthy ? "<p>Nothing to fix was found.</p>\n</section>\n"
-                                  : "<p>This capture does not show what to fix.</p>\n</section>\n");
+    const char* const text = report.healthy             ? "Nothing to fix was found."
+                             : report.next_step.empty() ? "This capture does not show what to fix."
+                                                        : "No single fix was found. The next step "
+                                                          "is the one above.";
+    return html + fmt::format("<p>{}</p>\n</section>\n", text);
   }
   html +=
       "<div class=\"order\">\n<ol class=\"ranked\" tabindex=\"0\" aria-label=\"Findings in "

@@ -27,8 +27,10 @@ std::string Folded(const std::string& title, const std::string& count, const std
       title, count, content, always);
 }
 
-// Rules that found nothing wrong, by area.
-std::string FineSection(const Report& report) {
+// Rules that spoke of nothing, by area: what they look for was not found, or is too small. Without
+// GPU work nothing was there to look at.
+std::string SilentSection(const Report& report) {
+  if (report.devices.empty()) return "";
   std::set<std::string> fine;
   std::set<std::string> others;
   for (const Verdict& verdict : report.verdicts) {
@@ -100,7 +102,8 @@ std::string RunSection(const Report& report) {
                                  MomentText(report.window.start_ns),
                                  MomentText(report.window.end_ns), report.window.mode));
   }
-  html += fmt::format("{} reached a verdict.</p>\n", Rules(report.checked));
+  if (!report.devices.empty()) html += fmt::format("{} reached a verdict.", Rules(report.checked));
+  html += "</p>\n";
   std::string notes;
   for (const Diagnostic& item : report.diagnostics) {
     if (item.level == Level::kInfo) continue;
@@ -123,7 +126,7 @@ std::string RunSection(const Report& report) {
 }  // namespace
 
 std::string HtmlAbout(const Report& report) {
-  return FineSection(report) + NotCheckedSection(report) + RunSection(report);
+  return SilentSection(report) + NotCheckedSection(report) + RunSection(report);
 }
 
 }  // namespace advise

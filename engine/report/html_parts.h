@@ -22,8 +22,8 @@ std::string HtmlRanks(const Report& report);
 // The time that is left after each fix of the plan, as a staircase; empty without a plan.
 std::string HtmlPlan(const Report& report);
 
-// What was looked for in vain, what could not be checked, and what was read: folded, but for how
-// to capture what is missing.
+// What was looked for and not found, what could not be checked, and what was read: folded, but for
+// how to capture what is missing.
 std::string HtmlAbout(const Report& report);
 
 // Code with a button that copies it.

@@ -127,6 +127,23 @@ const char* WhatElseRuns(const Report& report) {
   return comm >= copies ? "communication" : comm == 0 ? "copies" : "copies and communication";
 }
 
+// ", mostly for rank 7": what the rule of late ranks found, whatever explains its time; "" nothing.
+std::string MostlyFor(const Report& report) {
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.outcome != Outcome::kFired || verdict.rule == nullptr ||
+        verdict.rule->topic != Topic::kLateRank)
+      continue;
+    const auto device = verdict.evidence.find("device");
+    const auto who = verdict.evidence.find("who");
+    if (device == verdict.evidence.end() || who == verdict.evidence.end()) continue;
+    const auto* number = std::get_if<double>(&device->second);
+    const auto* word = std::get_if<std::string>(&who->second);
+    if (number != nullptr && word != nullptr)
+      return fmt::format(", mostly for {} {:.0f}", *word, *number);
+  }
+  return "";
+}
+
 // How many ranks, and how well they work together.
 void WriteRanks(Page& page, const Report& report) {
   const RanksInfo& ranks = report.ranks;
@@ -145,7 +162,8 @@ void WriteRanks(Page& page, const Report& report) {
   const auto pct = [](double share) { return FormatQuantity(share, "share"); };
   // Where no collective was found on two ranks, nobody knows which part of it was waiting.
   if (ranks.waited > 0 && ranks.waited + ranks.transfer >= kIdleWorthSaying) {
-    parts.push_back(fmt::format("waiting for late ranks {}", pct(ranks.waited)));
+    parts.push_back(
+        fmt::format("waiting for late ranks {}{}", pct(ranks.waited), MostlyFor(report)));
     parts.push_back(fmt::format("moving data {}", pct(ranks.transfer)));
   }
   if (ranks.parallel <= 0) parts.emplace_back("independent of each other");

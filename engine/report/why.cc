@@ -159,6 +159,17 @@ void WriteChecks(Page& page, const Report& report, const Finding& finding) {
   }
 }
 
+// Facts are of the window: what is said not to be there may be elsewhere in the recording.
+void WriteScope(Page& page, const Report& report) {
+  if (report.window.Seconds() <= 0 || report.window.mode == "all") return;
+  const std::string steps = report.step_count == 1  ? ", 1 step"
+                            : report.step_count > 1 ? fmt::format(", {} steps", report.step_count)
+                                                    : "";
+  page.Wrapped(fmt::format("Facts are of the part analyzed ({}{}); of all: --window all",
+                           SecondsText(report.window.Seconds()), steps),
+               0, Ink::kDim);
+}
+
 // What ranking made of it: the finding, or the rule that took its time.
 void WriteClaimResult(Page& page, const Report& report, const std::string& rule, bool fired) {
   bool found = false;
@@ -231,6 +242,7 @@ std::string RenderWhyText(const Report& report, const std::string& rule, int wid
     if (first) {
       page.Wrapped(verdict.rule->title, 0, Ink::kBold);
       page.Line(page.Paint(rule, Ink::kDim));
+      WriteScope(page, report);
     }
     first = false;
     fired = fired || verdict.outcome == Outcome::kFired;

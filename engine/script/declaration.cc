@@ -12,7 +12,7 @@ namespace advise {
 namespace {
 
 constexpr const char* kNoLoop =
-    "the capture shows no loop: it is a start, a single pass or too short";
+    "too little of a loop was recorded: a start, a single pass or a few steps";
 
 const Value* Read(RunContext& context, const FactPart& fact) {
   const Fact* found = context.Read(*fact.fact);

@@ -9,6 +9,10 @@ namespace {
 // ended it.
 std::vector<Interval> HandedTo(const Run& run, RowRange rows, double behind_share) {
   const OsCallTable& os = run.trace.os_calls;
+  // Who opens a socket and maps memory, as CUDA does when it starts, was handed nothing.
+  const auto receives = [&](std::uint32_t i) {
+    return run.knowledge.IsOfFamily(FamilyKind::kOs, "receives", run.trace.strings[os.name[i]]);
+  };
   std::vector<Interval> handed;
   Interval waited;
   Nanos received = -1;  // start of the call; -1: nothing since the last wait
@@ -20,6 +24,7 @@ std::vector<Interval> HandedTo(const Run& run, RowRange rows, double behind_shar
         received = -1;
         break;
       case OsClass::kNetwork:
+        if (!receives(i)) break;
         received = os.start[i];
         mapped = false;
         break;

@@ -33,7 +33,7 @@ return {
   false_positives = "Inference of a large model over many GPUs with a batch of one.",
   references = { "pytorch/ddp", "nccl/environment" },
 
-  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
 
   detect = function(f, t)
     if f.cluster.transfer == nil or f.cluster.window == nil then return nil end

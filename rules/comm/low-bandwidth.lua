@@ -34,7 +34,7 @@ return {
   false_positives = "Collectives that share their links with copies or other collectives at the same time.",
   references = { "nccl/environment", "nccl/troubleshooting", "nvidia/gpudirect-rdma" },
 
-  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
 
   detect = function(f, t)
     local worst, lost = nil, 0

@@ -30,7 +30,7 @@ return {
 
   applies = function(f)
     if f.comm.count == 0 then return false, "no communication kernels ran" end
-    return f.run.devices > 1 or f.nccl.ranks > 1, "one GPU"
+    return f.run.devices > 1 or f.nccl.ranks > 1, "only one GPU was recorded"
   end,
 
   detect = function(f, t)

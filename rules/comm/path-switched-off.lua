@@ -30,7 +30,7 @@ return {
   false_positives = "GPUs without NVLink, although the same model elsewhere has it; nodes without InfiniBand.",
   references = { "nccl/environment" },
 
-  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
 
   detect = function(f, t)
     local worst, most, where = nil, 0, nil

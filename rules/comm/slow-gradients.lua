@@ -33,7 +33,7 @@ return {
   false_positives = "A model with far more parameters than it computes with, such as large embedding tables with dense gradients; or a batch of a few tokens.",
   references = { "nccl/environment", "nccl/troubleshooting" },
 
-  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
 
   detect = function(f, t)
     if f.strategy.name ~= "ddp" or not at_least(f.comm.median or 0, t.min_call) then return nil end

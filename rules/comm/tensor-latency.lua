@@ -34,7 +34,7 @@ torch.ops.symm_mem.one_shot_all_reduce(buffer, "sum", group)                 # i
   false_positives = "GPUs without peer-to-peer access: there, a one-shot all-reduce does not work.",
   references = { "nccl/collectives" },
 
-  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
 
   detect = function(f, t)
     local s = f.strategy

@@ -34,7 +34,7 @@ return {
   references = { "pytorch/cuda-graphs", "cuda-programming/graphs" },
 
   applies = function(f)
-    return f.graph.launches > 0 and f.graph.miss.share > 0, "no graphs, or every step uses them"
+    return f.graph.launches > 0 and f.graph.miss.share > 0, "no CUDA graphs are launched, or every step uses them"
   end,
 
   detect = function(f, t, e)

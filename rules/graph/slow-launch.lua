@@ -25,7 +25,7 @@ return {
   false_positives = "Graphs of a few nodes, whose time is latency.",
   references = { "cuda-programming/graphs", "nvidia/graph-launch" },
 
-  applies = function(f) return f.graph.launches > 0 and f.graph.gpu.median > 0, "no CUDA graphs are launched" end,
+  applies = function(f) return f.graph.launches > 0 and f.graph.gpu.median > 0, "no CUDA graph is launched whose work on the GPU was recorded" end,
 
   detect = function(f, t)
     local lost = share(f.graph.slow.lost.time, f.window.device_time)

@@ -27,7 +27,7 @@ return {
   references = { "nvidia/gpu-background" },
 
   applies = function(f)
-    if f.run.kind == "solver" then return false, "the run is a solver: its products serve no tokens" end
+    if f.run.kind == "solver" then return false, "the run is a loop without a model, as of a solver: it serves no tokens" end
     if f.run.trains then return false, "the run trains: its products serve no tokens" end
     return f.family.gemv.share > 0 or (f.roofline.shapes.few.share or 0) > 0, "no matrix-vector products ran"
   end,

@@ -36,7 +36,7 @@ while (auto b = queue.pop()) process(b);]],
 
   applies = function(f)
     if f.input.workers > 0 then return false, "loader workers were seen" end
-    if f.input.loader == "workers" then return false, "no loader without workers was seen" end
+    if f.input.loader == "workers" then return false, "a thread receives what workers load, or a range names a loader with workers" end
     return f.capture.has_os_calls or f.input.loader == "own", "without operating-system calls, loading looks the same as waiting for workers"
   end,
 

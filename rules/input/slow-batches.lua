@@ -51,7 +51,7 @@ print(cost[-20:])             # samples that were slow once waited for storage]]
   false_positives = "A shuffle buffer that fills up, or the start of an epoch.",
   references = { "pytorch/dataloader-workers", "pytorch/tuning-guide" },
 
-  applies = function(f) return f.input.load.count > 0, "the GPU never waits for data" end,
+  applies = function(f) return f.input.load.count > 0, "the launching thread was seen neither to load data nor to wait for it" end,
 
   detect = function(f, t)
     local workers, affected = f.input.workers or 0, f.input.steps_affected_later
@@ -217,7 +217,7 @@ print(cost[-20:])             # samples that were slow once waited for storage]]
                 input = { lost = 8e7, remedy = true, steps_affected_later = 0.16,
                           load = { count = 8, median = 1e7, max = 1.1e7, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
       expect = "silent" },
-    { name = "the GPU never waits for data",
+    { name = "the launching thread was seen neither to load data nor to wait for it",
       facts = { window = { device_time = 1e10 },
                 input = { lost = 0, remedy = true,
                           load = { count = 0, median = 0, max = 0, slow_count = 0, slow_lost = 0, slow_remedy = true } } },

@@ -25,7 +25,7 @@ return {
   false_positives = "A chain in which each kernel needs the result of the one before.",
   references = { "cuda-programming/streams", "cuda/mps" },
 
-  applies = function(f) return f.kernel.narrow.share > 0, "every kernel fills the GPU" end,
+  applies = function(f) return f.kernel.narrow.share > 0, "no kernel is known to fill only a part of the GPU" end,
 
   detect = function(f, t)
     local narrow = f.kernel.narrow.share * share(f.budget.compute, f.window.time)

@@ -14,7 +14,7 @@ return {
   thresholds = { "max_hit", "min_weight", "winnable" },
 
   symptom = "Kernels that are limited by memory and find little in the L2 cache take {weight:pct} of the kernel time: the L2 hit rate of {name:kernel} is {hit:pct}.",
-  cause   = "Blocks that run at the same time work on distant parts of the data, so each fetches its own copy from device memory.",
+  cause   = "If the algorithm uses values several times, blocks that run at the same time work on distant parts of the data, and each fetches its own copy. Where each value is used once, as in a product with a vector, a low rate is right.",
   fixes   = {
     { action = "Change the order in which blocks take their tiles, so that neighbors share rows and columns",
       snippet = "// groups of 8 rows of tiles, column by column\nconst int group = blockIdx.x / (8 * tiles_n);\nconst int row = group * 8 + blockIdx.x % 8;\nconst int col = blockIdx.x % (8 * tiles_n) / 8;", language = "cpp", ["for"] = { "c++" } },

@@ -1,4 +1,24 @@
 -- Neither the SMs nor memory come near their peak: the kernel waits. For what, the rules of its stalls, its warps and its accesses say.
+-- What the counters leave as reasons, and what they do not say yet.
+local function reasons_of(row, t)
+  local counted = row.occupancy >= 0
+  local full = counted and at_least(row.occupancy, t.many_warps)
+  local stalls = row.stall_memory >= 0
+  local why
+  if full then
+    why = "Its warps fill " .. in_words(row.occupancy, "pct") .. " of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results."
+  elseif row.waves >= 1 then
+    why = "There are blocks for every SM, but too few warps at a time to hide latency, or instructions depend on each other."
+  else
+    why = "There is too little parallelism to hide latency, the grid is too small, or instructions depend on each other."
+  end
+  local ways = {}
+  local what = not stalls and not counted and "the stalls and the occupancy" or not stalls and "the stalls" or not counted and "the occupancy" or nil
+  if what then table.insert(ways, { reason = "unmeasured" }) end
+  table.insert(ways, { reason = full and "full" or "few" })
+  return why, what or "", ways
+end
+
 return {
   id        = "kernel/low-throughput",
   title     = "Find out what the longest kernels wait for",
@@ -10,14 +30,15 @@ return {
   effort    = "code",
 
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
-  thresholds = { "max_sm", "max_memory", "min_weight", "winnable", "full_enough" },
+  thresholds = { "max_sm", "max_memory", "min_weight", "many_warps", "winnable" },
 
-  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the peak of the SMs and {memory:pct} of the peak of memory.",
+  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the peak of the SMs and {memory:pct} of the peak of memory{l1:text}.",
   cause   = "{why:text}",
   fixes   = {
-    { action = "Collect the stalls of these kernels: they name what to change, and the saving is that of the change", snippet = "ncu --set full --kernel-name 'regex:{name:function}' --launch-count 3 --csv --page raw --print-units base -- COMMAND > kernels.csv",
+    { reason = "unmeasured", action = "Collect {what:text} of these kernels", snippet = "ncu --set full --kernel-name 'regex:{name:function}' --launch-count 3 --csv --page raw --print-units base -- COMMAND > kernels.csv",
       language = "bash", ["for"] = { "nvidia" } },
-    { action = "Give each launch more work: a larger batch, or several inputs in one kernel" },
+    { reason = "full", action = "Give each thread several independent results to work on, so that one waits while the others go on" },
+    { reason = "few", action = "Give each launch more work: a larger batch, or several inputs in one kernel" },
     { action = "Replace the kernel with one from a library or a compiler if there is one", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Kernels of a few microseconds, which are small by nature.",
@@ -33,11 +54,9 @@ return {
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
     local worst = top(rows, "weight", 5)
     local first = worst[1]
-    local why = "There is too little parallelism to hide latency, the grid is too small, or instructions depend on each other."
-    if at_least(first.occupancy, t.full_enough) then
-      why = "Warps fill the SMs (occupancy " .. in_words(first.occupancy, "pct") .. "), so parallelism is not what is missing: each warp waits for memory, for a barrier or for its own instructions."
-    end
-    return { why = why, weight = weight, count = #rows, name = first.kernel, sm = first.sm, memory = first.memory, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+    local why, what, ways = reasons_of(first, t)
+    local l1 = first.l1 > math.max(first.sm, first.memory) and ", and " .. in_words(first.l1, "pct") .. " of that of the L1 cache" or ""
+    return { why = why, what = what, ways = ways, l1 = l1, weight = weight, count = #rows, name = first.kernel, sm = first.sm, memory = first.memory, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
   end,
 
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
@@ -49,24 +68,25 @@ return {
   tests = {
     { name = "a kernel at a tenth of everything",
       edges = { ["counter.rows[1].memory"] = 0.5, ["counter.rows[1].sm"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15, l1 = 0.2, occupancy = 0.3 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15, l1 = -1, occupancy = -1, waves = -1, stall_memory = -1 } } } },
       expect = { weight = 0.6, name = "stencil", sm = 0.1, memory = 0.15, part = 0.5 },
       saving = { claims = 4e8, part = 0.15 } },
-    { name = "warps fill the SMs, and wait",
-      edges = { ["counter.rows[1].occupancy"] = 0.6 },
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15, l1 = 0.2, occupancy = 0.63 } } } },
-      expect = { why = "Warps fill the SMs (occupancy 63 %), so parallelism is not what is missing: each warp waits for memory, for a barrier or for its own instructions." } },
-    { name = "near miss: the first-level cache is half busy",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.23, memory = 0.28, l1 = 0.56, occupancy = 0.94 } } } },
-      expect = "silent" },
+    { name = "the warps are there: occupancy is no reason, and needs not be collected",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.23, memory = 0.28, l1 = 0.56, occupancy = 0.94, waves = 8, stall_memory = -1 } } } },
+      expect = { what = "the stalls", ways = { { reason = "unmeasured" }, { reason = "full" } }, l1 = ", and 56 % of that of the L1 cache",
+                 why = "Its warps fill 94 % of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results." } },
+    { name = "few warps on each SM, and all is counted",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15, l1 = 0.1, occupancy = 0.2, waves = 8, stall_memory = 0.3 } } } },
+      expect = { what = "", ways = { { reason = "few" } }, l1 = "",
+                 why = "There are blocks for every SM, but too few warps at a time to hide latency, or instructions depend on each other." } },
     { name = "near miss: memory at nine tenths",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", sm = 0.1, memory = 0.9, l1 = 0.2, occupancy = 0.3 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", sm = 0.1, memory = 0.9, l1 = -1, occupancy = -1, waves = -1, stall_memory = -1 } } } },
       expect = "silent" },
     { name = "near miss: its first-level cache is full",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "row_sums", weight = 0.6, lost = 0, bound = "memory", sm = 0.06, memory = 0.49, l1 = 0.2, occupancy = 0.3 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "row_sums", weight = 0.6, lost = 0, bound = "memory", sm = 0.06, memory = 0.49, l1 = -1, occupancy = -1, waves = -1, stall_memory = -1 } } } },
       expect = "silent" },
     { name = "near miss: a kernel of little time",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.05, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.1, l1 = 0.2, occupancy = 0.3 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.05, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.1, l1 = -1, occupancy = -1, waves = -1, stall_memory = -1 } } } },
       expect = "silent" },
     { name = "no kernels in the output",
       facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },

@@ -66,7 +66,7 @@ graph.launch(stream)                      # each step]], language = "python", ["
     if f.window.supports_verdict == false then
       -- The eager launches of one warm pass are those of the next. The first pass loads code.
       if f.run.kind == "kernels" or f.run.kind == "start-up" or not at_least(f.launch.count, t.min_launches_of_pass) then
-        return false, "the capture shows no loop: it is a start, a single pass or too short"
+        return false, "too little of a loop was recorded: a start, a single pass or a few steps"
       end
       if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then
         return false, "the only pass loads code or allocates memory, as first passes do"

@@ -52,7 +52,7 @@ cudaMallocAsync(&data, bytes, stream);      // ... cudaFreeAsync(data, stream);]
   applies = function(f, t)
     -- A script without a loop that frees and allocates again, between its kernels, could reuse the memory as well.
     if f.window.supports_verdict == false and not (f.memory.alloc.recycled and at_least(f.memory.alloc.count, t.min_count_of_pass)) then
-      return false, "the capture shows no loop: it is a start, a single pass or too short"
+      return false, "too little of a loop was recorded: a start, a single pass or a few steps"
     end
     return f.memory.alloc.count > 0, "the window has no allocations or frees"
   end,

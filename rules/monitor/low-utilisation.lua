@@ -2,7 +2,7 @@
 -- Only the time between the first and the last sample with activity counts, and only GPUs that did something.
 return {
   id        = "monitor/low-utilisation",
-  title     = "Find out what the GPUs wait for",
+  title     = "Find out why the GPU is used so little",
   status    = "stable",
   since     = "0.1",
   kind      = "symptom",
@@ -14,7 +14,7 @@ return {
   optional   = { "monitor.worst.gpu", "monitor.worst.utilization", "monitor.gpus_idle" },
   thresholds = { "max_mean", "min_samples" },
 
-  symptom = "According to the monitor, the GPUs were in use for {mean:pct} of the time{lowest_text:text}.",
+  symptom = "According to the monitor, the {gpus:text} in use for {mean:pct} of the time from the first sample with activity to the last{lowest_text:text}.",
   cause   = "Usually the host is the reason: it loads data, launches kernels too slowly, or waits for other ranks. A monitor counts a moment as busy if any kernel runs, so the real use is even lower.",
   fixes   = {
     { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
@@ -22,7 +22,7 @@ return {
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Capture a timeline of a few steps: it shows what the GPU waits for",
       snippet = "rocprofv3 --runtime-trace --output-format json -o run -- COMMAND\nadvise run_results.json", language = "bash", ["for"] = { "amd" } },
-    { action = "Before that, try more loader workers and pinned memory: this is the usual cause",
+    { action = "If it is a training job of PyTorch, try more loader workers and pinned memory before that: slow loading is the usual cause",
       snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, pin_memory=True, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A log of phases that are not the job: set-up between two runs, evaluation on the host, an interactive session.",
@@ -36,7 +36,7 @@ return {
     local lowest = f.monitor.worst.utilization or f.monitor.utilization
     local lowest_text = #f.monitor.rows > 1 and
                         "; the lowest is " .. (f.monitor.worst.gpu or "a GPU") .. " with " .. in_words(lowest, "pct") or ""
-    return { lowest_text = lowest_text, mean = f.monitor.utilization, below = f.monitor.below, worst = f.monitor.worst.gpu or "GPU",
+    return { gpus = #f.monitor.rows > 1 and "GPUs were" or "GPU was", lowest_text = lowest_text, mean = f.monitor.utilization, below = f.monitor.below, worst = f.monitor.worst.gpu or "GPU",
              lowest = lowest, idle = f.monitor.gpus_idle,
              rows = top(f.monitor.rows, "utilization", 8) }
   end,
@@ -46,7 +46,7 @@ return {
       edges = { ["monitor.samples"] = 20, ["monitor.utilization"] = 0.8 },
       facts = { monitor = { gpus = 1, utilization = 0.33, below = 0.9, samples = 600, worst = { gpu = "GPU 0", utilization = 0.33 },
                             rows = { { gpu = "0", utilization = 0.33 } } } },
-      expect = { lowest_text = "", mean = 0.33, below = 0.9, worst = "GPU 0", lowest = 0.33, rows = 1 } },
+      expect = { gpus = "GPU was", lowest_text = "", mean = 0.33, below = 0.9, worst = "GPU 0", lowest = 0.33, rows = 1 } },
     { name = "near miss: busy nearly all of the time",
       facts = { monitor = { gpus = 1, utilization = 0.93, below = 0.1, samples = 600, rows = { { gpu = "0", utilization = 0.93 } } } },
       expect = "silent" },

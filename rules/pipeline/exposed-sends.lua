@@ -70,6 +70,6 @@ return {
       facts = { window = { device_time = 4e9 }, pipeline = { stages = 4, chunks = 1, sends_lost = 4e7, sends_remedy = true } },
       expect = "silent" },
     { name = "no stages", facts = { window = { device_time = 4e9 }, pipeline = { stages = 0, chunks = 1, sends_lost = 0, sends_remedy = true } }, expect = "not_applicable" },
-    { name = "one rank only", facts = {}, expect = "cannot_tell" },
+    { name = "only one rank was recorded", facts = {}, expect = "cannot_tell" },
   },
 }

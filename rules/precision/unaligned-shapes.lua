@@ -1,7 +1,7 @@
 -- Libraries pick slow variants of matrix kernels ("align1", "align2") when a size or an address is not a multiple of 16 bytes.
 return {
   id        = "precision/unaligned-shapes",
-  title     = "Pad matrix sizes to multiples of 8",
+  title     = "Make the rows of matrices multiples of 16 bytes",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,12 +16,15 @@ return {
   thresholds = { "min_share" },
 
   symptom = "Matrix kernels for unaligned sizes take {share:pct} of the time: {count:count} {per:text}{example:text}.",
-  cause   = "A dimension that is not a multiple of 8 (16-bit types) or 4 (FP32) forces a kernel that loads element by element: tensor cores load operands in pieces of 16 bytes.",
+  cause   = "Tensor cores load operands in pieces of 16 bytes: 8 elements of 16 bits, or 4 of FP32. Rows of another length force a kernel that loads element by element.",
   fixes   = {
-    { action = "Pad the odd size to the next multiple of 8: that of a layer where the model is built, that of data where batches are built",
-      snippet = "padded = 8 * ((size + 7) // 8)\nlayer = torch.nn.Linear(padded_inputs, padded)   # a vocabulary or number of classes: ignore the outputs past it",
+    { reason = "batched", action = "Pad the rows of these products with zeros when the tensors are made, to a multiple of 16 bytes, and cut the result",
+      snippet = "x = torch.nn.functional.pad(x, (0, -x.shape[-1] % 8))   # zeros behind each row: 8 elements of 16 bits are 16 bytes",
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Where it is the length of sequences, pad them when batches are built",
+    { reason = "!batched", action = "Pad the size that these layers share, such as a vocabulary, a number of classes or of features; 64 elements suit large tiles, too",
+      snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size",
+      language = "python", ["for"] = { "pytorch" } },
+    { action = "Where the length of sequences is the odd size, pad them to a multiple of 8 when batches are built",
       snippet = "collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)", language = "python", ["for"] = { "python" } },
     { action = "In CUDA C++, make leading dimensions and pointers multiples of 16 bytes; odd offsets into a buffer also break alignment", ["for"] = { "c++" } },
   },
@@ -39,7 +42,10 @@ return {
     if odd.top and odd.elements then
       example = "; in " .. odd.top .. ", rows are " .. in_words(odd.elements, "count") .. " elements apart"
     end
-    return { share = lost, compute_share = unaligned.share, count = unaligned.count, example = example }
+    -- Products of two activations have no layer whose size could be another one.
+    local batched = odd.top and contains(odd.top, "bmm")
+    return { share = lost, compute_share = unaligned.share, count = unaligned.count, example = example,
+             reason = batched and "batched" or nil }
   end,
 
   saving = { claims = "precision.unaligned.lost", remedy = "precision.unaligned.remedy", confidence = 0.6,
@@ -58,6 +64,11 @@ return {
                 precision = { unaligned = { share = 0.22, count = 3, lost = 2e8, remedy = true } } },
       expect = { share = 0.2, example = "; in aten::mm [512, 1024] x [1024, 50257] in bf16, rows are 50,257 elements apart" },
       saving = { claims = 2e8 } },
+    { name = "a product of two activations has no layer to pad",
+      facts = { window = { device_time = 1e9 },
+                roofline = { shapes = { odd = { top = "aten::bmm [1024, 647, 96] x [1024, 96, 30]", elements = 30 } } },
+                precision = { unaligned = { share = 0.22, count = 3, lost = 2e8, remedy = true } } },
+      expect = { reason = "batched" } },
     { name = "near miss: a small odd product",
       facts = { window = { device_time = 1e9 },
                 precision = { unaligned = { share = 0.02, count = 3, lost = 2e7, remedy = true } } },

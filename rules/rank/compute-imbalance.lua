@@ -35,7 +35,7 @@ return {
   false_positives = "GPUs of different models, or clocks that change during the run.",
   references = { "pytorch/ddp", "nccl/collectives" },
 
-  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
 
   -- A rank that is behind in each step by about as much is a straggler, where somebody waits for it in collectives or
   -- messages. GPUs of one process that work at the same time wait for each other on the host.

@@ -27,7 +27,7 @@ return {
   false_positives = "A file system that stalls all clients in turn.",
   references = { "pytorch/dataloader-workers", "pytorch/ddp" },
 
-  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
 
   saving = { confidence = 0.6, basis = "every rank waits for data as long as the median rank" },
 

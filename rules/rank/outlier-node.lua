@@ -29,7 +29,7 @@ return {
   false_positives = "A pipeline stage, or a larger share of the data, that was given to this node on purpose.",
   references = { "nccl/collectives" },
 
-  applies = function(f) return f.cluster.ranks > 1, "one rank only" end,
+  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
 
   detect = function(f, t)
     local node = f.rank.node

@@ -63,7 +63,7 @@ return {
   false_positives = "Pipeline stages, where the last stage is late by design.",
   references = { "nccl/collectives", "pytorch/ddp" },
 
-  applies = function(f) return f.run.devices > 1, "one device only" end,
+  applies = function(f) return f.run.devices > 1, "only one device did work" end,
 
   detect = function(f, t)
     local late = f.rank.late

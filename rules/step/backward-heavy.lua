@@ -31,7 +31,7 @@ out = checkpoint(block, x, use_reentrant=False)        # every second block inst
   false_positives = "Activation checkpointing together with gradient communication or offloading in the backward pass. A forward pass that is partly frozen or cached.",
   references = { "pytorch/activation-checkpointing", "pytorch/compile" },
 
-  applies = function(f) return f.steps.forward.time > 0 and f.steps.backward.time > 0, "the steps have no backward pass" end,
+  applies = function(f) return f.steps.forward.time > 0 and f.steps.backward.time > 0, "no forward and backward passes were seen in the steps" end,
 
   detect = function(f, t)
     local ratio = share(f.steps.backward.time, f.steps.forward.time)

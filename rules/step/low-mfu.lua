@@ -22,14 +22,15 @@ return {
   false_positives = "Models of small layers, and kernels whose work cannot be counted.",
   references = { "nvidia/gpu-background" },
 
-  applies = function(f)
-    return f.budget.compute > 0 and f.efficiency.measured_share > 0, "the work of the kernels is not known"
+  applies = function(f, t)
+    if f.budget.compute == 0 or f.efficiency.measured_share == 0 then return false, "the work of the kernels is not known" end
+    return at_least(share(f.budget.compute, f.window.time), t.min_busy), "the GPU is not busy: the time without kernels matters first"
   end,
 
   detect = function(f, t)
     local busy = share(f.budget.compute, f.window.time)
     local measured = f.efficiency.measured_share
-    if not at_least(busy, t.min_busy) or not at_least(measured, t.min_measured) then return nil end
+    if not at_least(measured, t.min_measured) then return nil end
     -- What was not measured may do as much work as what was.
     local mfu, bandwidth = share(f.efficiency.mfu, measured), share(f.efficiency.bandwidth, measured)
     if not at_most(mfu, t.max_mfu) or not at_most(bandwidth, t.max_bandwidth) then return nil end
@@ -56,6 +57,8 @@ return {
       facts = { budget = { compute = 9.5e8 }, window = { time = 1e9 }, efficiency = { mfu = 0.45, bandwidth = 0.1, measured_share = 0.9 } }, expect = "silent" },
     { name = "near miss: little was measured",
       facts = { budget = { compute = 9.5e8 }, window = { time = 1e9 }, efficiency = { mfu = 0.02, bandwidth = 0.02, measured_share = 0.2 } }, expect = "silent" },
+    { name = "a GPU that is idle for most of the time is not fine: it is not busy",
+      facts = { budget = { compute = 7e7 }, window = { time = 1e9 }, efficiency = { mfu = 0.01, bandwidth = 0.02, measured_share = 0.8 } }, expect = "not_applicable" },
     { name = "nothing was measured",
       facts = { budget = { compute = 9.5e8 }, window = { time = 1e9 }, efficiency = { mfu = 0, bandwidth = 0, measured_share = 0 } }, expect = "not_applicable" },
     { name = "no timeline", facts = {}, expect = "cannot_tell" },

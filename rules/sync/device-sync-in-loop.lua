@@ -54,7 +54,7 @@ start.record(); step(batch); end.record()
     if f.window.supports_verdict == false then
       -- A script without a loop that waits after each kernel does so out of habit.
       if f.run.kind == "kernels" or f.run.kind == "start-up" or not at_least(f.sync.loop.count, t.min_count_of_pass) then
-        return false, "the capture shows no loop: it is a start, a single pass or too short"
+        return false, "too little of a loop was recorded: a start, a single pass or a few steps"
       end
       if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then
         return false, "the only pass loads code or allocates memory, as first passes do"

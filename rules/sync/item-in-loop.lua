@@ -75,7 +75,7 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     if f.window.supports_verdict == false then
       -- The layers of one warm pass wait again and again, and so will those of the next.
       if f.run.kind == "kernels" or f.run.kind == "start-up" or not at_least(f.sync.item.count, t.min_count_of_pass) then
-        return false, "the capture shows no loop: it is a start, a single pass or too short"
+        return false, "too little of a loop was recorded: a start, a single pass or a few steps"
       end
       if f.startup.time and at_least(share(f.startup.time, f.window.device_time), t.max_start_up) then
         return false, "the only pass loads code or allocates memory, as first passes do"

@@ -12,7 +12,7 @@ return {
   knowledge = { "K-H12", "K-B8" },
 
   loss           = "copy.blocking",
-  not_applicable = "in the time that counts as the loop, no copy blocks the host",
+  not_applicable = "no synchronous copy, as by cudaMemcpy, is made in the usual steps of the loop, but for small ones; copies before the loop do not count",
   evidence       = { "count", "bytes", "per_step", "pageable_share" },
   optional       = { "steps.count", "window.supports_verdict", "copy.blocking.remedy" },
   thresholds     = { "min_share", "min_count", "max_pageable" },

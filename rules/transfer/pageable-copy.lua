@@ -13,7 +13,7 @@ return {
   knowledge = { "K-H11", "K-H18", "K-N17" },
 
   loss           = "copy.pageable",
-  not_applicable = "in the time that counts as the loop, no asynchronous copy uses pageable memory",
+  not_applicable = "no asynchronous copy in the usual steps of the loop uses pageable memory, but for small ones; copies before the loop do not count",
   evidence       = { "count", "bytes", "per_step", rate = "bandwidth", link_rate = "hw.host_link_bytes_per_s" },
   optional       = { "hw.host_link_bytes_per_s", "copy.groups", "copy.pageable.remedy", "window.supports_verdict" },
   thresholds     = { "min_share", "min_count" },

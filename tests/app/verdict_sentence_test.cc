@@ -160,6 +160,17 @@ TEST_CASE("what the GPU does most comes before what it waits for") {
   CHECK_THAT(Sentence(waits), Catch::Contains("the GPU waits for copies 79 % of the time."));
 }
 
+TEST_CASE("time without a cause is parted as the row of causes parts it") {
+  const RuleInfo rule = RuleCalled("host/cpu-bound", "Find out");
+  Report report = ReportWith(
+      170, 280, 0,
+      {{IdleCause::kUnknown, 270}, {IdleCause::kHostCompute, 230}, {IdleCause::kLaunch, 50}});
+  report.devices.front().unseen.queued = 200;
+  Find(&report, &rule, 0.2);
+  CHECK_THAT(Sentence(report), Catch::Contains("idle 55 % of the time, 23 % waiting for host code "
+                                               "and 20 % in waits that were not recorded."));
+}
+
 TEST_CASE("a GPU that only copies for a while loses time between kernels") {
   CHECK_THAT(Sentence(ReportWith(970, 20, 10)), Catch::Contains("no time is lost between kernels"));
   CHECK_THAT(Sentence(ReportWith(960, 0, 0, {{IdleCause::kLaunch, 40}})),

@@ -104,6 +104,17 @@ TEST_CASE("a fix of every fifth step shows, although the median step stays") {
   CHECK(c.speedup == Approx(2));
 }
 
+// The end of the capture can only shorten the last step: one that is longer than another was not
+// cut, and counts.
+TEST_CASE("the last step counts, unless it may have been cut") {
+  ReportStory before, whole, cut;
+  before.Steps({200, 200, 200, 200, 200, 200}).Kernel("gemm", 100, 6, 60);
+  whole.Steps({151.7, 118.1, 108.4, 124.1, 115.0, 152.1}).Kernel("gemm", 100, 6, 60);
+  CHECK(CompareRuns(before.Done(), whole.Done(), Shipped()).after.ns == Approx(128.2333e6));
+  cut.Steps({150, 120, 110, 120, 100, 40}).Kernel("gemm", 100, 6, 60);
+  CHECK(CompareRuns(before.Done(), cut.Done(), Shipped()).after.ns == Approx(120e6));
+}
+
 TEST_CASE("other GPUs, another number of them, or of ranks cannot be compared") {
   ReportStory before = Run(40);
   ReportStory gpu = Run(20);

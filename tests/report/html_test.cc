@@ -236,5 +236,15 @@ TEST_CASE("escaping leaves plain text alone and breaks no character") {
   CHECK(HtmlLink("javascript:x") == "javascript:x");
 }
 
+TEST_CASE("what was not there to be looked at is not called fine") {
+  const auto sample = MakeSampleReport();
+  sample->report.verdicts.front().outcome = Outcome::kFine;
+  CHECK_THAT(HtmlPage(sample.get()), Contains("Looked for, and not found or too small to matter"));
+  CHECK_THAT(HtmlPage(sample.get()), Contains("reached a verdict"));
+  sample->report.devices.clear();
+  CHECK_THAT(HtmlPage(sample.get()), !Contains("Looked for, and not found"));
+  CHECK_THAT(HtmlPage(sample.get()), !Contains("reached a verdict"));
+}
+
 }  // namespace
 }  // namespace advise

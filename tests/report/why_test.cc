@@ -39,5 +39,20 @@ TEST_CASE("what no command checks is named, with the place where it stands") {
              !Contains("check it by hand"));
 }
 
+TEST_CASE("a rule that is silent does not call the run fine, and facts are of the window") {
+  const auto sample = MakeSampleReport();
+  sample->report.window = {"steady", 1'000'000'000, 1'500'000'000};
+  sample->report.step_count = 5;
+  sample->report.verdicts.front().outcome = Outcome::kFine;
+  const std::string text = RenderWhyText(sample->report, "transfer/repeated-upload", 80, false);
+  CHECK_THAT(text, Contains("silent: what it looks for was not found, or is too small to matter"));
+  CHECK_THAT(text, !Contains("fine"));
+  CHECK_THAT(text,
+             Contains("Facts are of the part analyzed (0.50 s, 5 steps); of all: --window all"));
+  sample->report.window.mode = "all";
+  CHECK_THAT(RenderWhyText(sample->report, "transfer/repeated-upload", 80, false),
+             !Contains("Facts are of the part"));
+}
+
 }  // namespace
 }  // namespace advise

@@ -48,6 +48,20 @@ TEST_CASE("the loader's own name tells whether it has workers") {
   CHECK(loader({"load_batch"}).empty());
 }
 
+// CUDA opens a socket when it starts, and maps memory behind that.
+TEST_CASE("who opens a socket and maps memory was handed nothing by workers") {
+  const auto loader = [](const char* call) {
+    const Analyzed run(Starved([&](TraceBuilder* story, int, Nanos at) {
+                         story->OsCall(call, {at + 620_us, at + 630_us});
+                         story->OsCall("mmap", {at + 640_us, at + 700_us});
+                       }),
+                       kAuto);
+    return std::string(run->input.loader);
+  };
+  CHECK(loader("connect").empty());
+  CHECK(loader("recvmsg") == "workers");
+}
+
 TEST_CASE("a step that waits for its data while its GPU waits for another one is affected") {
   const auto affected = [](Nanos load) {
     const Analyzed run(Starved([load](TraceBuilder* story, int, Nanos at) {
