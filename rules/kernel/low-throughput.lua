@@ -48,7 +48,7 @@ return {
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
-      return row.bound == "latency" and row.sm >= 0 and row.memory >= 0 and at_most(row.sm, t.max_sm) and at_most(row.memory, t.max_memory) and at_most(row.l1, t.max_memory)
+      return row.bound == "latency" and row.sm >= 0 and row.memory >= 0 and at_most(row.sm, t.max_sm) and at_most(row.memory, t.max_memory)
     end)
     local weight = sum(rows, "weight")
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
