@@ -352,17 +352,6 @@ class KindFinder : Finder {
            Number("kind.reading_steps") * static_cast<double>(run_.steps.steady_count());
   }
 
-  std::size_t LaunchesInWindow() const {
-    std::size_t launches = 0;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      const Nanos start = trace_.ops.start[op];
-      if (start < run_.window.start || start >= run_.window.end) continue;
-      const OpKind kind = trace_.ops.kind[op];
-      launches += kind == OpKind::kGraph || (kind == OpKind::kKernel && !run_.IsComm(op)) ? 1 : 0;
-    }
-    return launches;
-  }
-
   void Units() {
     // Steps that are marked outside of a part that was asked for are none of its own.
     const bool whole = run_.window.mode != "given";
@@ -393,7 +382,7 @@ class KindFinder : Finder {
         break;
       case KindOfRun::kKernels:
         result_.unit = "launch";
-        result_.units = LaunchesInWindow();
+        result_.units = static_cast<std::size_t>(result_.launches);
         break;
       case KindOfRun::kNoGpu:
         break;

@@ -485,15 +485,6 @@ TEST_CASE("what the kind rests on is said") {
   CHECK(pass->kind.units == 1);
 }
 
-TEST_CASE("a few kernels are counted in the window, which may be a part of the recording") {
-  const Trace trace = Loop(10, {kMatrixBf16}).Build();
-  AnalysisOptions options;
-  options.window = {WindowRequest::Mode::kGiven, 0, 500e-6};
-  const Analysis analysis(trace, ShippedKnowledge(), options);
-  CHECK(analysis.kind.launches == 10);
-  CHECK(analysis.kind.units == 3);
-}
-
 TEST_CASE("nothing on the GPU is said as such") {
   TraceBuilder story;
   story.Call("cudaMalloc", {0_us, 10_us});
