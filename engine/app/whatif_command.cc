@@ -78,12 +78,6 @@ double Share(const WhatIf& result, Nanos ns) {
   return result.window_ns > 0 ? static_cast<double>(ns) / static_cast<double>(result.window_ns) : 0;
 }
 
-// "up to 41 times as fast": of a bound, no more digits than it is good for.
-std::string TimesAsFast(double speedup) {
-  const int digits = speedup < 2 ? 2 : speedup < 10 ? 1 : 0;
-  return fmt::format("up to {:.{}f} times as fast", speedup, digits);
-}
-
 std::string Text(const WhatIf& result, int width, bool color) {
   Page page(width, color);
   const Nanos after = result.window_ns - result.gain_ns;
