@@ -184,7 +184,7 @@ HostCauses::Piece HostCauses::CauseOfWait(std::uint32_t thread, const HostPiece&
   if (may_be_loader && piece.activity != Activity::kDeviceWait &&
       awaited_.IsLoader(thread, piece.start, piece.end)) {
     made.cause = IdleCause::kDataLoading;
-  } else if (sources_[thread].waits.Contains(piece.start)) {
+  } else if (!sources_[thread].silent && sources_[thread].waits.Contains(piece.start)) {
     made.cause = IdleCause::kNoWorkQueued;  // the next piece comes when its time has come
   } else if (made.cause == IdleCause::kHostWait &&
              awaited_.IsForRequest(thread, piece.start, piece.end)) {
@@ -206,7 +206,7 @@ void HostCauses::CauseOfCode(std::uint32_t thread, const HostPiece& piece, Piece
   } else if (awaited_.IsSilentForRequest(thread, piece.start, piece.end)) {
     made->cause = IdleCause::kNoWorkQueued;
     made->activity = Activity::kSilentWait;
-  } else if (sources_[thread].waits.Contains(piece.start)) {
+  } else if (sources_[thread].silent && sources_[thread].waits.Contains(piece.start)) {
     made->cause = IdleCause::kNoWorkQueued;
     made->activity = Activity::kSilentWait;
   } else if (run_.loads[thread] != 0) {

@@ -43,8 +43,11 @@ class SourceFinder {
                           os.end[row] - os.start[row] >= least_wait_ && run_.InWindow(os.end[row]);
       if (counts) by_function[os.name[row]].push_back({os.start[row], os.end[row]});
     }
-    const PacedWaits found = LongestOf(std::move(by_function), true);
-    return found.period > 0 ? found : LongestOf(PausesOf(thread), false);
+    PacedWaits found = LongestOf(std::move(by_function), true);
+    if (found.period > 0) return found;
+    found = LongestOf(PausesOf(thread), false);
+    found.silent = true;
+    return found;
   }
 
  private:
@@ -56,7 +59,7 @@ class SourceFinder {
       const Nanos period = PeriodOf(waits, may_leave_out);
       if (period == 0) continue;
       IntervalSet set = IntervalSet::Of(std::move(waits));
-      if (set.Total() > found.waits.Total()) found = {std::move(set), period};
+      if (set.Total() > found.waits.Total()) found = {std::move(set), period, false};
     }
     return found;
   }

@@ -12,7 +12,8 @@ namespace advise {
 // When a thread waits for its source, and how long after one piece the next one comes.
 struct PacedWaits {
   IntervalSet waits;
-  Nanos period = 0;  // 0: nothing paces the thread
+  Nanos period = 0;     // 0: nothing paces the thread
+  bool silent = false;  // no call shows the waits: they are pauses
 };
 
 // By thread, for those that launch: the blocking calls of one function (read, poll, ioctl …; sleeps

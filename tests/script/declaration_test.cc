@@ -157,7 +157,7 @@ TEST_CASE("needs_loop: a capture without a loop has nothing to judge") {
   CHECK(rule.Run().outcome == Outcome::kFired);
   rule.facts["window.supports_verdict"] = {false};
   CHECK(rule.Run().outcome == Outcome::kNotApplicable);
-  CHECK_THAT(rule.Run().reason, Contains("no loop"));
+  CHECK_THAT(rule.Run().reason, Contains("too little of a loop"));
 }
 
 TEST_CASE("thresholds are compared with the evidence of that name, or a fact of the group") {

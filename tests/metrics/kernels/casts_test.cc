@@ -16,7 +16,8 @@ OperatorTensor TensorOfType(ElementType type) {
 TEST_CASE("casts from 16 bits widen; masks and indices count for nothing") {
   OperatorStory s;
   s.with_inputs = true;
-  Nanos at = 0;
+  Nanos at = 100_us;
+  s.story.Launch("begin", {0_us, 5_us}, {10_us, 20_us});  // the window begins with it
   const auto cast = [&](ElementType from) {
     s.operators.push_back({"aten::_to_copy", {at, at + 50_us}, -1, 0, {{TensorOfType(from)}, {}}});
     s.story.Launch("cast", {at + 5_us, at + 10_us}, {at + 15_us, at + 25_us});
