@@ -151,7 +151,7 @@ void NoteAlignment(const Knowledge& knowledge, Cluster* run) {
   }
   if (!run->job.coupled) {
     run->notes.emplace_back(
-        "the processes do not wait for each other: each is judged as a job of its own");
+        "the processes do not wait for each other: each is judged by itself");
     return;
   }
   if (run->job.has_steps && run->job.steps < run->job.most_steps) {

@@ -6,7 +6,7 @@ local function reasons_of(row, t)
   local stalls = row.stall_memory >= 0
   local why
   if full then
-    why = "Its warps fill " .. in_words(row.occupancy, "pct") .. " of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results."
+    why = "The warps of this kernel fill " .. in_words(row.occupancy, "pct") .. " of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results."
   elseif row.waves >= 1 then
     why = "There are blocks for every SM, but too few warps at a time to hide latency, or instructions depend on each other."
   else
@@ -74,11 +74,14 @@ return {
     { name = "the warps are there: occupancy is no reason, and needs not be collected",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.23, memory = 0.28, l1 = 0.56, occupancy = 0.94, waves = 8, stall_memory = -1 } } } },
       expect = { what = "the stalls", ways = { { reason = "unmeasured" }, { reason = "full" } }, l1 = ", and 56 % of that of the L1 cache",
-                 why = "Its warps fill 94 % of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results." } },
+                 why = "The warps of this kernel fill 94 % of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results." } },
     { name = "few warps on each SM, and all is counted",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15, l1 = 0.1, occupancy = 0.2, waves = 8, stall_memory = 0.3 } } } },
       expect = { what = "", ways = { { reason = "few" } }, l1 = "",
                  why = "There are blocks for every SM, but too few warps at a time to hide latency, or instructions depend on each other." } },
+    { name = "six tenths of the warps are no full SM",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15, l1 = 0.1, occupancy = 0.6, waves = 8, stall_memory = 0.3 } } } },
+      expect = { ways = { { reason = "few" } } } },
     { name = "near miss: memory at nine tenths",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", sm = 0.1, memory = 0.9, l1 = -1, occupancy = -1, waves = -1, stall_memory = -1 } } } },
       expect = "silent" },

@@ -44,7 +44,7 @@ return {
       snippet = "optimizer = torch.optim.{optimizer:function}(model.parameters(), lr=lr, foreach=True)", language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "own", action = "Compile the update step of your own optimizer",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "fused", action = "Compile the update step of an optimizer of your own",
+    { reason = "fused", action = "Compile the update step of your own optimizer",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "!pieces", action = "Do the same for the code around it: clip with foreach=True, and set gradients to None instead of zero",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)\noptimizer.zero_grad(set_to_none=True)",

@@ -25,7 +25,7 @@ return {
   false_positives = "Solvers that refine their results in full precision, and neural networks inside a simulation.",
   references = { "pytorch/tf32" },
 
-  applies = function(f) return f.run.kind == "solver" and (f.run.framework or "") == "", "nothing shows a solver of its own, without a framework" end,
+  applies = function(f) return f.run.kind == "solver" and (f.run.framework or "") == "", "nothing shows that the program is a solver without a framework" end,
 
   detect = function(f, t)
     local rows = filter(f.kernel.top, function(row)

@@ -31,10 +31,10 @@ std::vector<Snippet> Snippets() {
 }
 
 bool ForPythonOnly(const Fix& fix) {
-  static const std::set<std::string> python = {"python", "pytorch", "tensorflow",
-                                               "jax",    "vllm",    "sglang",
-                                               "cupy",   "numba",   "hugging face transformers",
-                                               "rapids"};
+  static const std::set<std::string> python = {"python", "pytorch",  "tensorflow",
+                                               "jax",    "vllm",     "sglang",
+                                               "cupy",   "numba",    "hugging face transformers",
+                                               "rapids", "deepspeed"};
   const auto is_python = [](const std::string& program) { return python.contains(program); };
   const auto narrows = [](const std::string& program) {
     return program == "nvidia" || program == "amd" || program == "training" ||
@@ -95,11 +95,13 @@ void CheckParses(const std::string& language, const std::string& tool, const std
     return;
   }
   const Scratch scratch;
+  static const std::regex placeholder(R"(\{\w+:\w+\})");
   std::size_t count = 0;
   for (const auto& [rule, fix] : Snippets()) {
     if (fix->language != language) continue;
     const std::string name = std::regex_replace(rule, std::regex("/"), ".");
-    scratch.Write(fmt::format("{}.{:03}", name, count++), fix->snippet + "\n");
+    const std::string filled = std::regex_replace(fix->snippet, placeholder, "Name");
+    scratch.Write(fmt::format("{}.{:03}", name, count++), filled + "\n");
   }
   REQUIRE(count > 0);
   scratch.Write("check", checker);
