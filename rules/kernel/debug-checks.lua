@@ -25,7 +25,7 @@ return {
       snippet = "torch.autograd.set_detect_anomaly(False)",
       language = "python", ["for"] = { "pytorch" } },
     { reason = "forward", action = "Remove these checks from the forward pass, or let only a debug run make them",
-      snippet = "if DEBUG and torch.isnan(x).any():\n    raise RuntimeError(\"x has NaN\")", language = "python", ["for"] = { "pytorch" } },
+      snippet = "if debug and torch.isnan(x).any():\n    raise RuntimeError(\"x has NaN\")", language = "python", ["for"] = { "pytorch" } },
     { reason = "own", action = "Where these are gradients, leave them to the gradient scaler, which tests all at once, or test their norm: it is not finite if any of them is not",
       snippet = "norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)   # a tensor: read it every hundred steps",
       language = "python", ["for"] = { "pytorch", "training" } },

@@ -24,6 +24,14 @@ LITERAL = r"""\[\[(?:(?!\]\]).)*\]\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
 SNIPPET = re.compile(rf"""snippet\s*=\s*((?:{LITERAL})(?:\s*\.\.\s*(?:{LITERAL}))*)\s*,\s*language\s*=\s*"python\"""", re.S)
 
 
+# What a report fills in, "{optimizer:function}", with one of the words that it may become.
+FILLED = {"optimizer": "AdamW", "form": "foreach"}
+
+
+def filled(code):
+    return re.sub(r"\{(\w+):\w+\}", lambda place: FILLED[place[1]], code)
+
+
 def unquoted(literal):
     if literal.startswith("[["):
         return literal[2:-2]
@@ -39,7 +47,7 @@ def snippets():
         rule = os.path.relpath(path, os.path.join(ROOT, "rules"))[: -len(".lua")]
         for number, match in enumerate(SNIPPET.finditer(text)):
             code = "".join(unquoted(one) for one in re.findall(LITERAL, match.group(1), re.S))
-            found.append((rule, number, code.strip("\n") + "\n"))
+            found.append((rule, number, filled(code).strip("\n") + "\n"))
     return found
 
 
@@ -63,7 +71,7 @@ OF_THE_PROGRAM = """
     labels lm_head averages training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size
     router_logits cu_seqlens_q cu_seqlens_k max_q max_k name path state values norms capacity pieces to_one_tensor pipe
     array items transforms images_uint8 event copied pinned staging stream copy_stream following following_host batches
-    ids classes prompt next_token validate configs make_env
+    ids classes prompt next_token validate configs make_env debug experts eps
 """.split()
 
 
@@ -133,7 +141,7 @@ NEWER = {
     r"_foreach_copy_": (2, 1),
     r"init_device_mesh": (2, 2),
     r"torch\.amp\.GradScaler|nn\.attention": (2, 3),
-    r"RMSNorm|async_save": (2, 4),
+    r"RMSNorm|rms_norm|async_save": (2, 4),
     r"_symmetric_memory": (2, 6),
     r"fully_shard|set_modules_to_forward_prefetch|in_order=": (2, 6),
     r"fused=True": (2, 8),  # on a CPU
@@ -146,6 +154,7 @@ OTHER_PACKAGES = re.compile(r"\b(jax|rmm|cupy|cupyx|(?<!torch\.)cuda\.(to_device
 
 # What cannot run in one process on a CPU, whatever PyTorch is installed, and why.
 NEEDS_GPU = {
+    "_grouped_mm": "CUDA",
     "emit_nvtx": "NVTX",
     "bf16_compress_hook": "NCCL",
     "all_gather_into_tensor": "NCCL",
@@ -239,6 +248,7 @@ OWN = {
         "  def generate(self, ids, max_new_tokens, cache_implementation): return ids\n"
         "model, ids, prompt, next_token = Model(), x, x, x",
     "step/forward-without-backward": "def validate(model): pass",
+    "kernel/debug-checks": "debug = True",
     "kernel/debug-checks": "loss = torch.tensor(1.0)",
     "kernel/layout-conversion": "model, x = nn.Conv2d(3, 4, 3), torch.randn(1, 3, 8, 8)",
     "kernel/naive-convolution": "model, x = nn.Conv2d(3, 4, 3), torch.randn(1, 3, 8, 8)",
