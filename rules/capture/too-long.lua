@@ -12,7 +12,7 @@ return {
   needs      = { "capture.seconds", "capture.steps" },
   thresholds = { "max_seconds", "min_steps" },
 
-  symptom = "The capture holds {steps:count} steps in {time:time}.",
+  symptom = "The recording lasts {time:time} and holds {steps:count} steps.",
   cause   = "Steps are alike, so a few dozen show what thousands show, with a smaller file and less overhead.",
   fixes   = {
     { action = "Skip the start and record half a minute",

@@ -12,7 +12,7 @@ return {
   needs      = { "window.device_time", "window.supports_verdict", "convolution.trials.count", "convolution.trials.tried", "convolution.trials.lost" },
   thresholds = { "min_share" },
 
-  symptom = "Convolutions try algorithms out ({count:count} of them, {tried:num} algorithms each), and that takes {share:pct} of the time. Kernels of the trials are listed with those of the model.",
+  symptom = "Trials of algorithms fill {share:pct} of the time: convolutions try {tried:num} algorithms each. Kernels of the trials are listed with those of the model.",
   cause   = "With cudnn.benchmark, the first convolution of each size runs every algorithm and waits for each. Later passes with the same sizes do not.",
   fixes   = {
     { action = "Record a later pass, of sizes that came before",

@@ -65,7 +65,7 @@ RELATIVE = re.compile(r"\b(longer|slower|more|later) than\b|\bspreads over\b")
 
 # Sentences about more than the window: the start of the program, the whole capture, a session.
 BEYOND_WINDOW = re.compile(r"before the first GPU operation|first calls|longest stretch|Start-up|start of the loop"
-                           r"|loads and compiles code|copies data to the GPU before")
+                           r"|loads and compiles code|copies data to the GPU before|The recording lasts")
 
 
 # From where on a report has to say that a fix wins far less than its symptom names: falls_short and info_share of
