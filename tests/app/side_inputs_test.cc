@@ -106,7 +106,7 @@ TEST_CASE("a log of AMD's monitor asks for AMD's profiler, and never for NVIDIA'
   folder.Write("amd.txt", text);
   const Ran ran = RunAdvise(folder, "amd.txt");
   CHECK_THAT(ran.out, Contains("1 GPU   amd-smi monitor") &&
-                          Contains("Find out what the GPUs wait for") &&
+                          Contains("Find out why the GPU is used so little") &&
                           Contains("rocprofv3 --runtime-trace"));
   CHECK_THAT(ran.out, !Contains("nsys profile") && !Contains("nvidia-smi"));
 }
@@ -192,9 +192,9 @@ TEST_CASE("logs of single ranks are one log: warnings of each, and paths that on
   const Json report = ValidReport(folder, "a.log b.log");
   CHECK(report["facts"]["nccl.warnings"]["value"] == 1);
   CHECK(report["facts"]["nccl.local.shared"]["value"] == 2);
-  CHECK_THAT(RunAdvise(folder, "a.log").out, Contains("does not show how ranks communicate"));
+  CHECK_THAT(RunAdvise(folder, "a.log").out, Contains("does not show how the ranks communicate"));
   CHECK_THAT(RunAdvise(folder, "a.log b.log -v").out,
-             !Contains("does not show how ranks communicate"));
+             !Contains("does not show how the ranks communicate"));
 }
 
 std::string ServerLines(int lines, const std::string& requests, const std::string& cache) {
