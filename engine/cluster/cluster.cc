@@ -150,8 +150,7 @@ void NoteAlignment(const Knowledge& knowledge, Cluster* run) {
         apart.size() > shown ? fmt::format(" and {} more", apart.size() - shown) : ""));
   }
   if (!run->job.coupled) {
-    run->notes.emplace_back(
-        "the processes do not wait for each other: each is judged by itself");
+    run->notes.emplace_back("the processes do not wait for each other: each is judged by itself");
     return;
   }
   if (run->job.has_steps && run->job.steps < run->job.most_steps) {
