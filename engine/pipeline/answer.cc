@@ -408,10 +408,9 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     return;
   }
   if (WaitsForInput(*report)) return FillNextStepOfInput(report);
-  const bool keeps_pace =
-      std::any_of(report->findings.begin(), report->findings.end(),
-                  [](const Finding& finding) { return finding.rule->id == "host/keeps-pace"; });
-  if (keeps_pace && IsMostOfIdleTime(*report, "host.source.lost")) {
+  const TimeOfDevices time = TimeOf(*report);
+  const bool idles = time.idle > knowledge.Number("verdict.little_lost") * time.all;
+  if (idles && IsMostOfIdleTime(*report, "host.source.lost")) {
     report->next_step = "Give the GPU more work, or accept the pace of the source.";
     return;
   }
