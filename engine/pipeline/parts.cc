@@ -152,20 +152,27 @@ class PartsReader {
     }
   }
 
+  bool IsFirstReport(const Part& part) const {
+    return std::none_of(static_cast<const Part*>(parts_.data()), &part,
+                        [](const Part& before) { return !before.is_facts; });
+  }
+
+  SideInputs::Of PlaceOf(const Part& part, bool is_only_one) const {
+    return is_only_one           ? SideInputs::Of::kOnlyReport
+           : IsFirstReport(part) ? SideInputs::Of::kFirstReport
+                                 : SideInputs::Of::kOtherReport;
+  }
+
   Result<SavedReport> ReadReport(const DiagnoseOptions& options, const SideInputs& sides,
                                  Part* part) const {
     if (options.progress) options.progress("reading");
     const bool one = parts_.size() == 1;
     Result<Trace> trace = ImportReport(part->path, ImportOptions{options.jobs, options.how_far});
     if (!trace) return tl::unexpected(trace.error());
-    const bool first = std::none_of(&parts_.front(), static_cast<const Part*>(part),
-                                    [](const Part& before) { return !before.is_facts; });
     std::vector<InputInfo> inputs = {InputOf(*trace)};
-    part->took = sides.Join(one     ? SideInputs::Of::kOnlyReport
-                            : first ? SideInputs::Of::kFirstReport
-                                    : SideInputs::Of::kOtherReport,
-                            &*trace);
-    if (first) inputs.insert(inputs.end(), sides.inputs().begin(), sides.inputs().end());
+    part->took = sides.Join(PlaceOf(*part, one), &*trace);
+    if (IsFirstReport(*part))
+      inputs.insert(inputs.end(), sides.inputs().begin(), sides.inputs().end());
     Result<SavedReport> saved = judge_(options, *trace, inputs);
     if (options.keep) options.keep(std::move(*trace), inputs);
     return saved;
@@ -235,18 +242,16 @@ class PartsReader {
     }
     Part& part = parts_[reports.front()];
     Trace trace = Together(std::move(traces));
-    const bool first = reports.front() == 0;
-    sides.Join(reports.size() == parts_.size() ? SideInputs::Of::kOnlyReport
-               : first                         ? SideInputs::Of::kFirstReport
-                                               : SideInputs::Of::kOtherReport,
-               &trace);
-    if (first) inputs.insert(inputs.end(), sides.inputs().begin(), sides.inputs().end());
+    std::set<std::string> took = sides.Join(PlaceOf(part, reports.size() == parts_.size()), &trace);
+    if (IsFirstReport(part))
+      inputs.insert(inputs.end(), sides.inputs().begin(), sides.inputs().end());
     DiagnoseOptions quiet = options_;
     quiet.progress = nullptr;
     Result<SavedReport> saved = judge_(quiet, trace, inputs);
     if (!saved) return false;
     if (saved->ranks.size() == 1) saved->ranks.front().shares_gpu_with = std::move(others);
     part.saved = std::move(*saved);
+    part.took = std::move(took);
     return true;
   }
 

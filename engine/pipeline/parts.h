@@ -31,7 +31,8 @@ using JudgeTrace = std::function<Result<SavedReport>(
 // Reads all parts of the run that `options.reports` name, several at a time (no more traces than
 // `options.jobs` are in memory), and in a parallel run each process its own. Files without a
 // timeline are joined to the reports that they are about (see side_inputs.h); where there are only
-// such files, the first is the part. The error is that of a side file; those of parts stay with
+// such files, the first is the part. Reports of processes that share a GPU are read a second time,
+// together, and are one part. The error is that of a side file; those of parts stay with
 // them. In a parallel run only process 0 returns: the others hand in what they have, and
 // PartHandedIn is thrown.
 Result<std::vector<Part>> ReadParts(const Session& session, const DiagnoseOptions& options,

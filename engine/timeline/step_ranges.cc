@@ -133,18 +133,6 @@ class Computing {
     return launched;
   }
 
-  // When what computed before this time was done; 0 where nothing did.
-  Nanos DoneBefore(Nanos time) const {
-    const OpTable& ops = run_.trace.ops;
-    Nanos done = 0;
-    for (std::uint32_t op = 0; op < ops.size() && ops.start[op] < time; ++op) {
-      const bool computes =
-          ops.kind[op] == OpKind::kGraph || (ops.kind[op] == OpKind::kKernel && !run_.IsComm(op));
-      if (computes) done = std::max(done, ops.end[op]);
-    }
-    return std::min(done, time);
-  }
-
  private:
   const Run& run_;
   std::vector<Interval> of_call_;  // {0, 0} for calls that launched nothing
@@ -155,8 +143,8 @@ struct OnDevice {
   std::vector<Step> steps;
   std::vector<Interval> gaps;  // between the device's steps; none where the host's are taken
   std::vector<Nanos> done;     // when the work of each was done; none where the host's are taken
-  // When the device had no work of earlier steps any more, after the host began the first one.
-  std::optional<Nanos> done_before;
+  Nanos begin = 0;             // of the first one on the host
+  bool goes_on = false;        // other steps came before it
   std::vector<std::size_t> calls;
   Nanos covered = 0;
   Nanos usual = 0;     // from one start to the next
@@ -183,11 +171,11 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
   // A step lasts until the next begins: what lies between two ranges belongs to the loop as well.
   const Nanos period = MedianApart(host);
   made.ahead = 2 * lag > period;  // the host's clock says nothing of the GPU's steps then
-  if (made.ahead) {
-    const Nanos done = computing.DoneBefore(device.front().start);
-    const Nanos begin = host.front().start;
-    if (done > begin || goes_on) made.done_before = std::max(done, begin);
-    for (const Step& step : device) made.done.push_back(step.end);
+  made.begin = host.front().start;
+  made.goes_on = goes_on;
+  for (const Step& step : device) {
+    if (made.ahead)
+      made.done.push_back(std::max(step.end, made.done.empty() ? 0 : made.done.back()));
   }
   made.steps = made.ahead ? std::move(device) : std::move(host);
   made.usual = made.ahead ? MedianApart(made.steps) : period;
@@ -198,20 +186,37 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
   return made;
 }
 
+// When the device had no work of earlier steps any more, after the host began the first one of
+// these; nothing where the recording does not show it. O(ops before them).
+std::optional<Nanos> DoneBefore(const Run& run, const OnDevice& made) {
+  const OpTable& ops = run.trace.ops;
+  const Nanos first = made.steps.front().start;
+  Nanos done = 0;
+  for (std::uint32_t op = 0; op < ops.size() && ops.start[op] < first; ++op) {
+    const bool computes =
+        ops.kind[op] == OpKind::kGraph || (ops.kind[op] == OpKind::kKernel && !run.IsComm(op));
+    if (computes) done = std::max(done, ops.end[op]);
+  }
+  done = std::min(done, first);
+  if (done <= made.begin && !made.goes_on) return std::nullopt;
+  return std::max(done, made.begin);
+}
+
 // Where steps end with a wait, nobody knows how long the last one would have waited at its end.
 // Each wait belongs to the step behind it then, if the recording shows the one before the first
 // step; else the last step is dropped.
 Steps Finish(const Run& run, OnDevice made, Steps steps) {
   const auto min_count = run.knowledge.CountOf("step.min_count");
-  steps.all = std::move(made.steps);
   steps.of_device = made.ahead;
   if (StepsEndWithWait(run, made.gaps, made.usual)) {
-    for (std::size_t i = 0; made.done_before && i < steps.all.size(); ++i) {
-      steps.all[i].start = i == 0 ? *made.done_before : steps.all[i - 1].end;
-      steps.all[i].end = made.done[i];
+    const std::optional<Nanos> before = DoneBefore(run, made);
+    for (std::size_t i = 0; before && i < made.steps.size(); ++i) {
+      made.steps[i].start = i == 0 ? *before : made.steps[i - 1].end;
+      made.steps[i].end = made.done[i];
     }
-    if (!made.done_before && steps.all.size() > min_count) steps.all.pop_back();
+    if (!before && made.steps.size() > min_count) made.steps.pop_back();
   }
+  steps.all = std::move(made.steps);
   SplitWarmup(run, {}, &steps);
   return steps;
 }

@@ -79,8 +79,8 @@ class SharedGpuFinder : Finder {
     }
     double most = 0;
     for (const auto& [process, time] : own) most = std::max(most, time);
-    const std::size_t gpus = trace_.devices.size() - run_.active_devices.size() + 1;
-    return std::max(most, all / static_cast<double>(std::min(gpus, own.size())));
+    const std::size_t gpus = trace_.devices.size() / run_.active_devices.size();  // for each
+    return std::max(most, all / static_cast<double>(std::clamp<std::size_t>(gpus, 1, own.size())));
   }
 
   double Busy(std::uint32_t d) const {
