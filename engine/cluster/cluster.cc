@@ -189,8 +189,9 @@ void MeasureEfficiency(Cluster* run) {
     busy_most = std::max(busy_most, busy);
   }
   const auto count = static_cast<double>(run->ranks.size());
-  run->waited_ns /= count;
-  run->transfer_ns = std::max(0.0, run->transfer_ns / count);
+  const auto for_absent = static_cast<double>(run->absent.loss.lost.Total());
+  run->waited_ns = (run->waited_ns + for_absent) / count;
+  run->transfer_ns = std::max(0.0, (run->transfer_ns - for_absent) / count);
   const auto over = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
   run->efficiency.parallel = over(compute_sum / count, window);
   run->efficiency.load_balance = over(compute_sum / count, compute_most);
@@ -218,8 +219,11 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   NoteSharedGpus(this);
   clocks = AlignClocks(ranks, knowledge);
   joint = MatchRanks(ranks, clocks, knowledge);
+  NoteWaitsForAbsent(ranks, !missing.empty() || static_cast<int>(ranks.size()) < world, knowledge,
+                     &joint);
   job = BuildJob(ranks, clocks, joint, knowledge.Number("cluster.coupled"));
   if (many()) NoteAlignment(knowledge, this);
+  absent = FindAbsent(ranks, joint, job, knowledge);
   MeasureEfficiency(this);
   lateness = FindLateness(ranks, clocks, joint, job, knowledge);
   pipeline = FindPipeline(ranks, joint, job, knowledge);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cluster/absent.h"
 #include "engine/cluster/lateness.h"
 #include "engine/cluster/strategy.h"
 #include "engine/cluster/transfer.h"
@@ -52,6 +53,7 @@ struct Cluster {
   Job job;
   Efficiency efficiency;
   Lateness lateness;
+  AbsentRanks absent;
   Strategy strategy;
   Pipeline pipeline;
   PathSpeed inside;            // large collectives inside a node
@@ -59,7 +61,8 @@ struct Cluster {
   RankLoss halved;             // `comm.halved` of all transfer inside collectives
   double transfer_ns = 0;      // exposed transfer of collectives, mean over ranks, in common steps
   double transferring_ns = 0;  // exposed or not; see Transferring()
-  double waited_ns = 0;        // exposed waiting for late ranks, mean over ranks, in common steps
+  double waited_ns = 0;        // exposed waiting for late ranks, those without a report among
+                               // them; mean over ranks, in common steps
 };
 
 }  // namespace advise

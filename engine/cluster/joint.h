@@ -20,6 +20,8 @@ struct JointCollective {
   Nanos end = 0;                     // on the first clock, of the member that ended first
   Nanos transfer = 0;                // shortest kernel: that of the rank that came last
   Nanos bare_transfer = 0;           // the part of it that is exposed on every member
+  Nanos for_absent = 0;              // of `transfer`: all wait for a rank without a report
+  bool by_places = false;            // which others in the step tell, not like ones
   Nanos first_start = 0;             // on the first clock
   Nanos median_start = 0;
   Nanos last_start = 0;
@@ -29,6 +31,7 @@ struct JointCollective {
   bool groups_known = false;  // the report names the communicator
   bool of_two = false;        // a send and its receive
   Nanos Spread() const { return last_start - first_start; }
+  Nanos Moving() const { return transfer - for_absent; }
 };
 
 struct Joint {

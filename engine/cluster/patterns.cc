@@ -58,7 +58,7 @@ std::vector<PatternRow> FindPatterns(const std::vector<RankSummary>& ranks, cons
       tally.exposed += static_cast<double>(rank.collectives.exposed[member.row] -
                                            WaitedExposed(rank, member, collective));
     }
-    tally.transfer += static_cast<double>(collective.transfer);
+    tally.transfer += static_cast<double>(collective.Moving());
     for (const JointMember& member : collective.members) {
       if (collective.bytes < 0) break;
       tally.bytes += static_cast<double>(collective.bytes) / SummarySteps(ranks[member.rank]);

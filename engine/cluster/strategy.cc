@@ -156,13 +156,13 @@ class StrategyFinder {
     const double one_shot = knowledge_.Number("cluster.one_shot_call");
     std::vector<Nanos> calls;
     for (const JointCollective& c : joint_.all) {
-      if (OfTensor(c)) calls.push_back(c.transfer);
+      if (OfTensor(c)) calls.push_back(c.Moving());
     }
     found_.tensor_call_ns = static_cast<double>(Median(calls));
     found_.latency_loss = TransferLoss(ranks_, joint_, job_, [&](const JointCollective& c) {
       const bool small = c.bytes < 0 ? tokens : c.bytes <= large;
-      if (!OfTensor(c) || !small || c.transfer <= 0 || c.transfer > longest) return 0.0;
-      return 1 - one_shot / static_cast<double>(c.transfer);
+      if (!OfTensor(c) || !small || c.Moving() <= 0 || c.Moving() > longest) return 0.0;
+      return 1 - one_shot / static_cast<double>(c.Moving());
     });
     LeaveHostsTheirTime(&found_.latency_loss);
   }

@@ -28,6 +28,16 @@ RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint,
 
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const std::function<double(const JointCollective&)>& part_of) {
+  return CutOfTransfers(ranks, joint, job, [&](const JointCollective& c) {
+    const double part = part_of(c);
+    return part <= 0 || c.for_absent == 0
+               ? part
+               : part * static_cast<double>(c.Moving()) / static_cast<double>(c.transfer);
+  });
+}
+
+RankLoss CutOfTransfers(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                        const std::function<double(const JointCollective&)>& part_of) {
   RankLoss loss;
   loss.lost.by_device.resize(ranks.size());
   loss.comm_cuts.assign(ranks.size(), std::vector<Nanos>(job.steps, 0));
@@ -75,7 +85,7 @@ double Transferring(const std::vector<RankSummary>& ranks, const Joint& joint, c
       const RankCollectives& list = ranks[member.rank].collectives;
       if (job.StepAt(ranks, member.rank, list.start[member.row]) == job.steps) continue;
       const Nanos end = list.end[member.row];
-      spans[member.rank].push_back({end - collective.transfer, end});
+      spans[member.rank].push_back({end - collective.Moving(), end});
     }
   }
   double sum = 0;
@@ -154,7 +164,7 @@ class PathFinder {
   }
 
   bool IsOn(const JointCollective& collective) const {
-    return collective.transfer > 0 && AcrossNodes(ranks_, collective) == across_;
+    return collective.Moving() > 0 && AcrossNodes(ranks_, collective) == across_;
   }
   double BusFactorOf(const JointCollective& collective) const {
     return BusFactor(joint_.Kind(collective), static_cast<double>(collective.members.size()));
@@ -169,7 +179,7 @@ class PathFinder {
     std::map<std::string, double> kinds;
     for (const JointCollective& collective : joint_.all) {
       if (!large(collective)) continue;
-      const auto time = static_cast<double>(collective.transfer);
+      const auto time = static_cast<double>(collective.Moving());
       bus_bytes += static_cast<double>(collective.bytes) * BusFactorOf(collective);
       transfer += time;
       kinds[joint_.Kind(collective)] += time;
@@ -198,7 +208,7 @@ class PathFinder {
     double parameters = 0;  // sent in the window
     for (const JointCollective& collective : joint_.all) {
       if (!unsized(collective)) continue;
-      const double seconds = static_cast<double>(collective.transfer) / kNanosPerSecond;
+      const double seconds = static_cast<double>(collective.Moving()) / kNanosPerSecond;
       parameters += seconds * usual_ / BusFactorOf(collective) / gradient_bytes;
     }
     if (parameters <= 0) return;

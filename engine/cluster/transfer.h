@@ -33,15 +33,19 @@ std::pair<PathSpeed, PathSpeed> FindPathSpeed(const std::vector<RankSummary>& ra
 
 // The exposed transfer (not the waiting before it) of collectives, as time that ranks would no
 // longer need: each transfers so much shorter as `part_of` says, 0 leaves it out. What computes
-// waits for its end: of that the exposed part goes first.
+// waits for its end: of that the exposed part goes first. Waits for ranks without a report stay.
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       const std::function<double(const JointCollective&)>& part_of);
+
+// The same, of transfers as they were recorded: with waits for ranks without a report.
+RankLoss CutOfTransfers(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                        const std::function<double(const JointCollective&)>& part_of);
 
 // The same `part` of those that `keep` accepts.
 RankLoss TransferLoss(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
                       double part, const std::function<bool(const JointCollective&)>& keep);
 
-// How long collectives transfer, overlapped or not, without the waiting before: in the common
+// How long collectives transfer, overlapped or not, without waiting: in the common
 // steps, mean over ranks. O(collectives log of them).
 double Transferring(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job);
 

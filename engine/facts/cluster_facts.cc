@@ -145,6 +145,22 @@ void DeclareTimes(Catalog* catalog) {
            StepRows);
 }
 
+void DeclareAbsent(Catalog* catalog) {
+  auto& absent = NeedMany(&catalog->OfRanks([](const Cluster& c) -> auto& { return c.absent; }));
+  absent.Add("rank.absent.count", "count",
+             "Collectives in which all ranks that have a report wait for one that has none.",
+             &AbsentRanks::count);
+  absent.Add("rank.absent.by_places", "flag",
+             "Waits of all ranks for one without a report show by other collectives of the step: "
+             "the reports do not say how much each sends.",
+             [](const AbsentRanks& a) { return 2 * a.by_places > a.count; });
+  absent.Add("rank.absent.longest", "ns", "Longest wait of all ranks for one without a report.",
+             &AbsentRanks::longest_ns);
+  AddLoss(&absent, "rank.absent.",
+          "Exposed time in which all ranks that have a report wait for one that has none.",
+          "Ranks without a report come to collectives with the others.", &AbsentRanks::loss);
+}
+
 void DeclareImbalances(Catalog* catalog) {
   const auto needing_steps = [&](auto source) -> auto& {
     return NeedMany(&catalog->OfRanks(source))
@@ -217,6 +233,7 @@ void DeclareSlowNode(Catalog* catalog) {
 void DeclareClusterFacts(Catalog* catalog) {
   DeclareMembers(catalog);
   DeclareTimes(catalog);
+  DeclareAbsent(catalog);
   DeclareImbalances(catalog);
   DeclareSlowNode(catalog);
 }

@@ -16,8 +16,8 @@ return {
                  "cluster.efficiency.parallel", "cluster.missing", "strategy.tensor_lost" },
   thresholds = { "min_share", "min_unhidden", "of_layers" },
 
-  symptom = "For {share:pct} of the time, the GPUs only send and receive. There is too little computing to overlap with that. The saving is that of half the communication.",
-  cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.{missing:text}",
+  symptom = "For {share:pct} of the time, the GPUs only send and receive.{missing:text} There is too little computing to overlap with that. The saving is that of half the communication.",
+  cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
   fixes   = {
     { action = "Measure the path between the ranks, and compare it with what the links should reach",
       snippet = "mpirun -n RANKS ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
@@ -46,7 +46,7 @@ return {
     -- Sums inside layers cannot be sent later, in training neither.
     local inside = f.strategy.tensor_lost and f.strategy.tensor_lost.time or 0
     local missing = (f.cluster.missing or 0) > 0
-      and " Some ranks have no report: part of this time may be waiting for one of them. Add their reports to tell the two apart." or ""
+      and " Part of this may be waiting for ranks that have no report." or ""
     return { share = transfer, missing = missing, reason = at_least(share(inside, f.cluster.transfer), t.of_layers) and "layers" or "" }
   end,
 
@@ -60,7 +60,7 @@ return {
       expect = { share = 0.9, reason = "", missing = "" }, saving = { claims = 1.8e9, confidence = 0.4 } },
     { name = "a rank has no report",
       facts = { cluster = { ranks = 3, missing = 1, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true } },
-      expect = { missing = " Some ranks have no report: part of this time may be waiting for one of them. Add their reports to tell the two apart." } },
+      expect = { missing = " Part of this may be waiting for ranks that have no report." } },
     { name = "most of it overlaps, and it still takes longer than computing",
       edges = { ["cluster.transferring"] = 1.4e9 },
       facts = { cluster = { ranks = 2, transfer = 7e8, transferring = 1.42e9, window = 2e9, efficiency = { parallel = 0.6 },

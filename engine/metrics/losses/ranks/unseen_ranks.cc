@@ -1,14 +1,13 @@
 #include "engine/metrics/losses/ranks/unseen_ranks.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "engine/base/median.h"
+#include "engine/metrics/losses/ranks/collective_needs.h"
 #include "engine/timeline/collective_kind.h"
 
 namespace advise {
@@ -16,12 +15,14 @@ namespace {
 
 struct Member {
   std::uint32_t op = 0;
-  Nanos length = 0;
+  std::int64_t size = 0;  // as in CollectiveNeeds
 };
 
-// Collectives of one kind in one communicator: by how much they move, or, where no report says
-// that, by their place in the step, counted below zero.
-using Sizes = std::map<std::int64_t, std::vector<Member>>;
+// Collectives of one kind in one communicator.
+struct Compared {
+  CollectiveNeeds needs;
+  std::vector<Member> members;
+};
 using Kind = std::tuple<std::string, std::uint32_t, std::uint32_t>;  // name, group, stream
 
 class WaitFinder : Finder {
@@ -35,7 +36,7 @@ class WaitFinder : Finder {
     }
     if (devices.size() == 1) {
       Sort(devices.front());
-      for (const auto& [kind, sizes] : kinds_) Compare(devices.front(), sizes);
+      for (const auto& [kind, likes] : kinds_) Compare(devices.front(), likes);
     }
     result_.loss = loss_.Build();
     return std::move(result_);
@@ -62,55 +63,33 @@ class WaitFinder : Finder {
         last = step;
         size = -number;
       }
-      kinds_[kind][size].push_back({op, Length(op)});
+      kinds_[kind].needs.Add(size, Length(op));
+      kinds_[kind].members.push_back({op, size});
     }
   }
 
-  // What a collective of this size needs: no more than the quick ones of it, than larger ones, or
-  // than smaller ones in proportion.
-  Nanos NeedOf(std::int64_t size, const std::map<std::int64_t, Nanos>& quick) const {
-    Nanos need = std::numeric_limits<Nanos>::max();
-    for (const auto& [other, time] : quick) {
-      if (size < 0 ? other != size : other <= 0) continue;
-      const double larger =
-          size > other && other > 0 ? static_cast<double>(size) / static_cast<double>(other) : 1;
-      need = std::min(need, static_cast<Nanos>(larger * static_cast<double>(time)));
-    }
-    return need;
-  }
-
-  void Compare(std::uint32_t device, const Sizes& sizes) {
-    const auto least = CountOf("comm.like_least");
-    const auto late = Time("cluster.late_least");
-    const double together = Number("comm.together_share");
-    std::map<std::int64_t, Nanos> quick;
-    for (const auto& [size, members] : sizes) {
-      if (members.size() < least) continue;
-      std::vector<Nanos> lengths;
-      for (const Member& member : members) lengths.push_back(member.length);
-      quick[size] = Quantile(std::move(lengths), Number("comm.quick_call"));
-    }
-    for (const auto& [size, members] : sizes) {
-      const Nanos need = NeedOf(size, quick);
-      if (need == std::numeric_limits<Nanos>::max()) continue;
-      for (const auto& [op, length] : members) {
-        result_.compared += 1;
-        const Nanos wait = length - need;
-        if (wait <= std::max(late, static_cast<Nanos>(together * static_cast<double>(need))))
-          continue;
-        const Nanos start = trace_.ops.start[op];
-        const IntervalSet exposed = basis_.times[device].comm_exposed.Clip(start, start + wait);
-        if (exposed.empty()) continue;
-        loss_.Count(start, 0, wait);
-        result_.longest_ns = std::max(result_.longest_ns, static_cast<double>(wait));
-        loss_.AddSpans(device, exposed);
-        loss_.ScaleOp(op, static_cast<float>(need) / static_cast<float>(length));
-      }
+  void Compare(std::uint32_t device, const Compared& likes) {
+    const auto needs = likes.needs.Settle(run_.knowledge);
+    for (const auto& [op, size] : likes.members) {
+      const CollectiveNeeds::Need need = needs.at(size);
+      if (need.time < 0) continue;
+      result_.compared += 1;
+      const Nanos length = Length(op);
+      const Nanos wait = length - need.time;
+      if (!IsWait(wait, need.time, run_.knowledge)) continue;
+      const Nanos start = trace_.ops.start[op];
+      const IntervalSet exposed = basis_.times[device].comm_exposed.Clip(start, start + wait);
+      if (exposed.empty()) continue;
+      loss_.Count(start, 0, wait);
+      result_.longest_ns = std::max(result_.longest_ns, static_cast<double>(wait));
+      result_.by_places += need.of_places ? 1 : 0;
+      loss_.AddSpans(device, exposed);
+      loss_.ScaleOp(op, static_cast<float>(need.time) / static_cast<float>(length));
     }
   }
 
   LossBuilder loss_;
-  std::map<Kind, Sizes> kinds_;
+  std::map<Kind, Compared> kinds_;
   UnseenRanks result_;
 };
 

@@ -68,6 +68,34 @@ TEST_CASE("a collective needs no longer than a larger one, nor than a smaller on
   CHECK(OfSizes(story, 6'000'000, 1'000'000).loss.lost->Total() == 2 * 400_us);
 }
 
+// Ten steps: 500 us of work, then four all-reduces. The first takes `first`, each of the others
+// `others`.
+TraceBuilder StepsOfFour(Nanos first, Nanos others) {
+  TraceBuilder story;
+  Repeat(10, 20_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 19_ms});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 510_us});
+    Nanos end = at + 510_us;
+    for (int place = 0; place < 4; ++place) {
+      const Nanos start = end;
+      end += place == 0 ? first : others;
+      story.Launch(kAllReduce, {at + (6 + 4 * place) * 1_us, at + (9 + 4 * place) * 1_us},
+                   {start, end});
+    }
+  });
+  return story;
+}
+
+TEST_CASE("sizes unknown, a collective waits that takes many times as long as all of its step") {
+  const Analyzed run(StepsOfFour(12_ms, 1_ms));
+  CHECK(run->unseen_ranks->loss.count == 10);
+  CHECK(run->unseen_ranks->by_places == 10);
+  CHECK(run->unseen_ranks->loss.lost->Total() == 10 * 11_ms);
+  // The embedding of a model may be so much larger than a layer; small ones say nothing.
+  CHECK(Analyzed(StepsOfFour(8_ms, 1_ms))->unseen_ranks->loss.count == 0);
+  CHECK(Analyzed(StepsOfFour(12_ms, 200_us))->unseen_ranks->loss.count == 0);
+}
+
 TEST_CASE("several GPUs that communicate tell by themselves who is late") {
   CHECK(Analyzed(Steps(100_us, 2))->unseen_ranks->loss.count == 0);
 }
