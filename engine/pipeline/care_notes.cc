@@ -169,7 +169,7 @@ bool RequestsMatter(const Analysis& analysis) {
 // Which call launched what.
 void AddNoteOnCalls(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Trace& trace = analysis.run.trace;
-  const auto [launched, unknown] = CountLaunched(trace.ops);
+  const auto [launched, before, unknown] = CountLaunched(trace.ops);
   const double most = analysis.run.knowledge.Number("care.unknown_calls");
   if (launched > 0 && unknown == launched && trace.diagnostics.Has(kClocksDisagree)) {
     notes->push_back({Care::kNoCalls,
@@ -182,6 +182,13 @@ void AddNoteOnCalls(const Analysis& analysis, std::vector<CareNote>* notes) {
         {Care::kLostCalls, fmt::format("for {} of {} GPU operations, the launching call was not "
                                        "captured: causes of their gaps are unknown",
                                        Count(unknown), Count(launched))});
+  }
+  const Run& run = analysis.run;
+  if (before > 0 && !run.steps.known() && run.window.mode == "steady") {
+    notes->push_back(
+        {Care::kOther, fmt::format("{} of {} GPU operations were queued before the recording began: "
+                                   "they are left out",
+                                   Count(before), Count(launched))});
   }
 }
 

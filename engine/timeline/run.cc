@@ -76,6 +76,25 @@ void EndWithWork(const OpTable& ops, Window* window) {
   }
 }
 
+// When the GPUs are done with an earlier pass: their first work, which was queued before the
+// recording, as it has no recorded call, and which was done when the next was launched. 0 without
+// any: what the host goes on with meanwhile may be the same pass.
+Nanos EndOfEarlierWork(const Run& run) {
+  const OpTable& ops = run.trace.ops;
+  Nanos done = 0;
+  for (const std::uint32_t device : run.active_devices) {
+    Nanos end = 0;
+    for (const std::uint32_t op : run.ops_of_device[device]) {
+      if (ops.call[op] != kNone) {
+        if (run.trace.calls.start[ops.call[op]] >= end) done = std::max(done, end);
+        break;
+      }
+      if (ops.stream[op] != kNone) end = std::max(end, ops.end[op]);
+    }
+  }
+  return done;
+}
+
 }  // namespace
 
 Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
@@ -138,6 +157,10 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
     window.mode = "steady";
     window.start = steps.all[steps.first_steady].start;
     window.end = steps.all.back().end;
+  } else if (const Nanos done = EndOfEarlierWork(*run);
+             request.mode != WindowRequest::Mode::kAll && done > 0 && done < window.end) {
+    window.mode = "steady";
+    window.start = done;
   }
   run->window = window;
 }

@@ -19,7 +19,7 @@ return {
   thresholds = { "min_messages", "min_unattributed" },
 
   symptom = "Part of the run is missing from the capture: {unattributed:pct} of the GPU operations have no recorded launch{text:text}",
-  cause   = "The profiler's buffers overflowed, another tool held the counters, or collection began while work was already queued. Counts and shares in this report are lower bounds.",
+  cause   = "The profiler's buffers overflowed, or another tool held the counters. Counts and shares in this report are lower bounds.",
   fixes   = {
     { action = "Record for a shorter time, and only what is needed, so that buffers do not overflow",
       snippet = "nsys profile --trace=cuda,nvtx --duration=30 -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
@@ -27,8 +27,6 @@ return {
       snippet = "TMPDIR=/local/scratch nsys profile --cuda-flush-interval=1000 -o report -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Do not run another profiler, debugger or counter service at the same time",
       snippet = "dcgmi profile --pause", language = "bash", ["for"] = { "nvidia" } },
-    { action = "Synchronize before collection starts, so that every launch is inside it",
-      snippet = "torch.cuda.synchronize()\ntorch.cuda.profiler.start()", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "Messages about kinds of data that nobody needs here.",
   references = { "nsys/cli-options", "nvidia/dcgm", "nsys/user-guide" },

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/trace/launched.h"
 #include "tests/support/trace_builder.h"
 
 namespace advise {
@@ -84,6 +85,16 @@ TEST_CASE("equal kernels share a shape, and streams belong to process, device an
   CHECK(trace.streams.size() == 3);
   CHECK(trace.devices.size() == 2);
   CHECK(trace.ops.device == std::vector<std::uint16_t>{0, 0, 0, 0, 1});
+}
+
+TEST_CASE("work without a call is lost, or was queued before the recording where it comes first") {
+  TraceBuilder story;
+  story.Kernel("before", {0, 10}).Launch("work", {11, 12}, {13, 20}).Kernel("lost", {21, 30});
+  story.OnDevice(1).Kernel("work", {0, 10}).Kernel("work", {10, 20});  // of this GPU no call at all
+  const Launched launched = CountLaunched(story.Build().ops);
+  CHECK(launched.all == 5);
+  CHECK(launched.before == 1);
+  CHECK(launched.unknown == 3);
 }
 
 }  // namespace

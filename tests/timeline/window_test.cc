@@ -1,0 +1,41 @@
+// What a window leaves out where no steps tell it.
+#include "tests/support/analyzed.h"
+
+namespace advise {
+namespace {
+
+constexpr auto kAuto = WindowRequest::Mode::kAuto;
+
+// `before` kernels of 1 ms that were queued before the recording, then five launched in it; the
+// first of them at the end of those before, or earlier.
+TraceBuilder OnePass(int before, Nanos earlier = 0) {
+  TraceBuilder story;
+  for (int i = 0; i < before; ++i) story.Kernel("matmul", {i * 1_ms, (i + 1) * 1_ms});
+  Nanos at = before * 1_ms;
+  for (int i = 0; i < 5; ++i, at += (2 + i) * 1_ms) {
+    const Nanos call = at + 100_us - (i == 0 ? earlier : 0);
+    story.Launch("layer_" + std::to_string(i), {call, call + 10_us}, {at + 200_us, at + 1_ms});
+  }
+  return story;
+}
+
+TEST_CASE("work that was queued before the recording is of another pass, and is left out") {
+  const Analyzed run(OnePass(4), kAuto);
+  CHECK(run->run.window.mode == "steady");
+  CHECK(run->run.window.start == 4_ms);
+  CHECK(run->times[0].ComputeNs() == 5 * 800_us);
+  CHECK(Analyzed(OnePass(0), kAuto)->run.window.mode == "all");
+}
+
+TEST_CASE("work that the host goes on with before the GPU is done is of the same pass") {
+  CHECK(Analyzed(OnePass(4, 500_us), kAuto)->run.window.mode == "all");
+}
+
+TEST_CASE("where no call of a GPU was recorded, its work is not of another pass") {
+  TraceBuilder story;
+  for (int i = 0; i < 4; ++i) story.Kernel("matmul", {i * 1_ms, (i + 1) * 1_ms});
+  CHECK(Analyzed(story, kAuto)->run.window.mode == "all");
+}
+
+}  // namespace
+}  // namespace advise
