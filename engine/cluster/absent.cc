@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -30,7 +31,8 @@ std::size_t StepOf(const RankSummary& rank, Nanos time) {
   return static_cast<std::size_t>(after - rank.steps.begin()) - 1;
 }
 
-// Collectives of one kind and communicator: those of the same members.
+// Collectives of one communicator: those of the same members; of one kind, where sizes are not
+// known.
 struct Alike {
   CollectiveNeeds needs;
   std::vector<std::pair<JointCollective*, std::int64_t>> all;  // and its size, as in CollectiveNeeds
@@ -38,7 +40,7 @@ struct Alike {
   std::int64_t place = 0;  // in that step
 };
 
-using Key = std::tuple<std::uint32_t, std::int16_t, std::vector<std::uint32_t>>;
+using Key = std::tuple<std::string, std::int16_t, std::vector<std::uint32_t>>;
 
 std::vector<std::uint32_t> MembersOf(const JointCollective& collective) {
   std::vector<std::uint32_t> members;
@@ -46,9 +48,11 @@ std::vector<std::uint32_t> MembersOf(const JointCollective& collective) {
   return members;
 }
 
-Key KeyOf(const std::vector<RankSummary>& ranks, const JointCollective& collective) {
+Key KeyOf(const std::vector<RankSummary>& ranks, const Joint& joint,
+          const JointCollective& collective) {
   const JointMember& first = collective.members.front();
-  return {collective.kind, ranks[first.rank].collectives.group[first.row], MembersOf(collective)};
+  return {collective.bytes < 0 ? joint.Kind(collective) : "",
+          ranks[first.rank].collectives.group[first.row], MembersOf(collective)};
 }
 
 // Collectives that follow a wait at once.
@@ -64,9 +68,14 @@ void NoteWaitsForAbsent(const std::vector<RankSummary>& ranks, bool some_missing
   std::map<Key, Alike> kinds;
   for (JointCollective& collective : joint->all) {
     if (joint->IsPointToPoint(collective) || !LacksRanks(ranks, collective, some_missing)) continue;
-    Alike& alike = kinds[KeyOf(ranks, collective)];
+    Alike& alike = kinds[KeyOf(ranks, *joint, collective)];
+    // Bytes on each link: kinds that carry as many take as long.
     std::int64_t size = collective.bytes;
-    if (size < 0) {
+    if (size >= 0) {
+      size = static_cast<std::int64_t>(
+          static_cast<double>(size) *
+          BusFactor(joint->Kind(collective), static_cast<double>(collective.members.size())));
+    } else {
       const JointMember& member = collective.members.front();
       const RankSummary& rank = ranks[member.rank];
       const std::size_t step = StepOf(rank, rank.collectives.start[member.row]);

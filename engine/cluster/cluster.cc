@@ -26,7 +26,9 @@ void NumberByNames(std::vector<RankSummary>* ranks) {
     if (list.size() > 1) return;
     paths.push_back(path);
   }
-  const std::vector<int> numbers = NumberThatDiffers(paths);
+  int world = 0;
+  for (const RankSummary& rank : *ranks) world = std::max(world, rank.world_size);
+  const std::vector<int> numbers = NumberThatDiffers(paths, world);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     RankSummary& rank = *reports[paths[i]].front();
     rank.rank = numbers[i];

@@ -94,7 +94,7 @@ std::string HostInFileName(const std::string& path) {
   return line == std::string::npos || line == 0 ? "" : name.substr(0, line);
 }
 
-std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths) {
+std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths, int world) {
   if (paths.size() < 2) return {};
   // A name as alternating texts and numbers.
   const auto split = [](const std::string& name) {
@@ -123,7 +123,10 @@ std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths) {
   for (const auto& parts : names) {
     numbers.push_back(WholeNumberIn(parts[differs]));
     if (numbers.back() < 0 || !seen.insert(numbers.back()).second) return {};
+    if (world > 0 && numbers.back() >= world) return {};
   }
+  // Ranks count from 0. Where 0 is missing, the number may as well be a time, or count from 1.
+  if (*seen.begin() != 0) return {};
   return numbers;
 }
 

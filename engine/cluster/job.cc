@@ -184,6 +184,28 @@ void InferWaits(const std::vector<RankSummary>& ranks, Job* job) {
   }
 }
 
+// Ranks that exchange data every step take as long for it. Where those of one take many times as
+// long, what repeats on it is not what repeats on the others, such as their micro-batches.
+bool AreSameSteps(const std::vector<RankSummary>& ranks, const Job& job) {
+  Nanos shortest = std::numeric_limits<Nanos>::max();
+  Nanos longest = 0;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    Nanos all = 0;
+    for (std::size_t s = 0; s < job.steps; ++s)
+      all += ranks[r].steps[job.index[r * job.steps + s]].Length();
+    shortest = std::min(shortest, all);
+    longest = std::max(longest, all);
+  }
+  return longest <= 2 * shortest;
+}
+
+void TakeWindows(std::size_t ranks, Job* job) {
+  job->has_steps = false;
+  job->by_clock = false;
+  job->steps = 1;
+  job->index.assign(ranks, 0);
+}
+
 // How much later than that of the first rank the capture of each begins, on the common clock;
 // nothing for ranks of one report, where collectives do not bring the clocks together, or where a
 // window ended before another began.
@@ -367,11 +389,9 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
   if (ranks.empty()) return job;
   job.has_steps = std::all_of(ranks.begin(), ranks.end(),
                               [](const RankSummary& rank) { return !rank.steps.empty(); });
-  if (job.has_steps) {
-    PairSteps(ranks, clocks, joint, &job);
-  } else {
-    job.steps = 1;
-    job.index.assign(ranks.size(), 0);
+  if (job.has_steps) PairSteps(ranks, clocks, joint, &job);
+  if (!job.has_steps || (!joint.all.empty() && !AreSameSteps(ranks, job))) {
+    TakeWindows(ranks.size(), &job);
     if (!joint.all.empty()) job.before = BeginsAfter(ranks, clocks);
   }
   job.before.resize(ranks.size());

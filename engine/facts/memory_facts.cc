@@ -15,8 +15,9 @@ auto Growth(double Host::*growth) {
     if (OnlyLayers(h, a)) {
       return Absent{"no steps are marked, and the layers of one pass keep memory, too", "steps"};
     }
-    if (h.memory_peak >= 0 && a.run.steps.known()) return h.*growth;
-    return Absent{"memory events were not recorded", "cuda-memory"};
+    if (h.memory_peak < 0) return Absent{"memory events were not recorded", "cuda-memory"};
+    if (!a.run.steps.known()) return Absent{"too few steps were found", "steps"};
+    return h.*growth;
   };
 }
 

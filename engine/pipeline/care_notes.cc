@@ -119,6 +119,24 @@ std::string MostlyInCall(const Run& run, Nanos first, double before) {
   return text + " (creating the CUDA context takes less than a second on most machines)";
 }
 
+// ", mostly in pthread_cond_timedwait": the OS call in which launching threads are for most of what
+// lies behind `last`; "" if there is none.
+std::string MostlyWaiting(const Run& run, Nanos last, double after) {
+  const OsCallTable& calls = run.trace.os_calls;
+  std::map<StringId, double> times;
+  for (const std::uint32_t thread : run.launching_threads) {
+    for (std::uint32_t row : run.os_of_thread[thread]) {
+      if (calls.end[row] > last)
+        times[calls.name[row]] +=
+            static_cast<double>(calls.end[row] - std::max(last, calls.start[row]));
+    }
+  }
+  for (const auto& [name, time] : times) {
+    if (2 * time > after) return fmt::format(", mostly in {}", SafeText(run.trace.strings[name]));
+  }
+  return "";
+}
+
 // Figures begin with the first work of a GPU and end with the last, also for all of the run.
 void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Run& run = analysis.run;
@@ -131,6 +149,7 @@ void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
       std::lower_bound(trace.ops.start.begin(), trace.ops.start.end(), run.window.start);
   const bool kernel = inside == trace.ops.start.end() || *inside >= first;
   if (!kernel) first = trace.ops.start.front();
+  first = std::min(first, run.window.start);  // a window may begin with what its step does before
   const Nanos last = *std::max_element(trace.ops.end.begin(), trace.ops.end.end());
   Nanos began = first;
   Nanos ended = last;
@@ -139,6 +158,10 @@ void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
     if (calls.empty()) continue;
     began = std::min(began, trace.calls.start[calls.first]);
     ended = std::max(ended, trace.calls.end[calls.last - 1]);
+  }
+  for (const std::uint32_t t : run.launching_threads) {
+    const RowRange waits = run.os_of_thread[t];
+    if (!waits.empty()) ended = std::max(ended, trace.os_calls.end[waits.last - 1]);
   }
   const auto before = static_cast<double>(first - began);
   const auto after = static_cast<double>(ended - last);
@@ -152,12 +175,15 @@ void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
                        MostlyInCall(run, first, before));
   }
   if (after >= least) {
-    text += fmt::format("{}the last CUDA call ends {} after the last GPU operation",
-                        text.empty() ? "" : ", and ", FormatQuantity(after, "ns"));
+    text += fmt::format("{}the program goes on for {} after the last GPU operation{}",
+                        text.empty() ? "" : ", and ", FormatQuantity(after, "ns"),
+                        MostlyWaiting(run, last, after));
   }
-  notes->push_back({Care::kOther, text + ": figures leave " +
-                                      (before >= least && after >= least ? "both" : "that time") +
-                                      " out"});
+  // Most of what was recorded: that comes first.
+  notes->insert(notes->begin(),
+                {Care::kOther, text + ": figures leave " +
+                                   (before >= least && after >= least ? "both" : "that time") +
+                                   " out"});
 }
 
 // Inside a step of its engine, a server has a request.

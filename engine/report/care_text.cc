@@ -16,7 +16,7 @@ constexpr int kLinesOfMessage = 2;  // of the profiler, which says more than a r
 
 // A file that is damaged or was cut off stands first; where there is no GPU work, all that may be
 // why.
-std::vector<std::string> CareLines(const Report& report, int room_of_message) {
+std::vector<std::string> CareLines(const Report& report, int room_of_message, int* damaged) {
   std::vector<std::string> lines;
   for (const CareNote& note : report.read_with_care) {
     const bool cut = note.care == Care::kProfilerMessage && room_of_message > 0;
@@ -31,6 +31,7 @@ std::vector<std::string> CareLines(const Report& report, int room_of_message) {
     if (item.level == Level::kInfo || said) continue;
     // What could not be read comes before what is only unsure.
     const bool before = why_empty || item.level == Level::kError;
+    *damaged += item.level == Level::kError ? 1 : 0;
     const std::string count = FormatQuantity(static_cast<double>(item.count), "count");
     lines.insert(before ? lines.begin() + static_cast<std::ptrdiff_t>(first++) : lines.end(),
                  item.count <= 1 ? item.text
@@ -47,8 +48,10 @@ void WriteCare(Page& page, const Report& report, int column, int most) {
   // A line is seldom full: words are not broken.
   constexpr int kBroken = 8;
   const bool all = most == std::numeric_limits<int>::max();
+  int damaged = 0;
   const std::vector<std::string> lines =
-      CareLines(report, all ? 0 : kLinesOfMessage * (page.width() - column - kBroken));
+      CareLines(report, all ? 0 : kLinesOfMessage * (page.width() - column - kBroken), &damaged);
+  most = std::max(most, damaged);  // what could not be read is always said
   std::string label = "Read with care";
   std::size_t shown = 0;
   for (int rows = 0; most > 0 && shown < lines.size(); ++shown) {

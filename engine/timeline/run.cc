@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "engine/timeline/step.h"
 #include "engine/timeline/tokens.h"
 
 namespace advise {
@@ -95,6 +96,24 @@ Nanos EndOfEarlierWork(const Run& run) {
   return done;
 }
 
+// Where a single pass begins, in a recording whose first op starts at `first`: with its step, if one
+// is marked, else at the end of an earlier pass. A step that begins while the GPU still runs the
+// earlier one does so in a loop, too, unless its thread only waits for that.
+Nanos StartOfPass(const Run& run, Nanos first) {
+  const Nanos done = EndOfEarlierWork(run);
+  const MarkedSteps marked = FindMarkedSteps(run);
+  if (marked.count == 0) return std::max(first, done);
+  if (done <= marked.start) return done > 0 ? marked.start : std::min(first, marked.start);
+  Nanos waited = 0;
+  const CallTable& calls = run.trace.calls;
+  for (const std::uint32_t call : run.calls_of_thread[marked.thread]) {
+    if (!IsSync(run.ClassOfCall(call))) continue;
+    waited += std::max<Nanos>(
+        0, std::min(calls.end[call], done) - std::max(calls.start[call], marked.start));
+  }
+  return 2 * waited > done - marked.start ? done : marked.start;
+}
+
 }  // namespace
 
 Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
@@ -157,10 +176,12 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
     window.mode = "steady";
     window.start = steps.all[steps.first_steady].start;
     window.end = steps.all.back().end;
-  } else if (const Nanos done = EndOfEarlierWork(*run);
-             request.mode != WindowRequest::Mode::kAll && done > 0 && done < window.end) {
-    window.mode = "steady";
-    window.start = done;
+  } else if (request.mode != WindowRequest::Mode::kAll) {
+    const Nanos start = StartOfPass(*run, window.start);
+    if (start != window.start && start < window.end) {
+      window.mode = "steady";
+      window.start = start;
+    }
   }
   run->window = window;
 }

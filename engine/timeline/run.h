@@ -103,8 +103,9 @@ std::vector<std::uint8_t> StreamsThatCompute(const Run& run);
 // When the device first computes; the end of the window when never. O(ops before).
 Nanos FirstKernel(const Run& run, std::uint32_t device);
 
-// Chooses run.window from the request and run.steps: "steady" when steps are known, or when GPUs
-// begin with work that was queued before the recording, which is left out then; else "all". A given one is narrowed to the whole steps in it, which run.steps keeps; without any, it
+// Chooses run.window from the request and run.steps: "steady" when steps are known, when GPUs begin
+// with an earlier pass, which is left out then, or when too few steps are marked, the first from
+// before the first op on; else "all". A given one is narrowed to the whole steps in it, which run.steps keeps; without any, it
 // ends with the work that runs at its end.
 void ChooseWindow(const WindowRequest& request, Run* run);
 

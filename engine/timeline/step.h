@@ -40,9 +40,14 @@ std::vector<std::uint8_t> HostMeets(const Run& run, const std::vector<Nanos>& op
 // them. In any order. 1 where that is not known.
 double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only);
 
-// How many ranges that are called steps launched GPU work, of the family with most of them: too few
-// of them are no steps, but a reader who marked one step knows that there is one. O(ranges + ops).
-std::size_t MarkedSteps(const Run& run);
+// Ranges that are called steps and launched GPU work, of the family with most of them: too few of
+// them are no steps, but a reader who marked one step knows that there is one.
+struct MarkedSteps {
+  std::size_t count = 0;
+  Nanos start = 0;  // of the first
+  std::uint32_t thread = kNone;
+};
+MarkedSteps FindMarkedSteps(const Run& run);  // O(ranges + ops)
 
 // Marks warm-up and outliers. Warm-up are the leading steps that are unusually long (median and
 // MAD), or that load code or allocate where later ones do not. What the first steps are known to

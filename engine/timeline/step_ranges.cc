@@ -302,19 +302,19 @@ Steps StepsFromRanges(const Run& run) {
   return Finish(run, std::move(best_made), std::move(best));
 }
 
-std::size_t MarkedSteps(const Run& run) {
+MarkedSteps FindMarkedSteps(const Run& run) {
   const RangeFamilies families =
       Gather(run, [&](StringId name) { return run.names.IsStepRange(name); });
-  if (families.empty()) return 0;
+  if (families.empty()) return {};
   const Computing computing(run);
-  std::size_t most = 0;
+  MarkedSteps most;
   for (const auto& [key, candidate] : families) {
-    const std::vector<Step> steps = InTurn(run.trace.ranges, candidate.rows);
-    const auto marked =
-        std::count_if(steps.begin(), steps.end(), [&, thread = candidate.thread](const Step& step) {
-          return computing.Of(thread, step.start, step.end).calls > 0;
-        });
-    most = std::max(most, static_cast<std::size_t>(marked));
+    MarkedSteps marked;
+    for (const Step& step : InTurn(run.trace.ranges, candidate.rows)) {
+      if (computing.Of(candidate.thread, step.start, step.end).calls == 0) continue;
+      if (marked.count++ == 0) marked.start = step.start, marked.thread = candidate.thread;
+    }
+    if (marked.count > most.count) most = marked;
   }
   return most;
 }

@@ -18,11 +18,11 @@ return {
   needs      = { "cluster.ranks", "window.device_time" },
   optional   = { "comm.path.inside.rate", "comm.path.inside.peak", "comm.path.inside.name", "comm.path.inside.kind",
                  "comm.path.inside.lost", "comm.path.inside.remedy", "comm.path.across.rate", "comm.path.across.peak",
-                 "comm.path.across.name", "comm.path.across.kind", "comm.path.across.lost", "comm.path.across.remedy" },
+                 "comm.path.across.name", "comm.path.across.kind", "comm.path.across.lost", "comm.path.across.remedy", "cluster.missing" },
   thresholds = { "max_of_peak", "min_share" },
 
   symptom = "Large collectives (mostly {kind:text}) reach {rate:rate} of bus bandwidth over {path:text}: {part:pct} of its {peak:rate}. At the usual rate, they would save {share:pct} of the time.",
-  cause   = "This is measured on the rank that came last, so waiting is not in it. Usual reasons: GPUs communicate over PCIe or host memory although NVLink exists, the network runs without GPUDirect RDMA, several rings share one link, or another job uses it.",
+  cause   = "{measured:text} Usual reasons: GPUs communicate over PCIe or host memory although NVLink exists, the network runs without GPUDirect RDMA, several rings share one link, or another job uses it.",
   fixes   = {
     { action = "See which path NCCL took",
       snippet = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET COMMAND 2>&1 | grep -E 'via|NET/|Channel'", language = "bash" },
@@ -50,13 +50,15 @@ return {
     end
     if not known or not worst then return nil end
     return { kind = plural[worst.kind] or worst.kind, rate = worst.rate, path = worst.name, part = share(worst.rate, worst.peak), peak = worst.peak,
-             share = lost }
+             share = lost,
+             measured = (f.cluster.missing or 0) > 0 and "Some ranks have no report: waiting for them may be in it."
+               or "This is measured on the rank that came last, so waiting is not in it." }
   end,
 
   saving = function(f, _, e)
     local path = f.comm.path.inside
     if path.name ~= e.path then path = f.comm.path.across end
-    return { claims = path.lost, remedy = path.remedy, confidence = 0.5, basis = "collectives reach the usual share of the link's rate" }
+    return { claims = path.lost, remedy = path.remedy, confidence = (f.cluster.missing or 0) > 0 and 0.35 or 0.5, basis = "collectives reach the usual share of the link's rate" }
   end,
 
   tests = {
@@ -64,7 +66,13 @@ return {
       edges = { ["comm.path.inside.lost"] = 8e7, ["comm.path.inside.peak"] = 1e11 },
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
                 comm = { path = { inside = { rate = 40e9, peak = 300e9, name = "NVLink", kind = "allreduce", lost = 4e8, remedy = true } } } },
-      expect = { rate = 40e9, path = "NVLink", share = 0.1, kind = "all-reduces" }, saving = { claims = 4e8 } },
+      expect = { rate = 40e9, path = "NVLink", share = 0.1, kind = "all-reduces",
+                 measured = "This is measured on the rank that came last, so waiting is not in it." },
+      saving = { claims = 4e8, confidence = 0.5 } },
+    { name = "a rank has no report",
+      facts = { window = { device_time = 4e9 }, cluster = { ranks = 4, missing = 1 },
+                comm = { path = { inside = { rate = 40e9, peak = 300e9, name = "NVLink", kind = "allreduce", lost = 4e8, remedy = true } } } },
+      expect = { measured = "Some ranks have no report: waiting for them may be in it." }, saving = { confidence = 0.35 } },
     { name = "5 GB/s between nodes",
       facts = { window = { device_time = 4e9 }, cluster = { ranks = 4 },
                 comm = { path = { inside = { rate = 220e9, peak = 300e9, name = "NVLink", kind = "allgather", lost = 0, remedy = true },

@@ -116,8 +116,12 @@ TEST_CASE("figures leave out neither the copies of the window nor what comes aft
   story.CopyToGpu(64_MiB, MemoryKind::kPinned, {48_ms, 48_ms + 5_us}, {48_ms + 10_us, 71_ms});
   story.Launch("gemm", {48_ms + 10_us, 48_ms + 15_us}, {71_ms, 93_ms});
   story.Call("cudaFree", {919_ms, 920_ms});
-  CHECK_THAT(CareOf(story), Catch::Contains("the last CUDA call ends 827 ms after the last GPU "
+  CHECK_THAT(CareOf(story), Catch::Contains("the program goes on for 827 ms after the last GPU "
                                             "operation: figures leave that time out"));
+  // A hang: the thread that launches waits to the end.
+  story.OsCall("pthread_cond_timedwait", {921_ms, 60'000_ms});
+  CHECK_THAT(CareOf(story), Catch::Contains("goes on for 59.9 s after the last GPU operation, mostly "
+                                            "in pthread_cond_timedwait: figures leave"));
   CHECK_THAT(CareOf(story), !Catch::Contains("the first"));
 }
 

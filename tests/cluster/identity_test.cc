@@ -24,8 +24,16 @@ TEST_CASE("numbers that are no ranks") {
 }
 
 TEST_CASE("the number in which names differ, when it is one and no two share it") {
+  const auto NumberThatDiffers = [](const std::vector<std::string>& paths, int world = 0) {
+    return advise::NumberThatDiffers(paths, world);
+  };
   CHECK(NumberThatDiffers({"a/run.0.sqlite", "a/run.1.sqlite", "a/run.10.sqlite"}) ==
         std::vector<int>{0, 1, 10});
+  CHECK(NumberThatDiffers({"run.0.sqlite", "run.3.sqlite"}, 4) == std::vector<int>{0, 3});
+  CHECK(NumberThatDiffers({"run.0.sqlite", "run.4.sqlite"}, 4).empty());
+  // Names by the time at which they were written, or numbers from 1.
+  CHECK(NumberThatDiffers({"report_2026-11-30_03.sqlite", "report_2026-11-30_05.sqlite"}).empty());
+  CHECK(NumberThatDiffers({"run.1.sqlite", "run.2.sqlite"}).empty());
   CHECK(NumberThatDiffers({"run1.0.sqlite", "run2.1.sqlite"}).empty());
   CHECK(NumberThatDiffers({"before.sqlite", "after.sqlite"}).empty());
   CHECK(NumberThatDiffers({"run.1.sqlite", "other/run.1.sqlite"}).empty());

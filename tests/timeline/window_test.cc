@@ -31,9 +31,25 @@ TEST_CASE("work that the host goes on with before the GPU is done is of the same
   CHECK(Analyzed(OnePass(4, 500_us), kAuto)->run.window.mode == "all");
 }
 
+TEST_CASE("a single marked step begins with its range, and not with the GPU's first work") {
+  TraceBuilder story = OnePass(0);
+  story.Range("step 7", {-20_ms, 30_ms});
+  const Analyzed run(story, kAuto);
+  CHECK(run->run.window.start == -20_ms);
+  CHECK(run->times[0].idle.Total() > 20_ms);
+}
+
+TEST_CASE("a marked step begins while the GPU still runs the one before, unless it only waits") {
+  TraceBuilder story = OnePass(4);
+  story.Range("step 7", {1_ms, 40_ms});
+  CHECK(Analyzed(story, kAuto)->run.window.start == 1_ms);
+  story.Call("cudaDeviceSynchronize", {1_ms, 4_ms});
+  CHECK(Analyzed(story, kAuto)->run.window.start == 4_ms);
+}
+
 TEST_CASE("where no call of a GPU was recorded, its work is not of another pass") {
   TraceBuilder story;
-  for (int i = 0; i < 4; ++i) story.Kernel("matmul", {i * 1_ms, (i + 1) * 1_ms});
+  for (int i = 0; i < 4; ++i) story.Kernel("layer_" + std::to_string(i), {i * 1_ms, (i + 1) * 1_ms});
   CHECK(Analyzed(story, kAuto)->run.window.mode == "all");
 }
 

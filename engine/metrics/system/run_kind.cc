@@ -356,7 +356,7 @@ class KindFinder : Finder {
     // Steps that are marked outside of a part that was asked for are none of its own.
     const bool whole = run_.window.mode != "given";
     const std::size_t steps = run_.steps.known() ? run_.steps.steady_count()
-                              : whole            ? MarkedSteps(run_)
+                              : whole            ? FindMarkedSteps(run_).count
                                                  : 0;
     switch (result_.kind) {
       case KindOfRun::kTraining:

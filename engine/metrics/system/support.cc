@@ -238,7 +238,7 @@ std::string WhyNothingRepeats(const Basis& basis, const IdleStart& start) {
   if (start.mostly)
     return "the capture holds mostly start-up, which loads code and allocates memory";
   if (!run.steps.why_layers.empty()) return run.steps.why_layers;
-  const std::size_t marked = MarkedSteps(run);
+  const std::size_t marked = FindMarkedSteps(run).count;
   if (marked == 1) return "only one step was recorded";
   if (marked == 2) return "only two steps were recorded";
   if (std::string few = WhyFewKernels(run); !few.empty()) return few;
