@@ -11,6 +11,7 @@
 #include "engine/compare/bootstrap.h"
 #include "engine/compare/work_match.h"
 #include "engine/facts/rows.h"
+#include "engine/trace/idle_cause.h"
 
 namespace advise {
 namespace {
@@ -61,6 +62,13 @@ const Finding* FindingOf(const Report& report, const std::string& rule) {
 bool WasChecked(const Report& report, const std::string& rule) {
   return std::none_of(report.not_checked.begin(), report.not_checked.end(),
                       [&](const NotChecked& item) { return item.rule == rule; });
+}
+
+bool Fired(const Report& report, const std::string& rule) {
+  return std::any_of(report.verdicts.begin(), report.verdicts.end(), [&](const Verdict& verdict) {
+    return verdict.outcome == Outcome::kFired && verdict.rule != nullptr &&
+           verdict.rule->id == rule;
+  });
 }
 
 class Comparer {
@@ -186,8 +194,11 @@ class Comparer {
   void Budgets() {
     std::vector<std::string> names(kBudget.begin(), kBudget.end());
     for (const NamedFact& fact : before_.facts) {
-      if (fact.info->name.starts_with("idle.") && fact.info->unit == "ns")
-        names.push_back(fact.info->name);
+      constexpr std::string_view kIdle = "idle.";
+      if (!fact.info->name.starts_with(kIdle) || fact.info->unit != "ns") continue;
+      // Parts of a cause are in it already.
+      const std::string_view cause = std::string_view(fact.info->name).substr(kIdle.size());
+      if (WordsOfIdleCause(cause) != nullptr) names.push_back(fact.info->name);
     }
     const double in_before = UnitsOfBudget(before_, result_.before.ns);
     const double in_after = UnitsOfBudget(after_, result_.after.ns);
@@ -220,8 +231,13 @@ class Comparer {
       if (finding.rule == nullptr || !Speaks(finding)) continue;
       const Finding* other = FindingOf(before_, finding.rule->id);
       if (other != nullptr && Speaks(*other)) continue;
-      result_.added.push_back({finding.rule->id, finding.Title(), 0,
-                               finding.saving_s * kNanosPerSecond / units_after_, ""});
+      // What other findings covered in BEFORE was there before they were fixed.
+      const bool fired = Fired(before_, finding.rule->id);
+      (fired ? result_.left : result_.added)
+          .push_back({finding.rule->id, finding.Title(),
+                      other == nullptr ? 0 : other->saving_s * kNanosPerSecond / units_before_,
+                      finding.saving_s * kNanosPerSecond / units_after_,
+                      ""});
     }
     if (!result_.forced)
       FindWhatWentAlong({before_, units_before_}, {after_, units_after_}, knowledge_, &result_);

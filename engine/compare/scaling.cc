@@ -87,7 +87,10 @@ Scaling ScaleRuns(const std::vector<ScalingRun>& runs, const Knowledge& knowledg
       scaling.problems.push_back(
           fmt::format("{} ran on different GPUs: {} instead of {}", run.label, name, gpu));
     }
-    if (row.devices <= 0) {
+    if (HasCare(*run.report, Care::kSomeRanks)) {
+      scaling.problems.push_back(fmt::format(
+          "{} shows only some ranks of its job: give the reports of all of them", run.label));
+    } else if (row.devices <= 0) {
       scaling.problems.push_back(fmt::format("{} holds no GPU work", run.label));
     } else if (given) {
       row.time_ns = *run.given_s * kNanosPerSecond;
@@ -154,7 +157,7 @@ std::unique_ptr<Facts> ScaleFacts(const Scaling& scaling, std::size_t row,
   }
   const Finding* bottleneck = Bottleneck(*runs.front().report);
   const double after = bottleneck == nullptr ? 0 : ShareOf(*runs[row].report, bottleneck->rule->id);
-  if (bottleneck != nullptr) {
+  if (bottleneck != nullptr && scaling.problems.empty()) {
     facts["scale.bottleneck"].value = bottleneck->rule->id;
     facts["scale.bottleneck_title"].value = bottleneck->rule->title;
     number("scale.bottleneck_before", bottleneck->saving_share);

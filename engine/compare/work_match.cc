@@ -114,6 +114,15 @@ bool ShowsOtherBatch(const std::vector<std::pair<double, double>>& sizes,
   return changed > 0 && as_uploads >= knowledge.Number("compare.agree_share") * changed;
 }
 
+// "2.50 times as many", "1/256 as many".
+std::string TimesAsMany(double ratio) {
+  constexpr double kSmall = 0.1;  // below, two digits behind the point say little
+  return ratio > 0 && ratio < kSmall ? fmt::format("1/{:.0f} as many", 1 / ratio)
+                                     : fmt::format("{:.2f} times as many", ratio);
+}
+
+bool OfAmd(const Report& report) { return FactWord(report, "hw.name", "").starts_with("AMD"); }
+
 }  // namespace
 
 double WeightedMedian(std::vector<std::pair<double, double>> values) {
@@ -192,14 +201,14 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   const bool other_batch = ShowsOtherBatch(sizes, {upload_before, upload_after}, knowledge);
   if (!Near(match.size_ratio, tolerance) || other_batch) {
     match.problem =
-        other_batch ? fmt::format(
-                          "another batch size: kernels whose size follows the batch work on {:.2f} "
-                          "times as many threads",
-                          upload_after / upload_before)
-                    : fmt::format(
-                          "another batch or model size: the same kernels work on {:.2f} times as "
-                          "many threads",
-                          match.size_ratio);
+        other_batch ? fmt::format("another batch size: kernels whose size follows the batch work "
+                                  "on {} threads",
+                                  TimesAsMany(upload_after / upload_before))
+        : OfAmd(before) != OfAmd(after)
+            ? "the GPUs are of two makers, whose kernels of one name divide work among threads in "
+              "other ways: the kernels do not show whether both runs did the same work"
+            : fmt::format("another batch or model size: the same kernels work on {} threads",
+                          TimesAsMany(match.size_ratio));
     if (upload_before > 0 && upload_after > 0 && !Near(upload_after / upload_before, tolerance)) {
       match.problem += fmt::format(", and each step uploads {} instead of {}",
                                    FormatQuantity(upload_after, "bytes"),

@@ -210,12 +210,15 @@ void AddNoteOnCalls(const Analysis& analysis, std::vector<CareNote>* notes) {
                                        Count(unknown), Count(launched))});
   }
   const Run& run = analysis.run;
-  if (before > 0 && !run.steps.known() && run.window.mode == "steady") {
-    notes->push_back(
-        {Care::kOther, fmt::format("{} of {} GPU operations were queued before the recording began: "
-                                   "they are left out",
-                                   Count(before), Count(launched))});
-  }
+  if (before == 0 || run.steps.known() || run.window.mode != "steady") return;
+  std::size_t left_out = 0;
+  for (std::size_t op = 0; op < trace.ops.size() && trace.ops.start[op] < run.window.start; ++op)
+    left_out += trace.ops.call[op] == kNone && trace.ops.end[op] <= run.window.start ? 1 : 0;
+  if (left_out == 0) return;
+  notes->push_back(
+      {Care::kOther, fmt::format("{} of {} GPU operations were queued before the recording began: "
+                                 "they are left out",
+                                 Count(left_out), Count(launched))});
 }
 
 // What the calls that launched the work do not tell.

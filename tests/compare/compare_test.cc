@@ -72,6 +72,46 @@ TEST_CASE("findings are fixed, new or left, and what is fixed had promised somet
   CHECK(c.achieved_ns == Approx(20e6));
 }
 
+TEST_CASE("what other findings covered before is left, and not new") {
+  ReportStory before = Run(40);
+  before.Fires("input/no-workers", 180).Fires("memory/zeroed-gradients", 0, Severity::kInfo);
+  ReportStory after = Run(20);
+  after.Fires("memory/zeroed-gradients", 10);
+  Report first = before.Done();
+  Verdict fired;
+  fired.rule = first.findings.back().rule;
+  fired.outcome = Outcome::kFired;
+  first.verdicts.push_back(fired);
+  const RunComparison c = CompareRuns(first, after.Done(), Shipped());
+  CHECK(c.added.empty());
+  REQUIRE(c.left.size() == 1);
+  CHECK(c.left[0].rule == "memory/zeroed-gradients");
+}
+
+TEST_CASE("a part of a cause of idle time is no cause beside it") {
+  ReportStory before = Run(40);
+  before.Number("idle.unknown", 100e6).Number("idle.in_graphs", 60e6);
+  const RunComparison c = CompareRuns(before.Done(), Run(20).Done(), Shipped());
+  for (const BudgetChange& part : c.budget) CHECK(part.name != "idle.in_graphs");
+}
+
+std::string ReasonOf(const Report& before, const Report& after) {
+  std::string all;
+  for (const std::string& reason : CompareRuns(before, after, Shipped()).reasons) all += reason;
+  return all;
+}
+
+TEST_CASE("kernels of two makers divide the same work otherwise, and tell no other batch") {
+  ReportStory before = Run(40);
+  ReportStory after;
+  after.Steps(std::vector<double>(10, 20)).Kernel("gemm", 250, 75, 150).Kernel("relu", 125, 25, 50);
+  CHECK_THAT(ReasonOf(before.Done(), after.Done()),
+             Catch::Contains("another batch or model size"));
+  after.Text("hw.name", "AMD Instinct MI300X");
+  CHECK_THAT(ReasonOf(before.Done(), after.Done()),
+             Catch::Contains("of two makers"));
+}
+
 TEST_CASE("a finding that the second capture could not show is not called fixed") {
   ReportStory before = Run(40);
   before.Fires("input/no-workers", 180);

@@ -37,6 +37,16 @@ TEST_CASE("the same batch a GPU: as many times the work as there are GPUs") {
   CHECK(s.rows[0].speedup == Approx(1));
 }
 
+TEST_CASE("one rank of a job is no run on one GPU") {
+  ReportStory one = OnGpus(1, 100), four = OnGpus(4, 110);
+  Report alone = one.Done();
+  alone.read_with_care.push_back({Care::kSomeRanks, "1 of 4 ranks is shown"});
+  const Scaling s = ScaleRuns({{"one", &alone, {}}, {"four", &four.Done(), {}}}, Shipped());
+  REQUIRE(s.problems.size() == 1);
+  CHECK_THAT(s.problems[0], Contains("one shows only some ranks of its job"));
+  CHECK_FALSE(s.rows[1].known);
+}
+
 TEST_CASE("the same batch over all GPUs: each GPU has a quarter of the threads") {
   ReportStory one = OnGpus(1, 100, 400), four = OnGpus(4, 40, 100);
   const Scaling s = ScaleRuns({{"one", &one.Done(), {}}, {"four", &four.Done(), {}}}, Shipped());
