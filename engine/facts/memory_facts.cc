@@ -71,10 +71,10 @@ void DeclareMemoryFacts(Catalog* catalog) {
                       "hardware"));
   auto& growth = catalog->Of(&Analysis::host);
   growth.Add("memory.growth_per_step", "bytes",
-             "Median rise of the device memory in use from one step end to the next.",
+             "Median rise of the lowest device memory in use of a step over that of the step before.",
              Growth(&Host::growth_per_step));
   growth.Add("memory.growth_steps", "share",
-             "Share of the steps that end with more device memory in use than the one before.",
+             "Share of the steps whose lowest device memory in use is more than that of the one before.",
              Growth(&Host::growth_steps));
 }
 

@@ -10,10 +10,11 @@ namespace {
 
 class MigrationFinder : Finder {
  public:
-  explicit MigrationFinder(const Basis& basis)
-      : Finder(basis), loss_(basis), when_(trace_.devices.size()) {}
+  MigrationFinder(const Basis& basis, double link)
+      : Finder(basis), link_(link), loss_(basis), when_(trace_.devices.size()) {}
 
   Loss Find() {
+    FindBothWays();
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] == OpKind::kCopy && basis_.InWindow(trace_.ops.start[op])) Add(op);
     }
@@ -28,6 +29,30 @@ class MigrationFinder : Finder {
   }
 
  private:
+  // Data that host and GPU use in turn cannot move before the other one is done with it: a prefetch
+  // takes the time of the link all the same.
+  void FindBothWays() {
+    double up = 0;
+    double back = 0;
+    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] != OpKind::kCopy || !basis_.InWindow(trace_.ops.start[op])) continue;
+      const std::uint32_t copy = trace_.ops.detail[op];
+      if (!IsMigration(trace_.copies.direction[copy]) ||
+          trace_.copies.cause[copy] == MigrationCause::kUser)
+        continue;
+      const bool to_host = trace_.copies.direction[copy] == CopyDirection::kMigrationToHost;
+      (to_host ? back : up) += static_cast<double>(trace_.copies.bytes[copy]);
+    }
+    both_ways_ = std::min(up, back) >= Number("copy.both_ways") * std::max(up, back);
+  }
+
+  // What a prefetch of an op's bytes takes on the link, where nothing can hide it.
+  Nanos Kept(std::uint32_t op) const {
+    if (!both_ways_ || link_ <= 0) return 0;
+    const auto bytes = static_cast<double>(trace_.copies.bytes[trace_.ops.detail[op]]);
+    return std::min(Length(op), static_cast<Nanos>(bytes / link_ * kNanosPerSecond));
+  }
+
   void Add(std::uint32_t op) {
     const std::uint32_t copy = trace_.ops.detail[op];
     const MigrationCause cause = trace_.copies.cause[copy];
@@ -38,8 +63,11 @@ class MigrationFinder : Finder {
     } else {
       loss_.CountOp(op, bytes);
     }
-    loss_.RemoveOp(op);
+    const Nanos kept = Kept(op);
+    loss_.AddOpBeyond(op, kept);
+    loss_.ScaleOp(op, static_cast<double>(kept) / static_cast<double>(std::max<Nanos>(1, Length(op))));
     when_[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
+    if (kept > 0) kept_[trace_.ops.device[op]].emplace_back(trace_.ops.start[op], kept);
     if (trace_.copies.direction[copy] == CopyDirection::kMigrationToHost) {
       back_starts_.push_back(trace_.ops.start[op]);
       back_ends_.push_back(trace_.ops.end[op]);
@@ -105,12 +133,23 @@ class MigrationFinder : Finder {
           std::lower_bound(launches.begin(), launches.end(), Launch{moves.start, kNone});
       if (next == launches.end() || next->start < moves.end) continue;
       if (CallsOf(next->thread).OverlapWith(moves.start, moves.end) > 0) continue;
-      loss_.CutHost(next->thread, moves.start, moves.end);
+      loss_.CutHost(next->thread, moves.start, moves.end - Kept(op));
     }
   }
 
+  // What the pages that arrive within a span take on the link.
+  Nanos KeptInside(std::uint32_t device, Nanos start, Nanos end) const {
+    const auto pages = kept_.find(device);
+    if (pages == kept_.end()) return 0;
+    const auto& list = pages->second;  // by start, as ops
+    auto at = std::lower_bound(list.begin(), list.end(), std::pair<Nanos, Nanos>{start, 0});
+    Nanos sum = 0;
+    for (; at != list.end() && at->first < end; ++at) sum += at->second;
+    return sum;
+  }
+
   // A kernel that faults waits for its pages: the time that faults and migrations take inside it is
-  // not its own.
+  // not its own, but for what a prefetch takes.
   void Kernels() {
     std::vector<IntervalSet> sets;
     for (auto& intervals : when_) sets.push_back(IntervalSet::Of(std::move(intervals)));
@@ -119,14 +158,23 @@ class MigrationFinder : Finder {
       const std::uint32_t device = trace_.ops.device[op];
       const IntervalSet waits = sets[device].Clip(trace_.ops.start[op], trace_.ops.end[op]);
       if (waits.empty()) continue;
-      loss_.AddSpans(device, waits);
-      loss_.ScaleOp(op, 1.0F - static_cast<float>(static_cast<double>(waits.Total()) /
-                                                  static_cast<double>(Length(op))));
+      const Nanos kept =
+          std::min(waits.Total(), KeptInside(device, trace_.ops.start[op], trace_.ops.end[op]));
+      const double part = 1 - static_cast<double>(kept) / static_cast<double>(waits.Total());
+      for (const Interval& wait : waits.intervals()) {
+        loss_.AddSpan(device, wait.start,
+                      wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
+      }
+      loss_.ScaleOp(op, 1 - part * static_cast<double>(waits.Total()) /
+                                static_cast<double>(Length(op)));
     }
   }
 
+  const double link_;  // bytes per second, 0 unknown
+  bool both_ways_ = false;
   LossBuilder loss_;
   std::vector<std::vector<Interval>> when_;     // by device
+  std::map<std::uint32_t, std::vector<std::pair<Nanos, Nanos>>> kept_;  // by device: start, time
   std::vector<Nanos> back_starts_, back_ends_;  // of migrations to the host
   std::vector<std::uint32_t> faulted_back_;     // those that the host's page faults caused
   std::map<std::uint32_t, IntervalSet> calls_;  // by thread
@@ -134,6 +182,8 @@ class MigrationFinder : Finder {
 
 }  // namespace
 
-Loss FindMigrations(const Basis& basis) { return MigrationFinder(basis).Find(); }
+Loss FindMigrations(const Basis& basis, double link) {
+  return MigrationFinder(basis, link).Find();
+}
 
 }  // namespace advise

@@ -8,7 +8,8 @@ namespace advise {
 // Counts page faults: what the driver moves around a faulting page adds bytes and time. What the
 // program prefetched itself is left out. A kernel waits for the pages that move while it runs, and
 // host code for those that it touched, and from one page to the next for up to `copy.host_fault`
-// each. O((ops + calls) log ops).
-Loss FindMigrations(const Basis& basis);
+// each. Where host and GPU use pages in turn, what a prefetch takes on the link, of so many bytes
+// per second (0 unknown), stays. O((ops + calls) log ops).
+Loss FindMigrations(const Basis& basis, double link);
 
 }  // namespace advise

@@ -173,15 +173,17 @@ class HostFinder : Finder {
     }
   }
 
-  // The level of device memory over time, and how it moves from step end to step end.
+  // The level of device memory over time, and how the lowest level of each step moves. Memory is
+  // allocated when the host is there, steps are where the GPU is: their ends meet any level.
   void Memory() {
     const MemoryTable& memory = trace_.memory;
     std::map<std::uint32_t, double> level;
     std::map<std::uint32_t, double> reserved;  // by a caching allocator
     double peak = -1;
-    std::vector<double> ends;
+    std::vector<double> lowest;  // by step
     std::size_t step = run_.steps.first_steady;
     double now = 0;
+    double least = 0;
     for (std::size_t i = 0; i < memory.size(); ++i) {
       if (memory.memory[i] != MemoryKind::kDevice &&
           memory.memory[i] != MemoryKind::kDeviceStatic &&
@@ -189,26 +191,31 @@ class HostFinder : Finder {
         continue;
       }
       while (step < run_.steps.all.size() && memory.time[i] >= run_.steps.all[step].end) {
-        ends.push_back(now);
+        lowest.push_back(least);
+        least = now;
         ++step;
       }
       double& used = level[memory.device[i]];
       used += static_cast<double>(memory.bytes[i]);
       peak = std::max(peak, used);
       now += static_cast<double>(memory.bytes[i]);
+      const bool in_steps = step > run_.steps.first_steady || run_.steps.all.empty() ||
+                            memory.time[i] >= run_.steps.all[run_.steps.first_steady].start;
+      least = in_steps ? std::min(least, now) : now;
       if (memory.reserved.empty() || memory.reserved[i] < 0) continue;
       double& held = reserved[memory.device[i]];
       held = std::max(held, static_cast<double>(memory.reserved[i]));
       if (held > result_.memory_reserved_peak) result_.memory_reserved_peak = held;
     }
     if (peak < 0) return;
-    for (; step < run_.steps.all.size(); ++step) ends.push_back(now);
+    // The last steps of the GPU may come when the host has done all of its own.
+    if (step < run_.steps.all.size()) lowest.push_back(least);
     // What the allocator holds is gone for others, used or not.
     if (result_.memory_reserved_peak > 0) result_.memory_allocated_peak = peak;
     result_.memory_peak = std::max(peak, result_.memory_reserved_peak);
-    if (ends.size() < 2) return;
+    if (lowest.size() < 2) return;
     std::vector<double> rises;
-    for (std::size_t i = 1; i < ends.size(); ++i) rises.push_back(ends[i] - ends[i - 1]);
+    for (std::size_t i = 1; i < lowest.size(); ++i) rises.push_back(lowest[i] - lowest[i - 1]);
     const auto up = std::count_if(rises.begin(), rises.end(), [](double r) { return r > 0; });
     result_.growth_steps = static_cast<double>(up) / static_cast<double>(rises.size());
     result_.growth_per_step = Median(rises);

@@ -210,6 +210,22 @@ TEST_CASE("memory that is never freed grows from step to step") {
   CHECK(Analyzed(story)->host.memory_peak == -1);
 }
 
+TEST_CASE("memory grows although the host, which allocates it, runs ahead of the GPU's steps") {
+  TraceBuilder story;
+  std::vector<std::pair<Nanos, std::int64_t>> blocks;
+  Repeat(12, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 990_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 900_us});
+    // In each of its steps, of 880 us, the host allocates 1000 bytes and frees 900 of them.
+    blocks.emplace_back(i * 880_us + 100_us, 1000);
+    blocks.emplace_back(i * 880_us + 700_us, -900);
+  });
+  const Trace trace = WithMemory(story, blocks, MemoryKind::kDevice);
+  const Analysis run = AnalyzeAll(trace);
+  CHECK(run.host.growth_per_step == 100);
+  CHECK(run.host.growth_steps == 1);
+}
+
 TEST_CASE("what a caching allocator holds is gone for others, used or not") {
   Trace trace = WithMemory(GapStory(), {{20_us, 1000}, {30_us, 500}, {40_us, -1500}});
   trace.memory.reserved = {4000, 6000, 5000};
