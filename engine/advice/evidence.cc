@@ -140,9 +140,14 @@ class EvidenceCollector {
     Add(std::move(item), guide_.OpAt(found));
   }
 
-  // The fix changes ops of this kind, or lets the call of this one return.
+  // The fix changes this op, or kernels of its name, or lets its call return. Of copies some are
+  // tiny, and others only run beside them.
   bool IsChanged(std::uint32_t op) const {
-    const auto like_it = [&](std::uint32_t other) { return OpWord(other) == OpWord(op); };
+    const bool kernel = trace_.ops.kind[op] == OpKind::kKernel;
+    const auto like_it = [&](std::uint32_t other) {
+      return other == op || (kernel && trace_.ops.kind[other] == OpKind::kKernel &&
+                             OpName(other) == OpName(op));
+    };
     const auto like = [&](const auto& one) { return like_it(one.first); };
     return std::any_of(remedy_.scaled_ops.begin(), remedy_.scaled_ops.end(), like) ||
            std::any_of(remedy_.lighter_ops.begin(), remedy_.lighter_ops.end(), like) ||

@@ -97,13 +97,13 @@ Error ForeignFile(std::string_view head, const std::string& path) {
   const std::size_t start = head.find_first_not_of(" \t\r\n");
   if (start != std::string_view::npos && (head[start] == '{' || head[start] == '[')) {
     return {"a JSON file, but not a PyTorch profiler trace", path,
-            "of a report of nsys, export: nsys export --type sqlite"};
+            "if it came with an .nsys-rep file, export that: nsys export --type sqlite REPORT.nsys-rep"};
   }
   const bool utf16 = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF");
   if (utf16 || head.find('\0') == std::string_view::npos) {
     if (auto error = ForeignText(NormalText(head), path)) return *error;
     return {"a text file, but none of the reports and logs that advise reads", path,
-            "of a report of nsys, export: nsys export --type sqlite"};
+            "if it came with an .nsys-rep file, export that: nsys export --type sqlite REPORT.nsys-rep"};
   }
   return {"not an Nsight Systems SQLite export", path,
           "make one with: nsys export --type sqlite REPORT.nsys-rep"};

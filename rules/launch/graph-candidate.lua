@@ -30,7 +30,7 @@ return {
     { action  = "Let the compiler record the graphs",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch", "inference" } },
     { action  = "Capture the step yourself: use fixed shapes, and copy inputs into fixed buffers",
-      snippet = [[# in training, build the optimizer with capturable=True
+      snippet = [[# in training, Adam and AdamW need capturable=True; SGD does not
 graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
 with torch.cuda.graph(graph):
     static_out = step(static_in)

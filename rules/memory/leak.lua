@@ -59,7 +59,8 @@ torch.cuda.memory._dump_snapshot("memory.pickle")    # open at pytorch.org/memor
     end
     return { growth = f.memory.growth_per_step, growing = f.memory.growth_steps, steps = f.steps.count, peak = f.memory.peak,
              left = left, why = WhyItStays(f.run.languages),
-             left_text = left and "; at this rate, memory is full after " .. tostring(left) .. " more steps" or "" }
+             left_text = left == nil and "" or left < 2 and "; at this rate, the next steps fill it"
+               or "; at this rate, memory is full after " .. tostring(left) .. " more steps" }
   end,
 
   saving = function(f)
