@@ -142,11 +142,18 @@ class PathFinder {
     if (across_) {
       speed_.path = "the network between nodes";
       speed_.peak_bytes_per_s = knowledge_.Number("cluster.network_rate");
-    } else if (const double rate = NvlinkRate(ranks_, knowledge_); rate > 0) {
+    } else if (const double rate = NvlinkRate(ranks_, knowledge_); rate > 0 && OnOneNode()) {
       speed_.path = "NVLink";
       speed_.peak_bytes_per_s = rate;
     }
     usual_ = knowledge_.Number("cluster.reached_share") * speed_.peak_bytes_per_s;
+  }
+
+  // Of more ranks than a node has GPUs, nothing says which share NVLink, unless reports name hosts.
+  bool OnOneNode() const {
+    const bool named = std::none_of(ranks_.begin(), ranks_.end(),
+                                    [](const RankSummary& rank) { return rank.host.empty(); });
+    return named || ranks_.size() <= knowledge_.CountOf("cluster.node_gpus");
   }
 
   // What ranks were started with.

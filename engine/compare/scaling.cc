@@ -44,6 +44,10 @@ std::optional<double> WorkOfStep(const Report& base, const Report& other, const 
     return std::abs(work - 1) <= knowledge.Number("compare.same_work") ? 1 : work;
   }
   if (match.other_pieces) return match.step_ratio * *devices_a / *devices_b;
+  // Kernels do not show another batch where libraries give each the same grid; its upload does.
+  const auto bytes_a = FactNumber(base, "work.upload_bytes");
+  const auto bytes_b = FactNumber(other, "work.upload_bytes");
+  if (match.other_batch && bytes_a && bytes_b && *bytes_a > 0) return *bytes_b / *bytes_a;
   // Another batch a device: kernels of the same names on other sizes.
   if (match.problem.empty() || match.size_ratio == 1) return std::nullopt;
   return match.size_ratio;

@@ -199,6 +199,7 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
     return match;
   }
   const bool other_batch = ShowsOtherBatch(sizes, {upload_before, upload_after}, knowledge);
+  match.other_batch = other_batch;
   if (!Near(match.size_ratio, tolerance) || other_batch) {
     match.problem =
         other_batch ? fmt::format("another batch size: kernels whose size follows the batch work "

@@ -19,6 +19,7 @@ struct WorkMatch {
   bool even = false;          // most matched kernels agree on count_ratio
   double size_ratio = 1;      // threads a launch of the same kernel, AFTER over BEFORE
   double step_ratio = 1;      // threads a step of all its launches; 1 when there are no steps
+  bool other_batch = false;   // kernels whose size follows the upload say so
   bool other_pieces = false;  // the same work a step in launches of other sizes (micro-batches)
   double matched_before = 0;  // shares of the kernel time, of kernels of one name and size
   double matched_after = 0;

@@ -96,6 +96,7 @@ void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Run& run = analysis.run;
   const KindOfRun kind = analysis.kind.kind;
   if (!run.steps.known() || (kind != KindOfRun::kSolver && kind != KindOfRun::kKernels)) return;
+  if (run.window.mode == "all") return;
   Nanos began = run.window.start;
   for (const std::uint32_t thread : run.launching_threads) {
     const RowRange calls = run.calls_of_thread[thread];

@@ -13,7 +13,7 @@ return {
 
   needs      = { "cluster.ranks" },
   optional   = { "cluster.transfer", "cluster.window", "cluster.halved_lost", "cluster.halved_remedy", "cluster.transferring",
-                 "cluster.efficiency.parallel", "cluster.missing", "strategy.tensor_lost" },
+                 "cluster.efficiency.parallel", "cluster.missing", "strategy.tensor_lost", "budget.compute" },
   thresholds = { "min_share", "min_unhidden", "of_layers" },
 
   symptom = "For {share:pct} of the time, the GPUs only send and receive.{missing:text} There is too little computing to overlap with that. The saving is that of half the communication.",
@@ -33,7 +33,11 @@ return {
   false_positives = "Inference of a large model over many GPUs with a batch of one.",
   references = { "pytorch/ddp", "nccl/environment" },
 
-  applies = function(f) return f.cluster.ranks > 1, "only one rank was recorded" end,
+  applies = function(f)
+    -- Tests of collectives compute nothing, or only fill and check their buffers.
+    if f.cluster.ranks > 1 and (f.budget.compute == 0 or f.cluster.efficiency.parallel == 0) then return false, "no kernels compute: the program only communicates" end
+    return f.cluster.ranks > 1, "only one rank was recorded"
+  end,
 
   detect = function(f, t)
     if f.cluster.transfer == nil or f.cluster.window == nil then return nil end
@@ -92,6 +96,9 @@ return {
     { name = "near miss: it is waiting for late ranks",
       facts = { cluster = { ranks = 2, transfer = 1e8, window = 2e9, halved_lost = 1e8, halved_remedy = true } },
       expect = "silent" },
+    { name = "a test of all-reduces",
+      facts = { cluster = { ranks = 4, transfer = 1.8e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true }, budget = { compute = 0 } },
+      expect = "not_applicable" },
     { name = "one rank", facts = { cluster = { ranks = 1 } }, expect = "not_applicable" },
   },
 }

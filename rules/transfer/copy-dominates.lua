@@ -29,12 +29,16 @@ return {
   false_positives = "A tool whose only job is to move data.",
   references = { "cuda-best-practices/transfers" },
 
-  applies = function(f) return f.copy.count > 0, "there are no copies" end,
+  -- A program that only copies measures the link, or stages data: nothing says what its copies are too long for.
+  applies = function(f)
+    if f.budget.compute == 0 then return false, "no kernels ran: there is nothing that copies could take longer than" end
+    return f.copy.count > 0, "there are no copies"
+  end,
 
   detect = function(f, t)
     local exposed = share(f.copy.exposed.time, f.window.device_time)
     if not at_least(exposed, t.min_share) then return nil end
-    if f.budget.compute > 0 and not at_least(share(f.copy.time, f.budget.compute), t.min_ratio) then return nil end
+    if not at_least(share(f.copy.time, f.budget.compute), t.min_ratio) then return nil end
     local calls = f.op.copy.per_step
     local one = (f.run.devices or 1) == 1
     return { who = one and "The GPU" or "On average, each GPU", op_text = calls and "; aten::copy_ is called " .. in_words(math.floor(calls + 0.5), "count") .. " times per step" or "",
@@ -57,6 +61,11 @@ return {
                          separate = { lost = 2.9e8, remedy = true } } },
       expect = { share = 0.29 },
       saving = { claims = 2.9e8, confidence = 0.4 } },
+    { name = "a benchmark of copies",
+      facts = { window = { device_time = 1e9 }, budget = { compute = 0 },
+                copy = { count = 40, time = 9e8, bytes = 6e9, exposed = 9e8,
+                         groups = { { direction = "host to device", time = 9e8 } } } },
+      expect = "not_applicable" },
     { name = "four times as long as computing",
       facts = { window = { device_time = 1e9 }, budget = { compute = 2e8 },
                 copy = { count = 40, time = 8e8, bytes = 6e9, exposed = 7.5e8,

@@ -45,5 +45,22 @@ TEST_CASE("waiting for a late rank is no transfer") {
   CHECK(cluster.transferring_ns == 10e6);
 }
 
+TEST_CASE("of more ranks than a node has GPUs, nobody knows which share NVLink") {
+  const auto peak = [](int ranks, const std::vector<std::string>& hosts) {
+    JobStory story;
+    story.ranks = ranks;
+    story.host = hosts;
+    std::vector<RankSummary> all = story.Tell();
+    for (RankSummary& rank : all) {
+      rank.device_name = "NVIDIA H100 80GB HBM3";
+      if (hosts.empty()) rank.host.clear();
+    }
+    return Cluster(std::move(all), ShippedKnowledge()).inside.peak_bytes_per_s;
+  };
+  CHECK(peak(8, {}) > 0);
+  CHECK(peak(10, {}) == 0);
+  CHECK(peak(10, std::vector<std::string>(10, "node1")) > 0);
+}
+
 }  // namespace
 }  // namespace advise

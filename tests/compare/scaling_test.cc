@@ -37,6 +37,22 @@ TEST_CASE("the same batch a GPU: as many times the work as there are GPUs") {
   CHECK(s.rows[0].speedup == Approx(1));
 }
 
+TEST_CASE("the batch is divided, though some kernels keep their grids: the uploads tell") {
+  const auto run = [](double devices, double step_ms, double upload) {
+    ReportStory story;
+    story.Number("run.devices", devices).Number("run.processes", devices);
+    story.Number("work.upload_bytes", upload, "bytes").Uploads(upload);
+    story.Steps(std::vector<double>(10, step_ms));
+    story.Kernel("gemm", 100, 30 * devices, 40 * devices);
+    story.Kernel("relu", upload / 1e4, 30 * devices, 20 * devices);
+    return story;
+  };
+  ReportStory one = run(1, 20, 8e6), two = run(2, 12, 4e6);
+  const Scaling s = ScaleRuns({{"one", &one.Done(), {}}, {"two", &two.Done(), {}}}, Shipped());
+  REQUIRE(s.problems.empty());
+  CHECK(s.rows[1].speedup == Approx(20.0 / 12));
+}
+
 TEST_CASE("one rank of a job is no run on one GPU") {
   ReportStory one = OnGpus(1, 100), four = OnGpus(4, 110);
   Report alone = one.Done();
