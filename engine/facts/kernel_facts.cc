@@ -297,6 +297,10 @@ void DeclareVariation(Catalog* catalog) {
       "the window, as it varies from step to step. Few steps count for less: it is the distance "
       "that would be as improbable in a normal distribution.",
       &KernelVariation::slowing_sigma);
+  variation.Add("kernel.slowing.alike", "share",
+                "Of the compared kernel time, the part in kernels that became slower by at least "
+                "half of what all did together.",
+                &KernelVariation::slowing_alike);
   variation.Add("kernel.slowing.data", "num",
                 "Data of a step in the second half of the window over the first: blocks of kernels "
                 "that come with several grids, or bytes uploaded, whichever grows more.",

@@ -14,8 +14,8 @@ return {
 
   needs      = { "window.device_time", "kernel.slowing.ratio", "kernel.slowing.share", "kernel.slowing.sigma",
                  "kernel.slowing.lost", "kernel.slowing.remedy" },
-  optional   = { "kernel.slowing.data" },
-  thresholds = { "min_ratio", "min_compared", "min_sigma", "explained" },
+  optional   = { "kernel.slowing.data", "kernel.slowing.alike" },
+  thresholds = { "min_ratio", "min_compared", "min_sigma", "explained", "min_alike" },
 
   symptom = "The same kernels took {ratio:num} times as long in the second half of the window as in the first half.",
   cause   = "The GPU became slower, or the kernels' data grew.",
@@ -25,7 +25,7 @@ return {
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Check whether lengths or sizes grow from step to step" },
   },
-  false_positives = "Kernels that fill the GPU once and loop inside: their grids do not say that the data grew. Generation, whose attention grows with each token.",
+  false_positives = "Kernels that fill the GPU once and loop inside: their grids do not say that the data grew.",
   references = { "nvidia/smi" },
 
   applies = function(f)
@@ -37,6 +37,7 @@ return {
        or not at_least(f.kernel.slowing.sigma, t.min_sigma) then
       return nil
     end
+    if f.kernel.slowing.alike and not at_least(f.kernel.slowing.alike, t.min_alike) then return nil end
     local data = f.kernel.slowing.data
     if data and at_least(data - 1, t.explained * (f.kernel.slowing.ratio - 1)) then return nil end
     return { ratio = f.kernel.slowing.ratio, share = share(f.kernel.slowing.lost.time, f.window.device_time) }
@@ -51,6 +52,13 @@ return {
       facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.9, sigma = 12, lost = 1e8, remedy = true } } },
       expect = { ratio = 1.3, share = 0.1 },
       saving = { claims = 1e8 } },
+    { name = "products and most other kernels of a hot GPU",
+      edges = { ["kernel.slowing.alike"] = 0.5 },
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.9, sigma = 12, alike = 0.8, lost = 1e8, remedy = true } } },
+      expect = { ratio = 1.3 } },
+    { name = "near miss: only attention takes longer, over more and more tokens",
+      facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.14, share = 0.9, sigma = 12, alike = 0.2, lost = 1e8, remedy = true } } },
+      expect = "silent" },
     { name = "near miss: three percent",
       facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.03, share = 0.9, sigma = 12, lost = 2e7, remedy = true } } },
       expect = "silent" },

@@ -276,6 +276,7 @@ class VariationFinder : Finder {
     double compared = 0;
     double before = 0;
     double after = 0;
+    std::vector<std::pair<double, double>> ratios;  // of each group, and its time
     for (std::size_t group = 0; group < likes.size(); ++group) {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
       if (ops.size() < enough_) continue;
@@ -303,6 +304,8 @@ class VariationFinder : Finder {
       compared += static_cast<double>(median) * static_cast<double>(ops.size());
       before += static_cast<double>(first) * count;
       after += static_cast<double>(second) * count;
+      ratios.emplace_back(static_cast<double>(second) / static_cast<double>(std::max<Nanos>(1, first)),
+                          static_cast<double>(median) * static_cast<double>(ops.size()));
       if (second <= first) continue;
       for (std::size_t i = half_size; i < ops.size(); ++i) {
         if (lengths[i] <= first) continue;
@@ -316,6 +319,10 @@ class VariationFinder : Finder {
     double all = 0;
     for (const std::uint32_t op : kernels_) all += Length(op);
     result_.slowing_ratio = before > 0 ? after / before : 0;
+    double alike = 0;
+    for (const auto& [ratio, time] : ratios)
+      alike += 2 * (ratio - 1) >= result_.slowing_ratio - 1 ? time : 0;
+    result_.slowing_alike = compared > 0 ? alike / compared : 0;
     result_.slowing_share = all > 0 ? std::min(1.0, compared / all) : 0;
     result_.slowing_sigma = before > 0 ? paces.Sigma(middle) : 0;
     result_.data_growth = GrowthOfData(basis_, kernels_, middle);

@@ -17,6 +17,9 @@ struct KernelVariation {
   Loss slowing;
   double slowing_ratio = 0;  // of the medians, weighted by time; 0 unknown
   double slowing_share = 0;  // of the kernel time that could be compared
+  // Of that time, the part in kernels that became slower by at least half of what all did. A GPU
+  // that gets slower slows most kernels; where one kernel's data grows, that one takes longer.
+  double slowing_alike = 0;
   // By how many standard errors the halves differ, as the kernel time of single steps varies; 0
   // unknown.
   double slowing_sigma = 0;

@@ -87,6 +87,22 @@ TEST_CASE("kernels that get slower in the second half are seen, with what that c
         Approx(1.0));
 }
 
+TEST_CASE("a GPU that gets slower slows most kernels, data that grows one of them") {
+  CHECK(Analyzed(KernelSteps(20, [](int i) {
+          return i < 10 ? 100_us : 150_us;
+        }))->kernel_variation->slowing_alike == 1);
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("product", {at, at + 5_us}, {at + 10_us, at + 610_us});
+    const Nanos end = at + 610_us + 100_us + i * 10_us;
+    story.Launch("attention", {at + 5_us, at + 9_us}, {at + 610_us, end});
+  });
+  const Analyzed run(story);
+  CHECK(run->kernel_variation->slowing_ratio > 1.1);
+  CHECK(run->kernel_variation->slowing_alike < 0.3);
+}
+
 TEST_CASE("grids and uploads that grow say that the data did") {
   const auto growth = [](auto blocks, auto bytes) {
     TraceBuilder story;
