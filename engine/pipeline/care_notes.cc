@@ -90,8 +90,19 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   notes->push_back({Care::kProfilerCost, text});
 }
 
-// A program that was recorded as a whole and hardly iterates: "no time is lost" is of its loop
-// only.
+// How long kernels run before the window, mean over the GPUs.
+double KernelsBefore(const Run& run) {
+  const OpTable& ops = run.trace.ops;
+  double time = 0;
+  for (std::uint32_t op = 0; op < ops.size() && ops.start[op] < run.window.start; ++op) {
+    if (ops.kind[op] == OpKind::kKernel)
+      time += static_cast<double>(std::min(ops.end[op], run.window.start) - ops.start[op]);
+  }
+  return time / static_cast<double>(std::max<std::size_t>(1, run.active_devices.size()));
+}
+
+// A program that was recorded as a whole and hardly iterates, or whose kernels ran longer before:
+// "no time is lost" is of its loop only.
 void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Run& run = analysis.run;
   const KindOfRun kind = analysis.kind.kind;
@@ -104,11 +115,17 @@ void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
   }
   const auto loop = static_cast<double>(run.window.Length());
   const auto before = static_cast<double>(run.window.start - began);
-  if (loop > run.knowledge.Number("care.small_loop") * (before + loop)) return;
-  notes->push_back(
-      {Care::kOther, fmt::format("the loop takes {}, and what the program did before "
-                                 "it {}: to judge that as well, use --window all",
-                                 FormatQuantity(loop, "ns"), FormatQuantity(before, "ns"))});
+  const bool small = loop <= run.knowledge.Number("care.small_loop") * (before + loop);
+  if (!small && KernelsBefore(run) <= loop) return;
+  // No window begins before the first GPU work.
+  const auto on_gpu = static_cast<double>(run.window.start - run.trace.ops.start.front());
+  notes->insert(
+      notes->begin(),
+      {Care::kOther,
+       fmt::format("the loop takes {}, and what the program did before it {}: {}",
+                   FormatQuantity(loop, "ns"), FormatQuantity(before, "ns"),
+                   2 * on_gpu < before ? "figures leave that out"
+                                       : "to judge that as well, use --window all")});
 }
 
 // ", 24.6 s of it in cudaFree, …": the call that takes most of what lies before; "" if none does.

@@ -144,8 +144,10 @@ std::string KernelsToMeasure(const Report& report, const Knowledge& knowledge) {
   const MeasureCommand measure = CommandToMeasure(report, knowledge);
   if (measure.kernels == 0) return "";
   const bool one = measure.kernels == 1;
+  // Of the compute time, and not only of kernels outside of graphs that were recorded as a whole.
+  const double outside = 1 - FactNumber(report, "graph.whole.share").value_or(0);
   return fmt::format(": {} kernel{} take{} {}", CountWord(measure.kernels), one ? "" : "s",
-                     one ? "s" : "", Percent(std::min(1.0, measure.share)));
+                     one ? "s" : "", Percent(outside * std::min(1.0, measure.share)));
 }
 
 // Where the time went, in one clause.

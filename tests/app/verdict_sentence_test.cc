@@ -59,9 +59,9 @@ std::string Sentence(Report report) {
 }
 
 // A solver whose first call of CUDA comes `earlier` than its loop.
-std::string NotesOf(Nanos earlier) {
+std::string NotesOf(Nanos earlier, Nanos set_up = 50_us) {
   TraceBuilder story;
-  story.Launch("set_up", {0_us, 5_us}, {10_us, 60_us});
+  story.Launch("set_up", {0_us, 5_us}, {10_us, 10_us + set_up});
   Repeat(40, 1_ms, [&](int i, Nanos at) {
     at += earlier;
     story.Range("timestep " + std::to_string(i), {at, at + 990_us});
@@ -79,6 +79,8 @@ TEST_CASE("a loop that is a small part of what was recorded is told as such") {
       NotesOf(2'000_ms).find("the loop takes 40.0 ms, and what the program did before it 2.00 s") !=
       std::string::npos);
   CHECK(NotesOf(50_ms).find("the loop takes") == std::string::npos);
+  // A first kernel that faults all pages in takes longer than the loop.
+  CHECK(NotesOf(50_ms, 45_ms).find("the loop takes") != std::string::npos);
 }
 
 std::string CareOf(const TraceBuilder& story) {

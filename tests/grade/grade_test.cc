@@ -105,6 +105,13 @@ TEST_CASE("a choice is held against a fact, a verdict or a given answer") {
   CHECK(Marked(fact, input).state == MarkState::kFull);
   input.answers = Answers{{"c", "pinned"}};
   CHECK(Marked(fact, input).state == MarkState::kZero);
+  // What the run shows is none of the answers that the sheet offers.
+  ReportStory other;
+  other.Text("memory.kind", "managed");
+  GradeInput of_other;
+  of_other.baseline = &other.Done();
+  of_other.answers = Answers{{"c", "pinned"}};
+  CHECK(Marked(fact, of_other).state == MarkState::kPerson);
   const std::string given =
       "id = \"c\"\nkind = \"choice\"\nask = \"?\"\npoints = 1\nexpect = \"a\"\nchoices = [\"a\", "
       "\"b\"]\n";
