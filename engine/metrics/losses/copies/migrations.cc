@@ -30,7 +30,7 @@ class MigrationFinder : Finder {
 
  private:
   // Data that host and GPU use in turn cannot move before the other one is done with it: a prefetch
-  // takes the time of the link all the same.
+  // takes the time of the link all the same. What other pages drive out, the host did not ask for.
   void FindBothWays() {
     double up = 0;
     double back = 0;
@@ -41,6 +41,7 @@ class MigrationFinder : Finder {
           trace_.copies.cause[copy] == MigrationCause::kUser)
         continue;
       const bool to_host = trace_.copies.direction[copy] == CopyDirection::kMigrationToHost;
+      if (to_host && trace_.copies.cause[copy] != MigrationCause::kFault) continue;
       (to_host ? back : up) += static_cast<double>(trace_.copies.bytes[copy]);
     }
     both_ways_ = std::min(up, back) >= Number("copy.both_ways") * std::max(up, back);
@@ -162,8 +163,9 @@ class MigrationFinder : Finder {
           std::min(waits.Total(), KeptInside(device, trace_.ops.start[op], trace_.ops.end[op]));
       const double part = 1 - static_cast<double>(kept) / static_cast<double>(waits.Total());
       for (const Interval& wait : waits.intervals()) {
-        loss_.AddSpan(device, wait.start,
-                      wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
+        loss_.AddSpan(device,
+                      wait.end - static_cast<Nanos>(part * static_cast<double>(wait.Length())),
+                      wait.end);
       }
       loss_.ScaleOp(op, 1 - part * static_cast<double>(waits.Total()) /
                                 static_cast<double>(Length(op)));

@@ -205,6 +205,22 @@ TEST_CASE("migrations are counted by page fault, and prefetches of the program a
   CHECK(run->moves->migrated_back_bytes == Approx(8_KiB));
 }
 
+TEST_CASE("pages that host and GPU use in turn take the time of the link, prefetched or not") {
+  const auto lost = [](MigrationCause back) {
+    TraceBuilder story;
+    story.Device("NVIDIA A100-SXM4-80GB", 108).OnDevice(1);
+    story.Launch("touch", {0_us, 5_us}, {10_us, 1010_us});
+    story.MigrateToGpu(4_MiB, {20_us, 520_us}, MigrationCause::kFault);
+    story.MigrateToHost(4_MiB, {1100_us, 1600_us}, back);
+    return Analyzed(story)->copies.migration.lost->Total();
+  };
+  // What other pages drive out, nobody has to fetch in time.
+  CHECK(lost(MigrationCause::kEviction) == 1000_us);
+  // On a link of at most 32 GB/s, 4 MiB take 130 us and more each way.
+  CHECK(lost(MigrationCause::kFault) < 1000_us - 2 * 130_us);
+  CHECK(lost(MigrationCause::kFault) > 1000_us - 2 * 260_us);
+}
+
 TEST_CASE("host code that faults on page after page waits for them") {
   // Ten pages, 40 us from one to the next, and code that touches none of them.
   const auto lost = [](Nanos between) {
