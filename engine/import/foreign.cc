@@ -94,6 +94,11 @@ Error ForeignFile(std::string_view head, const std::string& path) {
     return {"a gzip file that holds no PyTorch profiler trace", path,
             "unpack other reports with gunzip"};
   }
+  // The first lines of its JSON reports, comparisons and plans.
+  if (head.find("\"name\": \"advise\"") != std::string_view::npos) {
+    return {"a report that advise wrote, not a profile", path,
+            "give it the profile that the report was made of"};
+  }
   const std::size_t start = head.find_first_not_of(" \t\r\n");
   if (start != std::string_view::npos && (head[start] == '{' || head[start] == '[')) {
     return {"a JSON file, but not a PyTorch profiler trace", path,

@@ -434,6 +434,10 @@ TEST_CASE("the importer is chosen by content") {
   const auto refused = ImportReport(other.path(), {});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().what == "a JSON file, but not a PyTorch profiler trace");
+  const TextFile own("{\n  \"schema\": 2,\n  \"tool\": {\n    \"name\": \"advise\"\n  }\n}");
+  const auto again = ImportReport(own.path(), {});
+  REQUIRE_FALSE(again);
+  CHECK(again.error().what == "a report that advise wrote, not a profile");
 }
 
 }  // namespace
