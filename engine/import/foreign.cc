@@ -100,6 +100,13 @@ Error ForeignFile(std::string_view head, const std::string& path) {
             "give it the profile that the report was made of"};
   }
   const std::size_t start = head.find_first_not_of(" \t\r\n");
+  // "[    3.141593] nvidia: loading"; a log that names errors is read as such.
+  const bool log = head.starts_with('[') && head.find(']') < head.find_first_of("{\"\n") &&
+                   head.find_first_of("0123456789") < head.find(']');
+  if (log) {
+    return {"a log of the kernel (dmesg) without errors of a GPU", path,
+            "nothing is to be read from it: leave it out"};
+  }
   if (start != std::string_view::npos && (head[start] == '{' || head[start] == '[')) {
     return {"a JSON file, but not a PyTorch profiler trace", path,
             "if it came with an .nsys-rep file, export that: nsys export --type sqlite REPORT.nsys-rep"};

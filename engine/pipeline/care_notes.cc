@@ -14,6 +14,8 @@
 namespace advise {
 
 std::string SomeRanksNote(int world, int shown) {
+  if (world == 0)
+    return "one rank is shown: whether it moves data or waits for other ranks is unknown";
   return fmt::format("{} of {} ranks {} shown: who waits for whom is unknown", shown, world,
                      shown == 1 ? "is" : "are");
 }
@@ -117,15 +119,14 @@ void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
   const auto before = static_cast<double>(run.window.start - began);
   const bool small = loop <= run.knowledge.Number("care.small_loop") * (before + loop);
   if (!small && KernelsBefore(run) <= loop) return;
-  // No window begins before the first GPU work.
+  // No window begins before the first GPU work: see AddNoteOnStart.
   const auto on_gpu = static_cast<double>(run.window.start - run.trace.ops.start.front());
-  notes->insert(
-      notes->begin(),
-      {Care::kOther,
-       fmt::format("the loop takes {}, and what the program did before it {}: {}",
-                   FormatQuantity(loop, "ns"), FormatQuantity(before, "ns"),
-                   2 * on_gpu < before ? "figures leave that out"
-                                       : "to judge that as well, use --window all")});
+  if (2 * on_gpu < before) return;
+  notes->insert(notes->begin(),
+                {Care::kOther, fmt::format("the loop takes {}, and what the program did before "
+                                           "it {}: to judge that as well, use --window all",
+                                           FormatQuantity(loop, "ns"),
+                                           FormatQuantity(before, "ns"))});
 }
 
 // ", 24.6 s of it in cudaFree, …": the call that takes most of what lies before; "" if none does.
@@ -202,6 +203,13 @@ void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
                 {Care::kOther, text + ": figures leave " +
                                    (before >= least && after >= least ? "both" : "that time") +
                                    " out"});
+}
+
+// One GPU takes part in communication that nothing hides: other ranks do, too, in other reports.
+bool CommunicatesAlone(const Analysis& analysis) {
+  if (analysis.run.active_devices.size() != 1) return false;
+  const DeviceTime& time = analysis.times[analysis.run.active_devices.front()];
+  return Matters(analysis, time.comm_exposed.Total(), "care.unseen");
 }
 
 // Inside a step of its engine, a server has a request.
@@ -332,7 +340,7 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   }
   const int world = trace.world_size;
   const auto shown = static_cast<int>(analysis.run.active_devices.size());
-  if (world > shown && shown > 0) {
+  if ((world > shown && shown > 0) || (world == 0 && CommunicatesAlone(analysis))) {
     add(Care::kSomeRanks, SomeRanksNote(world, shown));
   }
   if (trace.ops.size() > 0 && analysis.hardware.name.empty()) {

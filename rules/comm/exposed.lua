@@ -30,12 +30,6 @@ local function traffic(f)
   return #said > 0 and " Links meanwhile: " .. table.concat(said, ", ") .. "." or ""
 end
 
--- Of ranks that nobody recorded, waiting cannot be told from transfers.
-local function others(f)
-  if f.cluster.ranks == 1 then return " Part of it may be waiting for other ranks: this report holds one." end
-  return (f.cluster.missing or 0) > 0 and " Part of it may be waiting for ranks that have no report." or ""
-end
-
 return {
   id        = "comm/exposed",
   title     = "Overlap communication with compute",
@@ -48,12 +42,11 @@ return {
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },
-  optional   = { "comm.opening", "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count", "budget.compute", "window.time",
-                 "cluster.ranks", "cluster.missing" },
+  optional   = { "comm.opening", "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count", "budget.compute", "window.time" },
   thresholds = { "min_share", "max_token_sum", "min_opening" },
 
-  symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{needs:text}{others:text}{traffic:text}",
-  cause   = "Compute kernels wait for the result, or are not launched until communication has ended.",
+  symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{needs:text}{traffic:text}",
+  cause   = "Compute kernels wait for the result, or are not launched until communication has ended. Part of the time in these kernels may be waiting for a late rank.",
   fixes   = {
     { reason = "sums", action = "Start each collective as soon as its data is ready, and wait for it only where the result is used",
       snippet = "work = dist.all_reduce(grad, async_op=True)\n...            # compute that does not need grad\nwork.wait()", language = "python", ["for"] = { "pytorch" } },
@@ -101,7 +94,7 @@ return {
     local opens = reason == "weights" and at_least(opening, t.min_opening)
     local token = reason == "layers" and f.run.decode and at_most(share(rows[1].time, rows[1].count), t.max_token_sum)
     return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count, traffic = traffic(f),
-             others = others(f), reason = token and "token" or opens and "opening" or reason, rows = rows, opening = opening,
+             reason = token and "token" or opens and "opening" or reason, rows = rows, opening = opening,
              needs = opens and " Most of that is the gather of the first weights right after the optimizer has updated them, when nothing can run beside it." or token and " The next kernel of the same token needs each of these short sums, so little can hide them." or "" }
   end,
 
@@ -131,16 +124,6 @@ return {
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
       expect = { share = 0.25, overlap = 0.17, count = 200, reason = "sums", rows = { { kind = "allreduce", exposed = 1e9 } } } },
-    { name = "one rank of several",
-      facts = { window = { device_time = 4e9 }, cluster = { ranks = 1 },
-                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
-                         kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
-      expect = { others = " Part of it may be waiting for other ranks: this report holds one." } },
-    { name = "a rank has no report",
-      facts = { window = { device_time = 4e9 }, cluster = { ranks = 3, missing = 1 },
-                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.17,
-                         kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
-      expect = { others = " Part of it may be waiting for ranks that have no report." } },
     { name = "most of it gathers the weights that were just updated: nothing can run beside that",
       edges = { ["comm.opening"] = 5e8 },
       facts = { window = { device_time = 4e9 },
