@@ -59,28 +59,6 @@ TEST_CASE("a longer pause behind each batch may be a rest") {
   CHECK(run->replay().Gain(AllOps(run, 0.1F)) > run.Window() / 2);
 }
 
-// One process drives four GPUs. Each has two workers, which make a batch in 1 ms, from five pieces,
-// and rest for 3 ms.
-TEST_CASE("workers of several GPUs make a batch for each of them") {
-  TraceBuilder story = BusySteps(20);
-  for (std::uint32_t gpu = 1; gpu < 4; ++gpu) {
-    Repeat(20, 2_ms, [&](int, Nanos at) {
-      const Nanos call = at + 10_us * gpu;
-      story.OnDevice(gpu).OnStream(20 + gpu);
-      story.Launch("work", {call, call + 5_us}, {call + 10_us, at + 1900_us});
-    });
-  }
-  for (int worker = 0; worker < 8; ++worker) {
-    story.Process("worker " + std::to_string(worker)).Thread("pt_data_worker");
-    Repeat(10, 4_ms, [&](int, Nanos at) {
-      for (int i = 0; i < 5; ++i) story.OsCall("read", {at + i * 200_us, at + i * 200_us + 50_us});
-    });
-  }
-  const Analyzed run(story, kAuto);
-  REQUIRE(run->run.active_devices.size() == 4);
-  CHECK(run->input.needs_ns == 0);
-}
-
 TEST_CASE("a worker that waited once would have shown its rests") {
   TraceBuilder story = LoadsWithoutWaits(1600_us);
   story.OsCall("sem_wait", {39500_us, 39900_us});

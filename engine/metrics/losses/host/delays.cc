@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/base/median.h"
 #include "engine/timeline/spacing.h"
 
 namespace advise {
@@ -51,7 +50,6 @@ class LateUploads {
       return;
     const Trace& trace = basis.run.trace;
     const auto latency = basis.run.knowledge.Time("idle.launch_latency");
-    const Nanos waits = ShortestWait(basis.run);
     struct Stream {
       Nanos done;  // the work so far
       // Behind uploads that began when they were called: how much earlier these could have begun.
@@ -70,10 +68,8 @@ class LateUploads {
         stream.room = 0;
         continue;
       }
-      // A call that lasts longer may have waited, also for work of other streams, before it copied,
-      // unless launches take as long in this run.
-      const Nanos lasts = trace.calls.end[call] - trace.calls.start[call];
-      const bool holds = trace.calls.end[call] > start && lasts >= waits;
+      // A call that lasts longer may have waited, also for work of other streams, before it copied.
+      const bool holds = trace.calls.end[call] > start;
       const Nanos called = holds ? trace.calls.start[call] : trace.calls.end[call];
       if (start <= called + latency) {
         stream.room +=
@@ -96,19 +92,6 @@ class LateUploads {
   }
 
  private:
-  // A call that hands work over and lasts so long was held back, as this run launches.
-  static Nanos ShortestWait(const Run& run) {
-    std::vector<Nanos> launches;
-    for (const std::uint32_t thread : run.launching_threads) {
-      for (const std::uint32_t c : run.calls_of_thread[thread])
-        if (run.ClassOfCall(c) == CallClass::kLaunch)
-          launches.push_back(run.trace.calls.end[c] - run.trace.calls.start[c]);
-    }
-    if (launches.empty()) return 0;
-    return static_cast<Nanos>(run.knowledge.Number("replay.held_factor") *
-                              static_cast<double>(Median(std::move(launches))));
-  }
-
   void Add(std::uint32_t op, std::uint32_t call, Nanos* room) {
     const Trace& trace = basis_.run.trace;
     const std::uint16_t device = trace.ops.device[op];

@@ -111,13 +111,7 @@ class LoaderFinder {
       result_.workers_busy = static_cast<double>(worker_time_) / static_cast<double>(worker_seen_);
     }
     const bool by_readers = result_.worker_threads.empty() && at_work_.empty();
-    SetPace(by_readers ? readers_ : at_work_, by_readers ? 1 : WorkersOfBatch());
-  }
-
-  // How many workers share the batches of one GPU: each GPU takes one of its own in a step.
-  std::size_t WorkersOfBatch() const {
-    const std::size_t gpus = std::max<std::size_t>(1, run_.active_devices.size());
-    return std::max<std::size_t>(1, at_work_.size() / gpus);
+    SetPace(by_readers ? readers_ : at_work_, by_readers ? 1 : at_work_.size());
   }
 
   Nanos InWindow(const Interval& when) const {

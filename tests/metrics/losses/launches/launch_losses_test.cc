@@ -203,25 +203,6 @@ TEST_CASE("small copies inside the device in a row are one launch") {
   CHECK(run_of(least, small + 1)->launches.trains.count == 0);
 }
 
-// Each call takes 60 us, and fourteen kernels of 60 us follow an upload of 300 us: with fast calls
-// it would be sent while the kernels of the step before run.
-TEST_CASE("slow launching calls delay uploads that could run beside kernels") {
-  TraceBuilder story;
-  Repeat(20, 1250_us, [&](int, Nanos at) {
-    story.OnStream(9).CopyToGpu(8_MiB, MemoryKind::kPinned, {at, at + 60_us},
-                                {at + 50_us, at + 350_us});
-    story.OnStream(7);
-    for (int k = 0; k < 14; ++k) {
-      const Nanos call = at + 60_us + k * 60_us;
-      const Nanos runs = at + 350_us + k * 60_us;
-      story.Launch(k == 0 ? "first" : "other", {call, call + 60_us}, {runs, runs + 59_us});
-    }
-  });
-  const Analyzed run(story, kAuto);
-  REQUIRE(run->run.steps.known());
-  CHECK(run->launches.slow.lost->Total() > 17 * 250_us);
-}
-
 TEST_CASE("slow launching calls: what they take beyond the usual, and who else is at it") {
   const auto usual = static_cast<Nanos>(ShippedKnowledge().Number("launch.usual_call"));
   const auto slow = static_cast<Nanos>(ShippedKnowledge().Number("launch.slow_call"));
