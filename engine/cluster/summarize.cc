@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "engine/base/hash.h"
 #include "engine/cluster/identity.h"
@@ -40,13 +41,14 @@ RankTime TimeOf(const Analysis& analysis, const IntervalSet& loading, const Inte
   return time;
 }
 
-// A launch that takes this long waits for room in the queue, not for the host.
+// A launch that takes this long waits for room in the queue, not for the host; a call that asks for
+// memory or gives it back, perhaps for the GPU.
 bool Works(const GapPiece& piece, Nanos slow_call) {
   switch (piece.cause) {
     case IdleCause::kLaunch:
+    case IdleCause::kAllocation:
       return piece.Length() < slow_call;
     case IdleCause::kDataLoading:
-    case IdleCause::kAllocation:
     case IdleCause::kJitOrModuleLoad:
     case IdleCause::kFileIo:
     case IdleCause::kHostCompute:
@@ -81,8 +83,15 @@ HostsOfDevices FindHosts(const Analysis& analysis) {
   const auto slow = static_cast<Nanos>(
       std::max(run.knowledge.Number("launch.slow_call"), 2 * analysis.launches.call_median_ns));
   const Idle followed = FollowHosts(run, window, analysis.hand_overs);
-  return {followed.Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); }),
-          followed.Select(window.size(), Exchanges)};
+  std::vector<IntervalSet> at_work =
+      followed.Select(window.size(), [&](const GapPiece& piece) { return Works(piece, slow); });
+  const std::vector<IntervalSet> allocating =
+      followed.Select(window.size(), [&](const GapPiece& piece) {
+        return piece.cause == IdleCause::kAllocation && piece.Length() >= slow;
+      });
+  for (std::size_t d = 0; d < window.size(); ++d)
+    at_work[d] = at_work[d].Union(allocating[d].Intersect(analysis.times[d].idle));
+  return {std::move(at_work), followed.Select(window.size(), Exchanges)};
 }
 
 // By device: when it copies to or from the host beside communication that no compute hides.

@@ -105,7 +105,9 @@ bool EndBehind(const std::vector<Wait>& waits, const std::vector<Nanos>& times, 
     behind += wait.got - wait.asked;
     ++count;
   }
-  const double chance = static_cast<double>(wake) * static_cast<double>(times.size()) /
+  const auto in_window =
+      std::count_if(times.begin(), times.end(), [&](Nanos time) { return run.InWindow(time); });
+  const double chance = static_cast<double>(wake) * static_cast<double>(in_window) /
                         static_cast<double>(run.window.Length());
   return static_cast<double>(count) >= knowledge.Number("replay.hand_over.least") &&
          static_cast<double>(behind) >=

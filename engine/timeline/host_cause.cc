@@ -85,7 +85,7 @@ HostCauses::HostCauses(const Run& run, const HandOvers& hand_overs)
       hand_overs_(hand_overs),
       awaited_(run),
       loading_(run),
-      sources_(WaitsForSources(run)),
+      sources_(WaitsForSources(run, hand_overs)),
       compiling_(CompilingPauses(run)),
       exchanging_(ExchangesOfMessages(run)),
       hosts_(run.trace.threads.size()) {}

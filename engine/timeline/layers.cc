@@ -125,21 +125,27 @@ class UploadedLayers {
         least_bytes_(run.knowledge.BytesOf("step.layer_upload_bytes")),
         least_uploads_(run.knowledge.Number("step.layer_uploads")),
         least_share_(run.knowledge.Number("step.layer_uploading")),
-        most_kernels_(run.knowledge.Number("step.layer_most")) {}
+        most_kernels_(run.knowledge.Number("step.layer_most")),
+        most_attentions_(run.knowledge.Number("step.layer_attentions")) {}
 
-  // A step of many kernels holds many layers, and one that updates weights is a step.
+  // A step of many kernels holds many layers, and so does one that runs the same kernel of
+  // attention oftener than a layer; one that updates weights is a step.
   bool IsOne(const Step& step) const {
     const OpTable& ops = run_.trace.ops;
     const auto gpus = static_cast<double>(run_.active_devices.size());
     double kernels = 0;
     double uploads = 0;
     double uploading = 0;
+    std::unordered_map<std::uint32_t, double> attentions;  // by kernel and grid
     auto op = static_cast<std::uint32_t>(
         std::lower_bound(ops.start.begin(), ops.start.end(), step.start) - ops.start.begin());
     for (; op < ops.size() && ops.start[op] < step.end; ++op) {
       if (ops.kind[op] == OpKind::kKernel) {
         ++kernels;
-        if (run_.names.Kernel(ops.detail[op]).name == "optimizer") return false;
+        const std::string& name = run_.names.Kernel(ops.detail[op]).name;
+        const bool again =
+            name == "attention" && ++attentions[ops.detail[op]] > most_attentions_ * gpus;
+        if (again || name == "optimizer") return false;
       }
       if (ops.kind[op] != OpKind::kCopy) continue;
       const std::uint32_t copy = ops.detail[op];
@@ -156,7 +162,7 @@ class UploadedLayers {
  private:
   const Run& run_;
   const std::int64_t least_bytes_;
-  const double least_uploads_, least_share_, most_kernels_;
+  const double least_uploads_, least_share_, most_kernels_, most_attentions_;
 };
 
 }  // namespace

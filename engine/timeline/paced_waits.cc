@@ -26,8 +26,9 @@ struct GridFit {
 
 class SourceFinder {
  public:
-  explicit SourceFinder(const Run& run)
+  SourceFinder(const Run& run, const HandOvers& hand_overs)
       : run_(run),
+        hand_overs_(hand_overs),
         least_(run.knowledge.CountOf("source.least")),
         least_wait_(run.knowledge.Time("source.least_wait")),
         jitter_(run.knowledge.Number("source.jitter")),
@@ -40,7 +41,8 @@ class SourceFinder {
     WaitsByName by_function;
     for (const std::uint32_t row : run_.os_of_thread[thread]) {
       const bool counts = MayAwaitSource(run_.names.Os(os.name[row])) &&
-                          os.end[row] - os.start[row] >= least_wait_ && run_.InWindow(os.end[row]);
+                          os.end[row] - os.start[row] >= least_wait_ &&
+                          run_.InWindow(os.end[row]) && !IsLetGo(thread, os.end[row]);
       if (counts) by_function[os.name[row]].push_back({os.start[row], os.end[row]});
     }
     PacedWaits found = LongestOf(std::move(by_function), true);
@@ -52,6 +54,11 @@ class SourceFinder {
 
  private:
   using WaitsByName = std::map<StringId, std::vector<Interval>>;
+
+  // Another launching thread ended the wait: what that one waited for comes as evenly.
+  bool IsLetGo(std::uint32_t thread, Nanos end) const {
+    return hand_overs_.AwaitedAt(thread, end - 1) != kNone;
+  }
 
   PacedWaits LongestOf(WaitsByName all, bool may_leave_out) const {
     PacedWaits found;
@@ -71,8 +78,8 @@ class SourceFinder {
     WaitsByName pauses;
     Nanos until = 0;
     for (const std::uint32_t c : run_.calls_of_thread[thread]) {
-      const bool counts =
-          until > 0 && calls.start[c] - until >= least_wait_ && run_.InWindow(calls.start[c]);
+      const bool counts = until > 0 && calls.start[c] - until >= least_wait_ &&
+                          run_.InWindow(calls.start[c]) && !IsLetGo(thread, calls.start[c]);
       if (counts) pauses[calls.name[c]].push_back({until, calls.start[c]});
       until = std::max(until, calls.end[c]);
     }
@@ -157,6 +164,7 @@ class SourceFinder {
   static constexpr double kRounding = 1'000;  // ns: times of a capture are no finer than that
 
   const Run& run_;
+  const HandOvers& hand_overs_;
   std::size_t least_;
   Nanos least_wait_;
   double jitter_, drift_, near_, share_;
@@ -164,9 +172,9 @@ class SourceFinder {
 
 }  // namespace
 
-std::vector<PacedWaits> WaitsForSources(const Run& run) {
+std::vector<PacedWaits> WaitsForSources(const Run& run, const HandOvers& hand_overs) {
   std::vector<PacedWaits> sources(run.trace.threads.size());
-  const SourceFinder finder(run);
+  const SourceFinder finder(run, hand_overs);
   for (const std::uint32_t thread : run.launching_threads) sources[thread] = finder.Of(thread);
   return sources;
 }

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "engine/timeline/hand_over.h"
 #include "engine/timeline/run.h"
 
 namespace advise {
@@ -19,7 +20,7 @@ struct PacedWaits {
 // By thread, for those that launch: the blocking calls of one function (read, poll, ioctl …; sleeps
 // are WaitsUntilTicks) that end on the grid of a clock, or else pauses between calls that do, as
 // where the thread spins. Who waits for work that takes equally long each time, or computes, drifts
-// off any grid. O(calls log of them).
-std::vector<PacedWaits> WaitsForSources(const Run& run);
+// off any grid; who is let go by another launching thread waits for that one. O(calls log of them).
+std::vector<PacedWaits> WaitsForSources(const Run& run, const HandOvers& hand_overs);
 
 }  // namespace advise

@@ -46,8 +46,8 @@ bool WouldShowRests(const Run& run, std::uint32_t thread, std::size_t batches) {
   const std::size_t several = 2 * batches;
   if (pauses.size() <= several) return false;
   std::sort(pauses.begin(), pauses.end(), std::greater<>());
-  const double rest = run.knowledge.Number("replay.loader_rest");
-  return static_cast<double>(pauses.front()) <= rest * static_cast<double>(pauses[several]);
+  const double steady = run.knowledge.Number("replay.loader_steady");
+  return static_cast<double>(pauses.front()) <= steady * static_cast<double>(pauses[several]);
 }
 
 bool SeenToBegin(const Run& run, std::uint32_t thread) {

@@ -22,9 +22,9 @@ struct Rests {
 Rests RestsOf(const Run& run, std::uint32_t thread, bool receives = false);
 
 // Whether a rest of the thread would show, of one that makes so many `batches` in the capture: its
-// waits are recorded, or its longest pause between two calls in the window is no longer than those
-// that come several times a batch. Profilers miss waits; a rest between two batches is a pause that
-// comes once for each. O(n log n) in the thread's calls.
+// waits are recorded, or its longest pause between two calls in the window is hardly longer than
+// those that come several times a batch. Profilers miss waits; a rest between two batches is a
+// pause that comes once for each. O(n log n) in the thread's calls.
 bool WouldShowRests(const Run& run, std::uint32_t thread, std::size_t batches);
 
 // Whether the thread began in the capture: its first call comes longer after the first of all than

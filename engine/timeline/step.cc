@@ -33,14 +33,14 @@ Nanos Steps::Mean() const {
 
 namespace {
 
-// Steps in which code was loaded or compiled or memory allocated before their work could start.
-std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps) {
-  std::vector<std::uint8_t> cold(steps.all.size(), 0);
+// Steps in which such calls were made before their work could start.
+std::vector<std::uint8_t> StepsBehind(const Run& run, const Steps& steps,
+                                      bool (*is_such)(CallClass)) {
+  std::vector<std::uint8_t> found(steps.all.size(), 0);
   for (const std::uint32_t thread : run.launching_threads) {
     bool pending = false;
     for (const std::uint32_t call : run.calls_of_thread[thread]) {
-      const CallClass call_class = run.ClassOfCall(call);
-      pending = pending || IsCodeLoading(call_class) || IsAllocation(call_class);
+      pending = pending || is_such(run.ClassOfCall(call));
       const std::uint32_t op = run.first_op_of_call[call];
       if (!pending || op == kNone) continue;
       // The step whose work came next: with a host that runs ahead, calls come long before their
@@ -51,10 +51,26 @@ std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps) {
                                           [](Nanos t, const Step& s) { return t < s.start; });
       if (after == steps.all.begin()) continue;
       const auto at = static_cast<std::size_t>(after - steps.all.begin()) - 1;
-      cold[at] = 1;
+      found[at] = 1;
       // The device waited for the first op of a step at the end of the step before.
-      if (at > 0 && steps.all[at].start == start) cold[at - 1] = 1;
+      if (at > 0 && steps.all[at].start == start) found[at - 1] = 1;
     }
+  }
+  return found;
+}
+
+// Steps in which code was loaded or compiled, or memory allocated, where those from `later` on do
+// without. Each counts by itself: a loop that goes on compiling may allocate at its start only.
+std::vector<std::uint8_t> ColdSteps(const Run& run, const Steps& steps, std::size_t later) {
+  const double most =
+      run.knowledge.Number("step.late_cold") * static_cast<double>(steps.all.size() - later);
+  std::vector<std::uint8_t> cold(steps.all.size(), 0);
+  for (const auto is_such : {IsCodeLoading, IsAllocation}) {
+    const std::vector<std::uint8_t> found = StepsBehind(run, steps, is_such);
+    const auto late =
+        std::count(found.begin() + static_cast<std::ptrdiff_t>(later), found.end(), 1);
+    if (static_cast<double>(late) > most) continue;
+    for (std::size_t i = 0; i < cold.size(); ++i) cold[i] = std::max(cold[i], found[i]);
   }
   return cold;
 }
@@ -105,14 +121,8 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   const auto outside = [&](std::size_t i, Nanos waited = 0) {
     return std::abs(static_cast<double>(lengths[i] - waited - median)) > band;
   };
-  // Loading and allocating is warm-up when the later steps do without.
-  const std::vector<std::uint8_t> cold = ColdSteps(run, *steps);
   const std::size_t most = lengths.size() / 2;
-  const auto late_cold = static_cast<std::size_t>(
-      std::count(cold.begin() + static_cast<std::ptrdiff_t>(most), cold.end(), 1));
-  const bool starts_cold =
-      static_cast<double>(late_cold) <=
-      run.knowledge.Number("step.late_cold") * static_cast<double>(lengths.size() - most);
+  const std::vector<std::uint8_t> cold = ColdSteps(run, *steps, most);
   // A shorter step or two are cut off by the start of the capture; when more of them come first,
   // the run became slower.
   const auto most_cut_off = run.knowledge.CountOf("step.cut_off");
@@ -121,14 +131,14 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   const auto leads = [&](std::size_t i) {
     const bool unusual = !steps->uneven && outside(i, i < waits.size() ? waits[i] : 0) &&
                          (lengths[i] > median || shorter <= most_cut_off);
-    return unusual || (starts_cold && cold[i] != 0);
+    return unusual || cold[i] != 0;
   };
   // Warm-up leads the run; it never takes more than half of the steps, and ends with the first two
   // usual ones. A slow step behind a usual first one is none, unless it loads code.
   for (std::size_t i = 0; i < most; ++i) {
     if (leads(i)) steps->first_steady = i + 1;
     if (leads(i) || i + 1 >= most) continue;
-    const bool goes_on = i == 0 ? starts_cold && cold[1] != 0 : leads(i + 1);
+    const bool goes_on = i == 0 ? cold[1] != 0 : leads(i + 1);
     if (!goes_on) break;
   }
   // What is done for the first time may come a few steps later, where the first steps are short
@@ -136,8 +146,7 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   const double late = run.knowledge.Number("step.late_warmup");
   const auto last = static_cast<std::size_t>(late * static_cast<double>(lengths.size()));
   for (std::size_t i = steps->first_steady; i < last; ++i) {
-    if (starts_cold && cold[i] != 0 && outside(i) && lengths[i] > median)
-      steps->first_steady = i + 1;
+    if (cold[i] != 0 && outside(i) && lengths[i] > median) steps->first_steady = i + 1;
   }
   FindOutliers(run, lengths, median, band, steps);
 }

@@ -44,6 +44,15 @@ TEST_CASE("who asks earlier for a lock gets it earlier only by whole turns of it
   CHECK(one_turn < kTurnOfLock + 150_us);
 }
 
+TEST_CASE("a holder that was at work long before the steps is known as well") {
+  TraceBuilder story = LockedSteps(1, 800_us, "write").Shift(400_ms);
+  story.Thread("statistics");
+  Repeat(200, kTurnOfLock, [&](int, Nanos at) {
+    story.OsCall("write", {at + kTurnOfLock - 602_us, at + kTurnOfLock - 502_us});
+  });
+  CHECK(GainOfAllocations(story) < 50_us);
+}
+
 TEST_CASE("without a sign of its holder, a wait for a lock takes as long as it did") {
   CHECK(GainOfAllocations(LockedSteps(1, 800_us, "pthread_cond_wait")) > 700_us);
 }

@@ -3,6 +3,7 @@
 
 #include "tests/support/analyzed.h"
 #include "tests/support/dice.h"
+#include "tests/support/loops.h"
 #include "tests/support/stories.h"
 
 namespace advise {
@@ -57,6 +58,25 @@ TEST_CASE("who waits for work that takes equally long each time keeps no pace") 
   }
   // Too few to tell.
   CHECK(Analyzed(Frames("read", true, 0, 20))->stalls.source_rate == 0);
+}
+
+// Steps of 20 ms, as even as kernels are: the main thread sends a batch, for which it waits, and
+// launches the forward pass; another one, which waits for that, launches the backward pass.
+TEST_CASE("a thread that another launching thread lets go waits for that one, and no clock") {
+  TraceBuilder story;
+  Repeat(60, 20_ms, [&](int, Nanos from) {
+    const Nanos sent = from + 20_ms;
+    story.Thread("main").CopyToGpu(50_MiB, MemoryKind::kPageable, {sent - 19900_us, sent},
+                                   {sent - 5_ms, sent}, "cudaMemcpy");
+    story.Launch("forward", {sent + 1_us, sent + 6_us}, {sent + 10_us, sent + 1_ms});
+    const Nanos handed = sent + 20_us;
+    story.Thread("backward").OsCall("pthread_cond_wait", {handed - 19900_us, handed});
+    story.Launch("dgrad", {handed + 5_us, handed + 10_us}, {sent + 1_ms, sent + 15_ms});
+  });
+  const Analyzed run(story, WindowRequest::Mode::kAuto);
+  CHECK(run->stalls.source_rate == 0);
+  CHECK(run->stalls.source.lost->Total() == 0);
+  CHECK(run->replay().Gain(*run->copies.blocking.remedy) > run.Window() / 6);
 }
 
 TEST_CASE("a long call of a device's driver is a wait, a short one is code") {

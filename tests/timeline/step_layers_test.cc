@@ -168,5 +168,29 @@ TEST_CASE("a loop that hands something back, or takes in a batch, has steps") {
   CHECK(Analyzed(OffloadedPass(2, false), kAuto)->run.steps.known());
 }
 
+// Each step sends the weights of its eight layers, one ahead of the other, and keeps its results.
+TEST_CASE("steps that upload the weights of several layers are no layers") {
+  TraceBuilder story;
+  Repeat(12, 10_ms, [&](int, Nanos at) {
+    story.OnStream(7).Launch("embedding", {at - 20_us, at - 18_us}, {at - 15_us, at - 5_us});
+    story.Sync({at + 200_us, at + 9900_us});
+    for (int layer = 0; layer < 8; ++layer) {
+      const Nanos from = at + layer * 1200_us;
+      const Nanos call = at + layer * 20_us;
+      const Nanos sent = at - 18_us + layer * 2_us;
+      story.OnStream(9).CopyToGpu(64_MiB, MemoryKind::kPinned, {sent, sent + 1_us},
+                                  {from, from + 1190_us});
+      story.OnStream(7);
+      for (const char* name : {"sgemm_qkv", "flash_fwd_kernel", "sgemm_up"}) {
+        const Nanos k = from + (name[0] == 'f' ? 400_us : name[6] == 'q' ? 0_us : 800_us);
+        story.Launch(name, {call + 2_us, call + 3_us}, {k, k + 390_us});
+      }
+    }
+  });
+  const Analyzed run(story, kAuto);
+  CHECK(run->run.steps.known());
+  CHECK(run->run.steps.Median() == 10_ms);
+}
+
 }  // namespace
 }  // namespace advise

@@ -297,6 +297,17 @@ TEST_CASE("what is loaded in an early step is warm-up, even behind usual ones") 
   }
 }
 
+TEST_CASE("leading steps that allocate are warm-up, although the loop goes on loading code") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    story.Range(Numbered("step ", i), {at, at + 1_ms});
+    if (i < 2) story.Call("cudaMalloc", {at + 10_us, at + 50_us});
+    if (i > 4) story.Call("cuModuleLoadData", {at + 10_us, at + 50_us});
+    AddLayeredStep(&story, at, 50_us);
+  });
+  CHECK(Analyzed(story, kAuto)->run.steps.first_steady == 2);
+}
+
 TEST_CASE("leading slow steps are warm-up, and the steady window begins after them") {
   TraceBuilder story;
   Nanos at = 0;

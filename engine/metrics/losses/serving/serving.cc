@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 namespace advise {
@@ -112,6 +113,7 @@ class ServingFinder : Finder {
   void FindLogits() {
     const double least = Number("serving.logits");
     std::vector<std::vector<Interval>> after(trace_.devices.size());
+    std::set<std::uint32_t> tokens_with;  // one copy may come in pieces
     for (const std::uint32_t d : run_.active_devices) {
       const std::vector<std::uint32_t>& ops = run_.ops_of_device[d];
       for (std::size_t i = 0; i + 1 < ops.size(); ++i) {
@@ -122,12 +124,13 @@ class ServingFinder : Finder {
             static_cast<double>(trace_.copies.bytes[copy]) < least)
           continue;
         logits_.push_back(op);
+        tokens_with.insert(run_.steps.At(trace_.ops.start[op]));
         if (trace_.ops.start[ops[i + 1]] > trace_.ops.end[op])
           after[d].push_back({trace_.ops.end[op], trace_.ops.start[ops[i + 1]]});
       }
     }
     const std::size_t tokens = run_.steps.known() ? run_.steps.steady_count() : 0;
-    if (tokens == 0 || 2 * logits_.size() < tokens) {  // one in a while is no token's
+    if (tokens == 0 || 2 * tokens_with.size() < tokens) {  // what comes now and then is no token's
       logits_.clear();
       return;
     }

@@ -60,7 +60,8 @@ TEST_CASE("the time of a server is divided: requests, scheduler, tokens to text,
 }
 
 TEST_CASE("code behind a copy of logits samples tokens, also where no range says so") {
-  const auto generator = [](std::int64_t bytes) {
+  // `saves`: the host gets as many bytes behind two tokens only, in many pieces.
+  const auto generator = [](std::int64_t bytes, bool saves = false) {
     TraceBuilder story;
     Nanos at = 0;
     for (int i = 0; i < 30; ++i) {
@@ -68,8 +69,12 @@ TEST_CASE("code behind a copy of logits samples tokens, also where no range says
                    {at + 10_us, at + 110_us});
       story.Launch("flash_fwd_splitkv_kernel", {at + 5_us, at + 9_us}, {at + 110_us, at + 450_us},
                    {.blocks = 1});
-      story.CopyFromGpu(bytes, MemoryKind::kPageable, {at + 10_us, at + 470_us},
-                        {at + 451_us, at + 469_us});
+      const int pieces = !saves ? 1 : i == 5 || i == 16 ? 12 : 0;
+      for (int piece = 0; piece < pieces; ++piece) {
+        const Nanos from = at + 20_us * piece;
+        story.CopyFromGpu(bytes, MemoryKind::kPageable, {from + 10_us, from + 470_us},
+                          {from + 451_us, from + 469_us});
+      }
       at += 800_us;  // 330 us of code
     }
     return story;
@@ -80,6 +85,8 @@ TEST_CASE("code behind a copy of logits samples tokens, also where no range says
   CHECK(logits->serving.sampling.lost->Total() > 28 * (330_us + 18_us));
   CHECK(logits->serving.sampling.remedy->scaled_ops.size() >= 28);
   CHECK_FALSE(Analyzed(generator(4 * 8), kAuto)->serving.sampling_named);
+  // What is saved now and then comes in pieces as large.
+  CHECK_FALSE(Analyzed(generator(4 * 32'000 * 2, true), kAuto)->serving.sampling_named);
 }
 
 TEST_CASE("a pause of a single step is not the scheduler's") {
