@@ -222,7 +222,7 @@ void DeclareTrains(Catalog* catalog) {
   trains.AddLoss(
       "kernel.gemm_train", kCount | kChange,
       {"runs of eight or more launches of one small matrix kernel with one grid, with "
-       "at most two others between",
+       "at most two others between, which are the same from launch to launch",
        "Idle time between the kernels of runs of one small matrix kernel, and kernel time that is "
        "gone when all blocks of a run are launched at once.",
        "The host launches each run of one small matrix kernel once."},

@@ -1,10 +1,19 @@
 #include "engine/metrics/losses/launches/kernel_trains.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace advise {
 namespace {
+
+// The light kernels between two products, by shape.
+struct Between {
+  std::array<std::uint32_t, 2> shapes{};
+  std::size_t count = 0;
+
+  bool operator==(const Between&) const = default;
+};
 
 class TrainFinder : Finder {
  public:
@@ -32,19 +41,15 @@ class TrainFinder : Finder {
     });
     // By stream; damaged reports have kernels of no stream.
     std::vector<std::pair<Train, Train>> open(trace_.streams.size() + 1);
-    const std::size_t most_between = 2;
     for (const std::uint32_t op : kernels_) {
       auto& [products, same] = open[std::min<std::size_t>(trace_.ops.stream[op], open.size() - 1)];
       const bool small = Length(op) <= small_ns_ && trace_.ops.in_graph[op] == 0;
       if (small && In(matrix_, op)) {
-        // Layers alternate between shapes; a loop over pieces does not.
-        const bool alike = !products.ops.empty() &&
-                           trace_.ops.detail[products.ops.back()] == trace_.ops.detail[op];
-        if (!alike) Close(&products, &matrix, &matrix_whens);
-        products.alone = products.alone && products.between == 0;
-        products.ops.push_back(op);
-        products.between = 0;
-      } else if (!small || In(attention, op) || ++products.between > most_between) {
+        // Layers alternate between shapes of products, or between what follows them; a loop over
+        // pieces does not.
+        if (!products.GoesOnWith(trace_.ops.detail, op)) Close(&products, &matrix, &matrix_whens);
+        products.Add(op);
+      } else if (!small || In(attention, op) || !products.PutBetween(trace_.ops.detail[op])) {
         Close(&products, &matrix, &matrix_whens);
       }
       const bool like =
@@ -85,8 +90,29 @@ class TrainFinder : Finder {
 
   struct Train {
     std::vector<std::uint32_t> ops;  // that count
-    std::size_t between = 0;         // light kernels since the last that counts
-    bool alone = true;               // none between any two of them
+    Between between{};               // since the last that counts
+    Between usual{};                 // between the first two of them
+    bool alone = true;               // nothing is between any two of them
+
+    // Whether the next round of the same loop ends with `op`.
+    bool GoesOnWith(const std::vector<std::uint32_t>& shapes, std::uint32_t op) const {
+      if (ops.empty() || shapes[ops.back()] != shapes[op]) return false;
+      return ops.size() == 1 || between == usual;
+    }
+
+    void Add(std::uint32_t op) {
+      if (ops.size() == 1) usual = between;
+      alone = ops.empty() || (alone && between == Between{});
+      ops.push_back(op);
+      between = {};
+    }
+
+    // False: there are more than a loop over pieces has.
+    bool PutBetween(std::uint32_t shape) {
+      if (between.count == between.shapes.size()) return false;
+      between.shapes[between.count++] = shape;
+      return true;
+    }
   };
 
   // Of the SMs, those that a block of one of the kernels is on; 1 where that is not known.
@@ -154,9 +180,7 @@ class TrainFinder : Finder {
         loss->ScaleOp(op, left);
       }
     }
-    train->ops.clear();
-    train->between = 0;
-    train->alone = true;
+    *train = {};
   }
 
   double small_ns_;

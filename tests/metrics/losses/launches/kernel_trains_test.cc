@@ -55,6 +55,21 @@ TEST_CASE("layers of different products are no train, and seven are too few") {
   CHECK(Analyzed(few)->kernel_trains->products.count == 0);
 }
 
+TEST_CASE("products of one shape with ever other kernels between them are layers") {
+  const auto products = [](bool like) {
+    TraceBuilder story;
+    for (Nanos k = 0; k < 24; ++k) {
+      const Nanos at = k * 20_us;
+      story.Launch(kMatrixBf16, {at, at + 2_us}, {at + 3_us, at + 8_us});
+      story.Launch(like || k % 2 == 0 ? kElementwise : "vectorized_layer_norm_kernel",
+                   {at + 10_us, at + 12_us}, {at + 13_us, at + 14_us});
+    }
+    return Analyzed(story)->kernel_trains->products.count;
+  };
+  CHECK(products(false) == 0);
+  CHECK(products(true) == 1);
+}
+
 TEST_CASE("long products are no train however many") {
   TraceBuilder story;
   for (Nanos k = 0; k < 10; ++k) {
