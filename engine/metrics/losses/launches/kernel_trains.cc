@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "engine/metrics/losses/launches/piece_series.h"
+
 namespace advise {
 namespace {
 
@@ -21,8 +23,6 @@ class TrainFinder : Finder {
       : Finder(basis),
         small_ns_(Number("kernel.train_small")),
         train_length_(CountOf("kernel.train_length")),
-        many_pieces_(CountOf("kernel.pieces_many")),
-        few_blocks_(Number("kernel.pieces_fill")),
         room_(Number("kernel.room_share")),
         matrix_(run_.names.Shapes([](const KernelClass& c) { return c.name == "matrix"; })),
         kernels_(kernels) {}
@@ -30,7 +30,6 @@ class TrainFinder : Finder {
   KernelTrains Find() {
     LossBuilder matrix(basis_);
     LossBuilder repeats(basis_);
-    LossBuilder pieces(basis_);
     StepCounter matrix_whens(run_);
     StepCounter repeat_whens(run_);
     const Names& names = run_.names;
@@ -55,14 +54,10 @@ class TrainFinder : Finder {
       const bool like =
           !same.ops.empty() && trace_.ops.detail[same.ops.back()] == trace_.ops.detail[op];
       const bool counts = small && !In(heavy, op);
-      if (!like || !counts) {
-        Pieces(same, &pieces);
-        Close(&same, &repeats, &repeat_whens);
-      }
+      if (!like || !counts) Close(&same, &repeats, &repeat_whens);
       if (counts) same.ops.push_back(op);
     }
     for (auto& [products, same] : open) {
-      Pieces(same, &pieces);
       Close(&products, &matrix, &matrix_whens);
       Close(&same, &repeats, &repeat_whens);
     }
@@ -74,9 +69,6 @@ class TrainFinder : Finder {
       result_.repeat_kernels = static_cast<double>(repeat_whens.all()) / runs;
     result_.products = matrix.Build();
     result_.repeats = repeats.Build();
-    if (pieces.count() > 0)
-      result_.pieces_mean = piece_kernels_ / static_cast<double>(pieces.count());
-    result_.pieces = pieces.Build();
     return std::move(result_);
   }
 
@@ -123,39 +115,13 @@ class TrainFinder : Finder {
     return sms > 0 && blocks > 0 ? std::min(1.0, blocks / sms) : 1;
   }
 
-  // The part of the kernels' time that is left when all blocks are launched at once, one per SM at
-  // a time.
-  double SideBySide(const Train& train) const {
-    const double filled = Filled(train);
-    if (filled > few_blocks_) return 1;
-    return std::max(filled, 1 / static_cast<double>(train.ops.size()));
-  }
-
-  // The same of products. They read weights, for whose bandwidth part of the SMs is enough. What
-  // runs between them may prepare the next one from the last: then they stay one after the other.
+  // The part of the time of products that is left when one launch does all. They read weights, for
+  // whose bandwidth part of the SMs is enough. What runs between them may prepare the next one from
+  // the last: then they stay one after the other.
   double Batched(const Train& train) const {
     const double filled = Filled(train);
     if (!train.alone || filled >= room_) return 1;
     return std::max(filled / room_, 1 / static_cast<double>(train.ops.size()));
-  }
-
-  // Kernels that use next to nothing of the GPU, and the gaps between them, in a run of many.
-  void Pieces(const Train& train, LossBuilder* loss) {
-    if (train.ops.size() < many_pieces_) return;
-    const double left = SideBySide(train);
-    if (left >= 1) return;
-    const std::uint32_t first = train.ops.front();
-    const Nanos end = trace_.ops.end[train.ops.back()];
-    loss->Count(trace_.ops.start[first], 0, end - trace_.ops.start[first]);
-    piece_kernels_ += static_cast<double>(train.ops.size());
-    const std::uint32_t device = trace_.ops.device[first];
-    loss->AddSpans(device, basis_.times[device].idle.Clip(trace_.ops.end[first], end));
-    for (std::size_t i = 1; i < train.ops.size(); ++i) {
-      const std::uint32_t op = train.ops[i];
-      loss->AddOp(op);
-      loss->ScaleOp(op, left);
-      loss->RemoveCallOf(op);
-    }
   }
 
   void Close(Train* train, LossBuilder* loss, StepCounter* whens) const {
@@ -185,10 +151,7 @@ class TrainFinder : Finder {
 
   double small_ns_;
   std::size_t train_length_;
-  std::size_t many_pieces_;
-  double few_blocks_;
   double room_;
-  double piece_kernels_ = 0;
   const ShapeSet matrix_;
   const std::vector<std::uint32_t>& kernels_;
   KernelTrains result_;
@@ -197,7 +160,12 @@ class TrainFinder : Finder {
 }  // namespace
 
 KernelTrains FindKernelTrains(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
-  return TrainFinder(basis, kernels).Find();
+  KernelTrains trains = TrainFinder(basis, kernels).Find();
+  PieceSeries series = FindPieceSeries(basis, kernels);
+  trains.pieces = std::move(series.loss);
+  trains.pieces_mean = series.pieces;
+  trains.pieces_body = series.body;
+  return trains;
 }
 
 }  // namespace advise

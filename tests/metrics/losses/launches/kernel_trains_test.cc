@@ -114,6 +114,34 @@ TEST_CASE("many kernels of one block could run side by side") {
   CHECK(left == Approx(17e3).margin(3e3));  // one of 5 us, and a hundredth of the others
 }
 
+TEST_CASE(
+    "systems that three kernels of one block solve are pieces, with what the host reads of each") {
+  // A product may be one of them; layers of a model have more blocks.
+  const auto systems = [](int count, std::uint32_t blocks) {
+    TraceBuilder story;
+    Look look;
+    look.blocks = blocks;
+    for (Nanos k = 0; k < count; ++k) {
+      const Nanos at = k * 40_us;
+      story.Launch("getf2", {at, at + 4_us}, {at + 5_us, at + 14_us}, look);
+      story.Launch("trsm", {at + 4_us, at + 8_us}, {at + 15_us, at + 20_us}, look);
+      story.Launch(kMatrixFp32, {at + 8_us, at + 12_us}, {at + 21_us, at + 25_us}, look);
+      story.CopyFromGpu(4, MemoryKind::kPageable, {at + 12_us, at + 30_us},
+                        {at + 26_us, at + 27_us});
+    }
+    return story;
+  };
+  const Analyzed run(systems(150, 1));
+  const KernelTrains& trains = run->kernel_trains;
+  CHECK(trains.pieces.count == 1);
+  CHECK(trains.pieces_mean == 150);
+  CHECK(trains.pieces_body == 3);
+  const auto left = static_cast<double>(run.Window() - run->replay().Gain(*trains.pieces.remedy));
+  CHECK(left < 100e3);  // of 6 ms
+  CHECK(Analyzed(systems(150, 50))->kernel_trains->pieces.count == 0);
+  CHECK(Analyzed(systems(40, 1))->kernel_trains->pieces.count == 0);
+}
+
 TEST_CASE("kernels of many blocks, and few of one block, are no such pieces") {
   for (const TraceBuilder& story : {Pieces(200, 50), Pieces(20, 1)}) {
     const Analyzed run(story);
