@@ -108,9 +108,20 @@ class QuotaFinder : Finder {
         if (IsWait(run_.names.Os(trace_.os_calls.name[row])))
           waiting += all.OverlapWith(trace_.os_calls.start[row], trace_.os_calls.end[row]);
       }
-      if (2 * waiting > all.Total()) return false;
+      if (2 * waiting <= all.Total() && GoesOn(thread, pauses)) return true;
     }
-    return true;
+    return false;
+  }
+
+  // Whether the thread makes its next call right behind most of the pauses.
+  bool GoesOn(std::uint32_t thread, const std::vector<Interval>& pauses) const {
+    const RowRange rows = run_.calls_of_thread[thread];
+    const auto last = trace_.calls.start.begin() + rows.last;
+    const auto count = std::count_if(pauses.begin(), pauses.end(), [&](const Interval& pause) {
+      const auto next = std::lower_bound(trace_.calls.start.begin() + rows.first, last, pause.end);
+      return next != last && *next <= pause.end + near_ns_;
+    });
+    return 2 * static_cast<std::size_t>(count) > pauses.size();
   }
 
   // Not always about the same place of the step.

@@ -210,8 +210,7 @@ TEST_CASE("kernels that the GPU puts aside for another process take milliseconds
   const auto turn = [](int i) { return i % 37 == 36 ? 3_ms : 0_us; };
   CHECK(slices(KernelsInTurn(740, turn)) ==
         "20 times, 0 bytes, 60000000 ns in all, 60000000 ns lost");
-  // Near misses: one kernel whose data decides; a time in which there is more to do; each by a time
-  // of its own.
+  // Near misses: one kernel whose data decides; each by a time of its own.
   const std::string none = "0 times, 0 bytes, 0 ns in all, 0 ns lost";
   CHECK(slices(KernelsInTurn(740, [](int i) { return i % 36 == 33 ? 3_ms : 0_us; })) == none);
   CHECK(slices(KernelsInTurn(
