@@ -222,7 +222,7 @@ void DeclareTrains(Catalog* catalog) {
   trains.AddLoss(
       "kernel.gemm_train", kCount | kChange,
       {"runs of eight or more launches of one small matrix kernel with one grid, with "
-       "at most two others between",
+       "at most two others between, which are the same from launch to launch",
        "Idle time between the kernels of runs of one small matrix kernel, and kernel time that is "
        "gone when all blocks of a run are launched at once.",
        "The host launches each run of one small matrix kernel once."},
@@ -240,13 +240,17 @@ void DeclareTrains(Catalog* catalog) {
              "Kernels in runs of one small kernel, per step; per run, where steps are shorter.",
              &KernelTrains::repeat_kernels);
   trains.AddLoss("kernel.pieces", kCount | kChange,
-                 {"runs of 64 or more launches of one small kernel with one grid of a few blocks",
-                  "Time of runs of one small kernel for a few SMs, and idle time between its "
+                 {"series of 64 or more pieces: launches of one small kernel with one grid of a "
+                  "few blocks, or of a few such kernels in the same order",
+                  "Time of series of small kernels for a few SMs, and idle time between their "
                   "launches.",
-                  "One launch takes the place of each such run, and its blocks run in parallel."},
+                  "One launch takes the place of each such series, and its blocks run in "
+                  "parallel; what the host reads after each piece comes once."},
                  &KernelTrains::pieces);
-  trains.Add("kernel.pieces.kernels", "count", "Kernels in one such run, on average.",
+  trains.Add("kernel.pieces.kernels", "count", "Pieces in one such series, on average.",
              &KernelTrains::pieces_mean);
+  trains.Add("kernel.pieces.body", "count", "Kernels of one piece of such a series, on average.",
+             &KernelTrains::pieces_body);
   auto& experts = catalog->Of(&Analysis::looped_experts);
   experts.AddLoss(
       "kernel.expert_loop", kCount | kChange,
@@ -283,6 +287,12 @@ void DeclareVariation(Catalog* catalog) {
                      "Time beyond the median of kernels that took more than twice the median.",
                      "Kernels that took more than twice the median take the median."},
                     &KernelVariation::varying);
+  variation.AddLoss("kernel.slices", kCount | kTime | kChange,
+                    {"kernels that the GPU put aside for another process, which was not recorded",
+                     "Time of kernels beyond what the same kernel and grid takes, where single "
+                     "launches of several kernels take longer by about as much.",
+                     "Kernels are not put aside for another process."},
+                    &KernelVariation::slices);
   variation.Add("kernel.slowing.ratio", "num",
                 "Time of the same kernels in the second half of the window over the first; 0 when "
                 "it cannot be compared.",

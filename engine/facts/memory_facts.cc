@@ -48,6 +48,10 @@ void DeclareMemoryFacts(Catalog* catalog) {
        "the host is ahead again.",
        "Runs of frees are gone, and so are the allocations that take as many blocks again."},
       &Host::free_bursts);
+  host.Add("memory.free_burst.retried", "share",
+           "Share of the runs of frees that stand between two requests of an allocator: one that "
+           "the driver refused, and the next.",
+           &Host::retried_bursts);
   host.AddLoss("memory.kept", kOfGaps,
                {"allocations of device memory in the steady loop that nothing frees again; of all "
                 "allocations and frees without the driver's memory events",

@@ -5,6 +5,8 @@
 #include <limits>
 #include <string_view>
 
+#include "engine/timeline/blocking_calls.h"
+
 namespace advise {
 namespace {
 
@@ -131,8 +133,12 @@ void HostActivity::Admit(Nanos before) {
     }
   };
   const auto activity_slot = [](Activity a) { return static_cast<std::uint8_t>(a); };
-  admit(trace.calls, &calls_,
-        [&](std::uint32_t i) { return activity_slot(ActivityOfCall(run_.ClassOfCall(i))); });
+  admit(trace.calls, &calls_, [&](std::uint32_t i) {
+    const Activity activity = ActivityOfCall(run_.ClassOfCall(i));
+    // Of pageable memory: the call is there until the copy is done.
+    const bool holds = activity == Activity::kCopyCall && BlocksHost(run_, i);
+    return activity_slot(holds ? Activity::kBlockingCopy : activity);
+  });
   admit(trace.os_calls, &os_, [&](std::uint32_t i) {
     const Activity activity = ActivityOfOs(run_.names.Os(trace.os_calls.name[i]));
     const bool blocks = trace.os_calls.end[i] - trace.os_calls.start[i] >= device_wait_;

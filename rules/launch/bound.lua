@@ -11,6 +11,9 @@ local function form_of(optimizer)
   return "foreach"
 end
 
+-- Their users do not write the loop that launches, and each level of a tree needs the splits of the one before.
+local libraries = { XGBoost = true, LightGBM = true }
+
 return {
   id        = "launch/bound",
   title     = "Reduce launch work: the GPU waits for the host between kernels",
@@ -24,7 +27,7 @@ return {
 
   needs      = { "window.device_time", "launch.count", "launch.queue_empty", "launch.call.median", "launch.kernel.median",
                  "launch.bound.count", "launch.bound.lost", "launch.bound.remedy" },
-  optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.kind", "run.optimizer", "startup.time", "phase.optimizer.lost" },
+  optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.framework", "run.kind", "run.optimizer", "startup.time", "phase.optimizer.lost" },
   thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up", "mostly_optimizer", "mostly_empty" },
 
   symptom = "Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time. {empty:pct} of the launches find the GPU idle.",
@@ -63,6 +66,7 @@ graph.launch(stream)                      # each step]], language = "python", ["
   references = { "pytorch/compile", "pytorch/cuda-graphs", "cuda-programming/graphs" },
 
   applies = function(f, t)
+    if libraries[f.run.framework or ""] then return false, "a library launches the kernels, as its algorithm needs them" end
     if f.window.supports_verdict == false then
       -- The eager launches of one warm pass are those of the next. The first pass loads code.
       if f.run.kind == "kernels" or f.run.kind == "start-up" or not at_least(f.launch.count, t.min_launches_of_pass) then
@@ -150,6 +154,11 @@ graph.launch(stream)                      # each step]], language = "python", ["
                 launch = { count = 500, queue_empty = 0.9, call = { median = 5000 },
                            kernel = { median = 2000000 }, bound = { count = 450, lost = 4e6, remedy = true } } },
       expect = "silent" },
+    { name = "near miss: the levels of a tree, inside a library",
+      facts = { window = { device_time = 1e9 }, run = { framework = "XGBoost" },
+                launch = { count = 50000, queue_empty = 0.3, kernels_per_step = 25, call = { median = 5000 },
+                           kernel = { median = 140000 }, bound = { count = 10000, lost = 4e7, remedy = true } } },
+      expect = "not_applicable" },
     { name = "nothing was launched", facts = { window = { device_time = 1e9 }, launch = { count = 0 } },
       expect = "not_applicable" },
     { name = "calls were not recorded", facts = { window = { device_time = 1e9 } }, expect = "cannot_tell" },

@@ -14,6 +14,7 @@ return {
   needs_loop = true,
   loss       = "kernel.repeated",
   evidence   = { count = "kernels" },
+  optional   = { "launch.kernels_per_step" },
   thresholds = { "min_share", "min_count" },
 
   symptom = "Small kernels repeat the kernel before them, with the same grid: {count:count} {per:text}. The GPU waits between them for {share:pct} of the time.",
@@ -25,10 +26,18 @@ return {
     { action  = "Use the multi-tensor functions for lists",
       snippet = "torch._foreach_mul_(tensors, 0.5)",
       language = "python", ["for"] = { "pytorch" } },
+    { action = "If each piece is a chunk of a stream that is copied and worked on, use larger chunks: each copy and each launch costs microseconds, whatever its size",
+      ["for"] = { "c++", "fortran", "cupy", "numba" } },
     { action = "For recurrences, use a fused kernel (cuDNN RNN, a scan), or compile the loop" },
   },
   false_positives = "Iterations that depend on each other and cannot be fused.",
   references = { "pytorch/compile", "pytorch/tuning-guide" },
+
+  detect = function(f, t, e)
+    -- Where an iteration is shorter than the series, it is the series that was counted.
+    if e.count > (f.launch.kernels_per_step or e.count) then e.per = "in a row" end
+    return e
+  end,
 
   saving = { confidence = 0.5, basis = "one launch replaces each run of repeated kernels" },
 
@@ -38,6 +47,9 @@ return {
       facts = { window = { device_time = 1e9 }, kernel = { repeated = { kernels = 160, lost = 9e7, remedy = true } } },
       expect = { share = 0.09, count = 160 },
       saving = { claims = 9e7, confidence = 0.5 } },
+    { name = "a stream of chunks, each of which is an iteration",
+      facts = { window = { device_time = 1e9 }, launch = { kernels_per_step = 1 }, kernel = { repeated = { kernels = 4000, lost = 9e7, remedy = true } } },
+      expect = { count = 4000, per = "in a row" } },
     { name = "near miss: behind a full queue",
       facts = { window = { device_time = 1e9 }, kernel = { repeated = { kernels = 160, lost = 7.5e6, remedy = true } } },
       expect = "silent" },

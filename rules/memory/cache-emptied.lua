@@ -15,10 +15,10 @@ return {
   knowledge = { "K-B7", "K-H14" },
 
   needs_loop = true,
-  optional   = { "run.languages", "run.framework", "environment.allocator" },
+  optional   = { "run.languages", "run.framework", "environment.allocator", "memory.free_burst.retried" },
   loss       = "memory.free_burst",
   evidence   = { count = "per_step" },
-  thresholds = { "min_share", "min_count" },
+  thresholds = { "min_share", "min_count", "max_retried" },
 
   symptom = "Device memory is returned in bursts ({count:count} {per:text}) and allocated again. Around these calls, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The allocator's cache is emptied, so the next step must ask the driver again.",
@@ -44,6 +44,8 @@ return {
   end,
 
   detect = function(f, t, e)
+    -- The allocator does so itself where it finds no room: memory/allocator-retries.
+    if not at_most(f.memory.free_burst.retried or 0, t.max_retried) then return nil end
     -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
     local options = f.environment.allocator or ""
     local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil
@@ -63,6 +65,10 @@ return {
       facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, lost = 6e7, remedy = true } },
                 environment = { allocator = "expandable_segments:True" } },
       expect = { share = 0.06, reason = "set" } },
+    { name = "near miss: the allocator makes room for a request",
+      edges = { ["memory.free_burst.retried"] = 0.5 },
+      facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, retried = 0.9, lost = 6e7, remedy = true } } },
+      expect = "silent" },
     { name = "near miss: frees behind a full queue",
       facts = { window = { device_time = 1e9 }, memory = { free_burst = { per_step = 10, lost = 5e6, remedy = true } } },
       expect = "silent" },

@@ -7,6 +7,8 @@ local function reason_of(f, rows)
   return rows[1] and rows[1].direction == "device to host" and "results" or "loop"
 end
 
+local fewer = "Bring fewer results to the host: reduce them on the GPU, or copy them every few iterations"
+
 return {
   id        = "transfer/exposed-copy",
   title     = "Overlap copies with kernels",
@@ -18,7 +20,7 @@ return {
   knowledge = { "K-B4", "K-H9" },
 
   needs      = { "window.device_time", "copy.count", "copy.exposed", "copy.groups" },
-  optional   = { "copy.serial.lost", "copy.serial.remedy", "launch.waiting.share", "window.supports_verdict" },
+  optional   = { "budget.compute", "run.devices", "copy.serial.lost", "copy.serial.remedy", "launch.waiting.share", "window.supports_verdict" },
   thresholds = { "min_share", "min_serial", "max_waiting" },
 
   symptom = "For {share:pct} of the time, copies run without overlapping any kernel{serial_text:text}.",
@@ -39,6 +41,7 @@ process(x)
 cupy.cuda.get_current_stream().wait_event(copy_stream.record())]],
       language = "python", ["for"] = { "cupy" } },
     { reason = "pass", action = "Upload what the first kernels need first, and the rest from pinned memory on a separate stream while they run" },
+    { reason = "results", action = "{fewer_first:text}" },
     { reason = "results", action = "Copy results to the host on a separate queue, and wait for them where the host reads them, while the next iteration computes",
       snippet = [[#pragma acc update host(snapshot[0:n]) async(2) wait(1)   // snapshot: a copy that kernels leave alone; Fortran: !$acc
 #pragma acc parallel loop async(1)
@@ -57,7 +60,7 @@ with torch.cuda.stream(copy_stream):
     pinned.copy_(results, non_blocking=True)
     results.record_stream(copy_stream)]],
       language = "python", ["for"] = { "pytorch" } },
-    { reason = "results", action = "Bring fewer results to the host: reduce them on the GPU, or copy them every few iterations" },
+    { reason = "results", action = "{fewer_last:text}" },
     { reason = "loop", action = "Use two or three device buffers in turn, so that a copy never waits for the buffer that kernels read" },
     { reason = "loop", action = "Where the data does not change, upload it once, before the loop" },
     { action = "Send less: keep data on the GPU, or send it in the small type in which it is stored and convert it there" },
@@ -77,7 +80,10 @@ with torch.cuda.stream(copy_stream):
     if not at_least(exposed, t.min_share) then return nil end
     local serial = f.copy.serial.lost and share(f.copy.serial.lost.time, f.window.device_time) or 0
     local rows = top(f.copy.groups, "exposed", 3)
+    -- Beside the kernels there is no room for copies that take longer.
+    local too_many = f.copy.exposed.time > (f.budget.compute or f.copy.exposed.time) * (f.run.devices or 1)
     return { share = exposed, serial = serial, reason = reason_of(f, rows), rows = rows,
+             fewer_first = too_many and fewer or "", fewer_last = too_many and "" or fewer,
              serial_text = at_least(serial, t.min_serial) and ". Many of them are on the same stream as the kernels" or "" }
   end,
 
@@ -102,7 +108,12 @@ with torch.cuda.stream(copy_stream):
                 copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true },
                          groups = { { direction = "host to device", memory = "pinned", exposed = 1e8 },
                                     { direction = "device to host", memory = "pinned", exposed = 3e8 } } } },
-      expect = { reason = "results" } },
+      expect = { reason = "results", fewer_first = "" } },
+    { name = "they take longer than all computing: overlapping is not enough",
+      facts = { window = { device_time = 1e9 }, budget = { compute = 2e8 },
+                copy = { count = 40, exposed = 7e8, serial = { lost = 6e8, remedy = true },
+                         groups = { { direction = "device to host", memory = "pinned", exposed = 7e8 } } } },
+      expect = { reason = "results", fewer_last = "" } },
     { name = "one pass: there is no next batch",
       facts = { window = { device_time = 1e9, supports_verdict = false },
                 copy = { count = 48, exposed = 5e8, serial = { lost = 3e8, remedy = true }, groups = {} } },

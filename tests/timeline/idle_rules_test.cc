@@ -50,6 +50,22 @@ TEST_CASE("a blocking copy that returned before the gap leaves none of it to hos
   CHECK(run.Idle(IdleCause::kHostCompute) == 100_us);
 }
 
+// One thread feeds two GPUs: while the second one sends its edges, the first has nothing to do.
+TEST_CASE("a pageable copy that holds the thread up for another GPU is no launch") {
+  const auto causes = [](MemoryKind memory, Nanos returns) {
+    TraceBuilder story;
+    story.OnDevice(1).OnDevice(0);
+    story.Launch("before", {0_us, 5_us}, {10_us, 100_us});
+    story.OnDevice(1).CopyFromGpu(20_MiB, memory, {6_us, returns}, {10_us, 3_ms});
+    story.OnDevice(0).Launch("after", {3_ms, 3_ms + 5_us}, {3_ms + 10_us, 4_ms});
+    return Analyzed(story);
+  };
+  const Analyzed held = causes(MemoryKind::kPageable, 3_ms);
+  CHECK(held.Idle(IdleCause::kHostSync, 0) == 2900_us);
+  CHECK(held.Idle(IdleCause::kLaunch, 0) == 10_us);
+  CHECK(causes(MemoryKind::kPinned, 11_us).Idle(IdleCause::kHostSync, 0) == 0);
+}
+
 // Anything may happen on three threads and two devices.
 TraceBuilder RandomStory(Dice* dice) {
   TraceBuilder story;

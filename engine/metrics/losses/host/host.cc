@@ -7,6 +7,7 @@
 
 #include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/host/preemption.h"
+#include "engine/metrics/losses/host/quota.h"
 #include "engine/metrics/losses/host/shared_gpus.h"
 #include "engine/timeline/compiling.h"
 #include "engine/timeline/host_activity.h"
@@ -27,6 +28,7 @@ class HostFinder : Finder {
     result_.preempted = std::move(preemption.loss);
     FindKept();
     FreeBursts();
+    result_.quota = FindQuotaPauses(basis_);
     KeptMemory();
     CpuMoves();
     Memory();
@@ -225,10 +227,15 @@ class HostFinder : Finder {
   void FreeBursts() {
     LossBuilder loss(basis_);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
-    for (const std::vector<std::uint32_t>& burst : BurstsOfFrees()) {
+    const std::vector<std::vector<std::uint32_t>> bursts = BurstsOfFrees();
+    std::size_t retried = 0;
+    for (const std::vector<std::uint32_t>& burst : bursts) {
       loss.Count(trace_.calls.start[burst.front()], 0, 0);
       for (const std::uint32_t c : burst) blamed[c] = 1;
+      if (IsForRequest(burst)) ++retried;
     }
+    if (!bursts.empty())
+      result_.retried_bursts = static_cast<double>(retried) / static_cast<double>(bursts.size());
     Refills(&blamed);
     Blame(blamed, &loss);
     result_.free_bursts = loss.Build();
@@ -301,6 +308,27 @@ class HostFinder : Finder {
         if (at != times.end() && *at <= trace_.calls.end[c]) kept_[c] = 1;
       }
     }
+  }
+
+  // An allocator that gives its cache back because a request failed does so between two requests:
+  // behind one that the driver refused, and right before it asks again. Code of the program stands
+  // between a cache that is emptied on purpose and the next request.
+  bool IsForRequest(const std::vector<std::uint32_t>& burst) const {
+    const auto pause = Time("memory.retry_pause");
+    const RowRange calls = run_.calls_of_thread[trace_.calls.thread[burst.front()]];
+    const auto asks = [&](std::uint32_t call) {
+      return run_.ClassOfCall(call) == CallClass::kAllocDevice;
+    };
+    std::uint32_t before = burst.front();
+    while (before > calls.first && IsSync(run_.ClassOfCall(before - 1)) &&
+           trace_.calls.start[before] - trace_.calls.end[before - 1] <= pause)
+      --before;
+    if (before > calls.first && asks(before - 1) &&
+        trace_.calls.start[before] - trace_.calls.end[before - 1] <= pause)
+      return true;
+    const std::uint32_t next = burst.back() + 1;
+    return next < calls.last && asks(next) &&
+           trace_.calls.start[next] - trace_.calls.end[burst.back()] <= pause;
   }
 
   // Frees of device memory one after another on a thread, with nothing allocated between.

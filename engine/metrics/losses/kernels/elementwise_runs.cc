@@ -19,6 +19,7 @@ class ElementwiseFinder : Finder {
           const bool simple = c.name == "elementwise" || c.name == "copy" || c.name == "cast";
           return simple && !c.Has("fused") && !c.Has("tiny-optimizer") && !c.Has("by-table");
         })),
+        joins_(run_.names.Shapes([](const KernelClass& c) { return c.Has("concatenates"); })),
         loss_(basis),
         runs_(run_),
         residual_(static_cast<float>(Number("kernel.fused_residual"))) {
@@ -123,7 +124,11 @@ class ElementwiseFinder : Finder {
   }
 
   void Close(const std::vector<Kernel>& run) {
-    if (run.size() < 2) return;
+    // Each concatenation reads other tensors: there is no chain.
+    const bool joins_only = std::all_of(run.begin(), run.end(), [&](const Kernel& kernel) {
+      return joins_.Has(trace_.ops.detail[kernel.op]);
+    });
+    if (run.size() < 2 || joins_only) return;
     runs_.Count(trace_.ops.start[run.front().op]);
     for (const Kernel& kernel : run) {
       const Nanos start = trace_.ops.start[kernel.op];
@@ -141,6 +146,7 @@ class ElementwiseFinder : Finder {
   const Phases& phases_;
   const std::vector<std::uint8_t>& in_update_;
   const ShapeSet light_;
+  const ShapeSet joins_;
   std::vector<RowRange> operators_;  // by thread; empty where no sizes were recorded
   LossBuilder loss_;
   StepCounter runs_;

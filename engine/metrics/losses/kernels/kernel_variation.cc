@@ -8,6 +8,7 @@
 
 #include "engine/metrics/losses/kernels/data_growth.h"
 #include "engine/metrics/losses/kernels/kernel_tallies.h"
+#include "engine/metrics/losses/kernels/time_slices.h"
 
 namespace advise {
 namespace {
@@ -377,7 +378,9 @@ class VariationFinder : Finder {
 }  // namespace
 
 KernelVariation FindKernelVariation(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
-  return VariationFinder(basis, kernels).Find();
+  KernelVariation variation = VariationFinder(basis, kernels).Find();
+  variation.slices = FindTimeSlices(basis, kernels);
+  return variation;
 }
 
 }  // namespace advise

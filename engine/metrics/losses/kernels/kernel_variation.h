@@ -12,6 +12,7 @@ struct KernelVariation {
   // Time of launches beyond twice what the same place of the step usually takes, where the other
   // kernels of that step do not take longer alike: then the step has more to do.
   Loss varying;
+  Loss slices;  // turns of another process, see FindTimeSlices
   // Time of the second half beyond the median of the first, same kernel and grid; where kernels
   // take longer from step to step, time beyond that of the first steps.
   Loss slowing;

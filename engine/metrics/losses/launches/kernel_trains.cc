@@ -1,10 +1,21 @@
 #include "engine/metrics/losses/launches/kernel_trains.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
+
+#include "engine/metrics/losses/launches/piece_series.h"
 
 namespace advise {
 namespace {
+
+// The light kernels between two products, by shape.
+struct Between {
+  std::array<std::uint32_t, 2> shapes{};
+  std::size_t count = 0;
+
+  bool operator==(const Between&) const = default;
+};
 
 class TrainFinder : Finder {
  public:
@@ -12,8 +23,6 @@ class TrainFinder : Finder {
       : Finder(basis),
         small_ns_(Number("kernel.train_small")),
         train_length_(CountOf("kernel.train_length")),
-        many_pieces_(CountOf("kernel.pieces_many")),
-        few_blocks_(Number("kernel.pieces_fill")),
         room_(Number("kernel.room_share")),
         matrix_(run_.names.Shapes([](const KernelClass& c) { return c.name == "matrix"; })),
         kernels_(kernels) {}
@@ -21,7 +30,6 @@ class TrainFinder : Finder {
   KernelTrains Find() {
     LossBuilder matrix(basis_);
     LossBuilder repeats(basis_);
-    LossBuilder pieces(basis_);
     StepCounter matrix_whens(run_);
     StepCounter repeat_whens(run_);
     const Names& names = run_.names;
@@ -32,32 +40,24 @@ class TrainFinder : Finder {
     });
     // By stream; damaged reports have kernels of no stream.
     std::vector<std::pair<Train, Train>> open(trace_.streams.size() + 1);
-    const std::size_t most_between = 2;
     for (const std::uint32_t op : kernels_) {
       auto& [products, same] = open[std::min<std::size_t>(trace_.ops.stream[op], open.size() - 1)];
       const bool small = Length(op) <= small_ns_ && trace_.ops.in_graph[op] == 0;
       if (small && In(matrix_, op)) {
-        // Layers alternate between shapes; a loop over pieces does not.
-        const bool alike = !products.ops.empty() &&
-                           trace_.ops.detail[products.ops.back()] == trace_.ops.detail[op];
-        if (!alike) Close(&products, &matrix, &matrix_whens);
-        products.alone = products.alone && products.between == 0;
-        products.ops.push_back(op);
-        products.between = 0;
-      } else if (!small || In(attention, op) || ++products.between > most_between) {
+        // Layers alternate between shapes of products, or between what follows them; a loop over
+        // pieces does not.
+        if (!products.GoesOnWith(trace_.ops.detail, op)) Close(&products, &matrix, &matrix_whens);
+        products.Add(op);
+      } else if (!small || In(attention, op) || !products.PutBetween(trace_.ops.detail[op])) {
         Close(&products, &matrix, &matrix_whens);
       }
       const bool like =
           !same.ops.empty() && trace_.ops.detail[same.ops.back()] == trace_.ops.detail[op];
       const bool counts = small && !In(heavy, op);
-      if (!like || !counts) {
-        Pieces(same, &pieces);
-        Close(&same, &repeats, &repeat_whens);
-      }
+      if (!like || !counts) Close(&same, &repeats, &repeat_whens);
       if (counts) same.ops.push_back(op);
     }
     for (auto& [products, same] : open) {
-      Pieces(same, &pieces);
       Close(&products, &matrix, &matrix_whens);
       Close(&same, &repeats, &repeat_whens);
     }
@@ -69,9 +69,6 @@ class TrainFinder : Finder {
       result_.repeat_kernels = static_cast<double>(repeat_whens.all()) / runs;
     result_.products = matrix.Build();
     result_.repeats = repeats.Build();
-    if (pieces.count() > 0)
-      result_.pieces_mean = piece_kernels_ / static_cast<double>(pieces.count());
-    result_.pieces = pieces.Build();
     return std::move(result_);
   }
 
@@ -85,8 +82,29 @@ class TrainFinder : Finder {
 
   struct Train {
     std::vector<std::uint32_t> ops;  // that count
-    std::size_t between = 0;         // light kernels since the last that counts
-    bool alone = true;               // none between any two of them
+    Between between{};               // since the last that counts
+    Between usual{};                 // between the first two of them
+    bool alone = true;               // nothing is between any two of them
+
+    // Whether the next round of the same loop ends with `op`.
+    bool GoesOnWith(const std::vector<std::uint32_t>& shapes, std::uint32_t op) const {
+      if (ops.empty() || shapes[ops.back()] != shapes[op]) return false;
+      return ops.size() == 1 || between == usual;
+    }
+
+    void Add(std::uint32_t op) {
+      if (ops.size() == 1) usual = between;
+      alone = ops.empty() || (alone && between == Between{});
+      ops.push_back(op);
+      between = {};
+    }
+
+    // False: there are more than a loop over pieces has.
+    bool PutBetween(std::uint32_t shape) {
+      if (between.count == between.shapes.size()) return false;
+      between.shapes[between.count++] = shape;
+      return true;
+    }
   };
 
   // Of the SMs, those that a block of one of the kernels is on; 1 where that is not known.
@@ -97,39 +115,13 @@ class TrainFinder : Finder {
     return sms > 0 && blocks > 0 ? std::min(1.0, blocks / sms) : 1;
   }
 
-  // The part of the kernels' time that is left when all blocks are launched at once, one per SM at
-  // a time.
-  double SideBySide(const Train& train) const {
-    const double filled = Filled(train);
-    if (filled > few_blocks_) return 1;
-    return std::max(filled, 1 / static_cast<double>(train.ops.size()));
-  }
-
-  // The same of products. They read weights, for whose bandwidth part of the SMs is enough. What
-  // runs between them may prepare the next one from the last: then they stay one after the other.
+  // The part of the time of products that is left when one launch does all. They read weights, for
+  // whose bandwidth part of the SMs is enough. What runs between them may prepare the next one from
+  // the last: then they stay one after the other.
   double Batched(const Train& train) const {
     const double filled = Filled(train);
     if (!train.alone || filled >= room_) return 1;
     return std::max(filled / room_, 1 / static_cast<double>(train.ops.size()));
-  }
-
-  // Kernels that use next to nothing of the GPU, and the gaps between them, in a run of many.
-  void Pieces(const Train& train, LossBuilder* loss) {
-    if (train.ops.size() < many_pieces_) return;
-    const double left = SideBySide(train);
-    if (left >= 1) return;
-    const std::uint32_t first = train.ops.front();
-    const Nanos end = trace_.ops.end[train.ops.back()];
-    loss->Count(trace_.ops.start[first], 0, end - trace_.ops.start[first]);
-    piece_kernels_ += static_cast<double>(train.ops.size());
-    const std::uint32_t device = trace_.ops.device[first];
-    loss->AddSpans(device, basis_.times[device].idle.Clip(trace_.ops.end[first], end));
-    for (std::size_t i = 1; i < train.ops.size(); ++i) {
-      const std::uint32_t op = train.ops[i];
-      loss->AddOp(op);
-      loss->ScaleOp(op, left);
-      loss->RemoveCallOf(op);
-    }
   }
 
   void Close(Train* train, LossBuilder* loss, StepCounter* whens) const {
@@ -154,17 +146,12 @@ class TrainFinder : Finder {
         loss->ScaleOp(op, left);
       }
     }
-    train->ops.clear();
-    train->between = 0;
-    train->alone = true;
+    *train = {};
   }
 
   double small_ns_;
   std::size_t train_length_;
-  std::size_t many_pieces_;
-  double few_blocks_;
   double room_;
-  double piece_kernels_ = 0;
   const ShapeSet matrix_;
   const std::vector<std::uint32_t>& kernels_;
   KernelTrains result_;
@@ -173,7 +160,12 @@ class TrainFinder : Finder {
 }  // namespace
 
 KernelTrains FindKernelTrains(const Basis& basis, const std::vector<std::uint32_t>& kernels) {
-  return TrainFinder(basis, kernels).Find();
+  KernelTrains trains = TrainFinder(basis, kernels).Find();
+  PieceSeries series = FindPieceSeries(basis, kernels);
+  trains.pieces = std::move(series.loss);
+  trains.pieces_mean = series.pieces;
+  trains.pieces_body = series.body;
+  return trains;
 }
 
 }  // namespace advise

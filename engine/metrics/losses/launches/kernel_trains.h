@@ -1,5 +1,5 @@
 // Runs of small kernels of one kind on one stream, which one launch could do: the idle time between
-// them, and their own time where many of a few blocks each could run side by side.
+// them.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ struct KernelTrains {
   double product_kernels = 0;  // in them, per step
   Loss repeats;                // the same small kernel and grid, neither matrix nor optimizer
   double repeat_kernels = 0;   // in them, per step; of one run of them, where steps are shorter
-  Loss pieces;                 // of these runs, long ones of kernels for a few SMs, with their time
-  double pieces_mean = 0;      // kernels in one of them
+  Loss pieces;                 // long series of kernels for a few SMs, see FindPieceSeries
+  double pieces_mean = 0;      // pieces in one of them
+  double pieces_body = 0;      // kernels of one piece, on average
 };
 
 // `kernels`: of the window, in time order, without communication. O(kernels).

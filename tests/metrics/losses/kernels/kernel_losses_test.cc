@@ -187,6 +187,15 @@ TEST_CASE(
   CHECK(run->kernels.elementwise_runs == 1);
 }
 
+TEST_CASE("concatenations one behind the other are no chain") {
+  const char* const cat =
+      "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int, 2, 128, "
+      "1>(float*)";
+  CHECK(Analyzed(BackToBack({{cat, 10_us}, {cat, 20_us}}))->kernels.elementwise.count == 0);
+  CHECK(Analyzed(BackToBack({{kElementwise, 10_us}, {cat, 20_us}}))->kernels.elementwise.count ==
+        2);
+}
+
 TEST_CASE("what the host reads or sends between element-wise kernels parts their run") {
   const auto runs = [](bool to_host, bool to_gpu) {
     TraceBuilder story;

@@ -205,5 +205,40 @@ TEST_CASE("halves that differ by chance are told from a GPU that gets slower") {
   CHECK(run->kernel_variation->slowing_sigma > 10);
 }
 
+// Three kernels of 100 us in turn, but for those that take `longer(i)` more.
+template <typename F>
+TraceBuilder KernelsInTurn(int count, F longer) {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int i = 0; i < count; ++i) {
+    const Nanos length = 100_us + longer(i);
+    story.Launch(std::string("kernel_") + static_cast<char>('a' + i % 3), {at, at + 5_us},
+                 {at + 6_us, at + 6_us + length});
+    at += length + 8_us;
+  }
+  return story;
+}
+
+TEST_CASE("kernels that the GPU puts aside for another process take milliseconds longer") {
+  const auto slices = [](const TraceBuilder& story) {
+    return Told(Analyzed(story)->kernel_variation->slices);
+  };
+  const auto turn = [](int i) { return i % 37 == 36 ? 3_ms : 0_us; };
+  CHECK(slices(KernelsInTurn(740, turn)) ==
+        "20 times, 0 bytes, 60000000 ns in all, 60000000 ns lost");
+  // Near misses: one kernel whose data decides; each by a time of its own.
+  const std::string none = "0 times, 0 bytes, 0 ns in all, 0 ns lost";
+  CHECK(slices(KernelsInTurn(740, [](int i) { return i % 36 == 33 ? 3_ms : 0_us; })) == none);
+  CHECK(slices(KernelsInTurn(740, [](int i) {
+          return i % 37 == 36 ? (1 + i % 5) * (1 + i % 5) * 400_us : 0_us;
+        })) == none);
+}
+
+TEST_CASE("where several processes were recorded, their turns are no secret") {
+  TraceBuilder story = KernelsInTurn(740, [](int i) { return i % 37 == 36 ? 3_ms : 0_us; });
+  story.Process("other", 7).Launch("kernel", {0_us, 5_us}, {100_ms, 101_ms});
+  CHECK(Analyzed(story)->kernel_variation->slices.count == 0);
+}
+
 }  // namespace
 }  // namespace advise

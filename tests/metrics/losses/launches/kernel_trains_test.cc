@@ -55,6 +55,21 @@ TEST_CASE("layers of different products are no train, and seven are too few") {
   CHECK(Analyzed(few)->kernel_trains->products.count == 0);
 }
 
+TEST_CASE("products of one shape with ever other kernels between them are layers") {
+  const auto products = [](bool like) {
+    TraceBuilder story;
+    for (Nanos k = 0; k < 24; ++k) {
+      const Nanos at = k * 20_us;
+      story.Launch(kMatrixBf16, {at, at + 2_us}, {at + 3_us, at + 8_us});
+      story.Launch(like || k % 2 == 0 ? kElementwise : "vectorized_layer_norm_kernel",
+                   {at + 10_us, at + 12_us}, {at + 13_us, at + 14_us});
+    }
+    return Analyzed(story)->kernel_trains->products.count;
+  };
+  CHECK(products(false) == 0);
+  CHECK(products(true) == 1);
+}
+
 TEST_CASE("long products are no train however many") {
   TraceBuilder story;
   for (Nanos k = 0; k < 10; ++k) {
@@ -97,6 +112,34 @@ TEST_CASE("many kernels of one block could run side by side") {
   CHECK(trains.pieces.lost->Total() == 199 * 7_us);
   const auto left = static_cast<double>(run.Window() - run->replay().Gain(*trains.pieces.remedy));
   CHECK(left == Approx(17e3).margin(3e3));  // one of 5 us, and a hundredth of the others
+}
+
+TEST_CASE(
+    "systems that three kernels of one block solve are pieces, with what the host reads of each") {
+  // A product may be one of them; layers of a model have more blocks.
+  const auto systems = [](int count, std::uint32_t blocks) {
+    TraceBuilder story;
+    Look look;
+    look.blocks = blocks;
+    for (Nanos k = 0; k < count; ++k) {
+      const Nanos at = k * 40_us;
+      story.Launch("getf2", {at, at + 4_us}, {at + 5_us, at + 14_us}, look);
+      story.Launch("trsm", {at + 4_us, at + 8_us}, {at + 15_us, at + 20_us}, look);
+      story.Launch(kMatrixFp32, {at + 8_us, at + 12_us}, {at + 21_us, at + 25_us}, look);
+      story.CopyFromGpu(4, MemoryKind::kPageable, {at + 12_us, at + 30_us},
+                        {at + 26_us, at + 27_us});
+    }
+    return story;
+  };
+  const Analyzed run(systems(150, 1));
+  const KernelTrains& trains = run->kernel_trains;
+  CHECK(trains.pieces.count == 1);
+  CHECK(trains.pieces_mean == 150);
+  CHECK(trains.pieces_body == 3);
+  const auto left = static_cast<double>(run.Window() - run->replay().Gain(*trains.pieces.remedy));
+  CHECK(left < 100e3);  // of 6 ms
+  CHECK(Analyzed(systems(150, 50))->kernel_trains->pieces.count == 0);
+  CHECK(Analyzed(systems(40, 1))->kernel_trains->pieces.count == 0);
 }
 
 TEST_CASE("kernels of many blocks, and few of one block, are no such pieces") {
