@@ -25,7 +25,7 @@ return {
   optional   = { "kernel.time", "counter.rows", "counter.memory.lost", "counter.time", "sample.compute.dram", "sample.compute.samples",
                  "roofline.low_intensity.share", "roofline.estimates", "roofline.shapes.memory.share", "roofline.shapes.memory.top",
                  "kernel.narrow.share", "budget.compute", "window.time" },
-  thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "min_window_share", "winnable" },
+  thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "min_window_share", "winnable", "max_local" },
 
   symptom = "{kernels:text} take {weight:pct} of the kernel time{mostly:text}{name:kernel} ({part_of:text}).",
   cause   = "Each value is fetched, used a few times and written back. The kernels do fewer operations per byte than the GPU can do in the time that the byte takes.",
@@ -45,7 +45,7 @@ return {
   detect = function(f, t)
     if f.counter.rows and #f.counter.rows > 0 then
       local rows = filter(f.counter.rows, function(row)
-        return row.bound == "memory" and row.dram >= 0 and at_least(row.dram, t.min_dram)
+        return row.bound == "memory" and row.dram >= 0 and at_least(row.dram, t.min_dram) and at_most(row["local"] or -1, t.max_local)
       end)
       local weight = sum(rows, "weight")
       if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
