@@ -36,7 +36,7 @@ return {
 
   tests = {
     { name = "one of two is gone", facts = { monitor = { gpus = 2, lost = { count = 1, gpus = "GPU 1", after = 3.1e10 } } },
-      expect = { who = "GPU 1", when_text = ", 31 s after the start of the log" } },
+      expect = { who = "GPU 1", when_text = ", 31.0 s after the start of the log" } },
     { name = "gone from the start", facts = { monitor = { gpus = 2, lost = { count = 1, gpus = "GPU 1", after = 0 } } }, expect = { when_text = "" } },
     { name = "near miss: all answer", facts = { monitor = { gpus = 2, lost = { count = 0 } } }, expect = "silent" },
     { name = "no monitor", facts = { monitor = { gpus = 0, lost = { count = 0 } } }, expect = "not_applicable" },

@@ -26,7 +26,7 @@ local function lowered(limit, own, least)
 end
 
 local function limit_text(limit, own)
-  return " The power limit is " .. in_words(limit, "num") .. " W; the board's own is " .. in_words(own, "num") .. " W."
+  return ": the power limit is " .. in_words(limit, "num") .. " W, and the board's own is " .. in_words(own, "num") .. " W."
 end
 
 return {
@@ -46,7 +46,7 @@ return {
                  "monitor.throttled.brake", "monitor.clock", "monitor.limit", "monitor.own_limit", "monitor.busy_power" },
   thresholds = { "min_thermal", "min_power", "min_brake", "min_limit", "min_draw", "max_clock", "min_samples" },
 
-  symptom = "{seen:text} The SM clock was at {clock:pct} of its known maximum.{limit_text:text}",
+  symptom = "{seen:text} The SM clock was at {clock:pct} of its known maximum.",
   cause   = "The board lowers its clocks to stay within its power and temperature limits. Every kernel then takes longer.",
   fixes   = {
     { reason = "heat", action = "Tell the administrators which GPU is hot: airflow, fans, dust, the load of neighboring GPUs",
@@ -81,23 +81,23 @@ return {
     -- The board reports the brake as its own, too.
     local heat = math.max(throttled.thermal or 0, (throttled.hardware or 0) - brake)
     local clock = f.monitor.clock
-    local function held(part, of_text, what)
-      return "In " .. in_words(part, "pct") .. " of the busy samples" .. of_text .. ", " .. what .. " kept the clocks low."
+    local function held(part, of_text, what, limit)
+      return "In " .. in_words(part, "pct") .. " of the busy samples" .. of_text .. ", " .. what .. " kept the clocks low" .. (limit or ".")
     end
     local hot = affected(rows, "by_heat", t.min_thermal)
-    if hot then return { part = hot.by_heat, reason = "heat", seen = held(hot.by_heat, hot.of_text, "heat or the board itself"), clock = hot.clock, limit_text = "" } end
+    if hot then return { part = hot.by_heat, reason = "heat", seen = held(hot.by_heat, hot.of_text, "heat or the board itself"), clock = hot.clock } end
     if at_least(heat, t.min_thermal) then
-      return { part = heat, reason = "heat", seen = held(heat, "", "heat or the board itself"), clock = clock or 1, limit_text = "" }
+      return { part = heat, reason = "heat", seen = held(heat, "", "heat or the board itself"), clock = clock or 1 }
     end
     if at_least(brake, t.min_brake) then
-      return { part = brake, reason = "brake", seen = held(brake, "", "the brake signal of the power supply"), clock = clock or 1, limit_text = "" }
+      return { part = brake, reason = "brake", seen = held(brake, "", "the brake signal of the power supply"), clock = clock or 1 }
     end
     if f.monitor.samples and not at_least(f.monitor.samples, t.min_samples) then return nil end
     local function by_power(part, one, of_text)
       local why = lowered(one.limit, one.own_limit, t.min_limit)
       if why == "no" then return nil end
-      return { part = part, reason = why == "yes" and "lowered" or "power", seen = held(part, of_text, "power"), clock = one.clock,
-               limit_text = why == "yes" and limit_text(one.limit, one.own_limit) or "" }
+      return { part = part, reason = why == "yes" and "lowered" or "power", clock = one.clock,
+               seen = held(part, of_text, "power", why == "yes" and limit_text(one.limit, one.own_limit) or nil) }
     end
     local limited = affected(rows, "by_power", t.min_power)
     if limited and at_most(limited.clock, t.max_clock) then return by_power(limited.by_power, limited, limited.of_text) end
@@ -106,8 +106,8 @@ return {
     if at_least(power, t.min_power) then return by_power(power, f.monitor, "") end
     local draw = f.monitor.busy_power
     if not throttled.power and draw and at_least(draw, t.min_draw) and lowered(f.monitor.limit, f.monitor.own_limit, t.min_limit) == "yes" then
-      return { part = draw, reason = "lowered", seen = "While in use, the GPUs drew " .. in_words(draw, "pct") .. " of their power limit.", clock = clock,
-               limit_text = limit_text(f.monitor.limit, f.monitor.own_limit) }
+      return { part = draw, reason = "lowered", clock = clock,
+               seen = "While in use, the GPUs drew " .. in_words(draw, "pct") .. " of their power limit" .. limit_text(f.monitor.limit, f.monitor.own_limit) }
     end
     return nil
   end,
@@ -119,10 +119,10 @@ return {
       expect = { part = 0.33, reason = "heat", clock = 0.8 } },
     { name = "one hot GPU of four, which slows all",
       facts = { monitor = { gpus = 4, throttled = { thermal = 0.25, power = 0 }, clock = 0.87,
-                            rows = { { gpu = "0", by_heat = 0, clock = 1 }, { gpu = "1", by_heat = 0, clock = 1 }, { gpu = "2", by_heat = 1, clock = 0.48 } } } },
-      expect = { part = 1, clock = 0.48, seen = "In all of the busy samples of GPU 2, heat or the board itself kept the clocks low." } },
+                            rows = { { gpu = "0", by_heat = 0, clock = 1, limit = -1, own_limit = -1 }, { gpu = "1", by_heat = 0, clock = 1, limit = -1, own_limit = -1 }, { gpu = "2", by_heat = 1, clock = 0.48, limit = -1, own_limit = -1 } } } },
+      expect = { part = 1, clock = 0.48, seen = "In 100 % of the busy samples of GPU 2, heat or the board itself kept the clocks low." } },
     { name = "one GPU of two at a lower power limit",
-      facts = { monitor = { gpus = 2, throttled = { power = 0.4 }, clock = 0.8, rows = { { gpu = "0", by_heat = 0, by_power = 0, clock = 1 }, { gpu = "1", by_heat = 0, by_power = 0.8, clock = 0.6 } } } },
+      facts = { monitor = { gpus = 2, throttled = { power = 0.4 }, clock = 0.8, rows = { { gpu = "0", by_heat = 0, by_power = 0, clock = 1, limit = -1, own_limit = -1 }, { gpu = "1", by_heat = 0, by_power = 0.8, clock = 0.6, limit = -1, own_limit = -1 } } } },
       expect = { part = 0.8, reason = "power", seen = "In 80 % of the busy samples of GPU 1, power kept the clocks low." } },
     { name = "power, and the clock at two thirds",
       edges = { ["monitor.throttled.power"] = 0.3, ["monitor.samples"] = 5 },
@@ -131,12 +131,14 @@ return {
       facts = { monitor = { gpus = 4, throttled = { power = 0.95, thermal = 0 }, clock = 0.94 } }, expect = "silent" },
     { name = "the limit was lowered, and the log says both", edges = { ["monitor.limit"] = 595 },
       facts = { monitor = { gpus = 1, samples = 100, throttled = { power = 1, thermal = 0 }, clock = 0.62, limit = 400, own_limit = 700 } },
-      expect = { reason = "lowered", limit_text = " The power limit is 400 W; the board's own is 700 W." } },
+      expect = { reason = "lowered", seen = "In 100 % of the busy samples, power kept the clocks low: the power limit is 400 W, and the board's own is 700 W." } },
     { name = "the log does not hold the reasons, but the power is at a lowered limit", edges = { ["monitor.busy_power"] = 0.95, ["monitor.clock"] = 0.85 },
       facts = { monitor = { gpus = 1, samples = 100, clock = 0.65, busy_power = 0.99, limit = 250, own_limit = 400 } }, expect = { reason = "lowered", clock = 0.65 } },
-    { name = "the brake of the power supply, which the board reports, too", edges = { ["monitor.throttled.brake"] = 0.05 },
-      facts = { monitor = { gpus = 1, samples = 100, throttled = { power = 0, thermal = 0, brake = 1, hardware = 1 }, clock = 0.33, limit = 700, own_limit = 700 } },
+    { name = "the brake of the power supply", edges = { ["monitor.throttled.brake"] = 0.05 },
+      facts = { monitor = { gpus = 1, samples = 100, throttled = { power = 0, thermal = 0, brake = 1 }, clock = 0.33, limit = 700, own_limit = 700 } },
       expect = { reason = "brake", part = 1 } },
+    { name = "the brake is what the board reports as its own",
+      facts = { monitor = { gpus = 1, samples = 100, throttled = { power = 0, thermal = 0, brake = 1, hardware = 1 }, clock = 0.33 } }, expect = { reason = "brake" } },
     { name = "near miss: a small board at the limit that it has by itself",
       facts = { monitor = { gpus = 1, samples = 100, throttled = { power = 1, thermal = 0 }, clock = 0.66, limit = 72, own_limit = 72 } }, expect = "silent" },
     { name = "near miss: a single hot sample",

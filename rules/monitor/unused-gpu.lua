@@ -59,7 +59,7 @@ return {
     { name = "just enough for a context",
       facts = { monitor = { samples = 300, gpus = 2, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "1", at_work = 0, memory = 2e8 } } } },
       expect = { memory = 2e8 } },
-    { name = "one of eight belongs to nobody", edges = { ["monitor.gpus"] = 3 },
+    { name = "one of eight belongs to nobody", edges = { ["monitor.gpus"] = 2.5 },
       facts = { monitor = { samples = 300, gpus = 8, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 7e10 }, { gpu = "5", at_work = 0, memory = 4e6 } } } },
       expect = { who = "GPU 5", others = "7 GPUs were", reason = "free" } },
     { name = "near miss: a little less, as drivers keep it, on half of the GPUs",
