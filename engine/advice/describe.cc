@@ -76,7 +76,9 @@ std::string WithAllInWords(std::string text) {
        at = text.find(kNearlyWhole, at))
     text.replace(at, 1, starts_sentence(at) ? "More than 99 %" : "more than 99 %");
   for (std::size_t at = text.find(kWhole); at != std::string::npos; at = text.find(kWhole, at)) {
-    const bool of_time = text.compare(at + whole.size(), 4, "time") == 0;
+    // The text may end right behind it.
+    const std::size_t behind = std::min(at + whole.size(), text.size());
+    const bool of_time = text.compare(behind, 4, "time") == 0;
     const bool in_words = text.compare(at, whole.size(), whole) == 0 && !of_time;
     const bool starts = starts_sentence(at);
     if (in_words && ReplaceByEvery(at, at + whole.size(), &text)) continue;

@@ -34,6 +34,7 @@ Catalog Declare(const Knowledge& knowledge) {
   DeclareShapeFacts(&catalog);
   DeclareRoofFacts(&catalog);
   DeclareMonitorFacts(&catalog);
+  DeclareMonitorGpuFacts(&catalog);
   DeclareServerFacts(&catalog);
   DeclareProfileFacts(&catalog);
   DeclareTopologyFacts(&catalog);

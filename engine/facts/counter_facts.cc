@@ -48,12 +48,19 @@ Rows CounterRows(const Counters& counters) {
                {"ipc", k.ipc},
                {"issue", k.issue},
                {"stall_memory", k.stall_memory},
+               {"stall_queue", k.stall_queue},
                {"stall_barrier", k.stall_barrier},
                {"stall_not_selected", k.stall_not_selected},
                {"sectors", k.sectors},
                {"useful", k.useful},
                {"local", k.local},
                {"lanes", k.lanes},
+               {"conflicts", k.conflicts},
+               {"blocks", k.blocks},
+               {"threads", k.threads},
+               {"sms", k.sms},
+               {"at_work", k.at_work},
+               {"mean", k.instances > 0 ? k.time_ns / static_cast<double>(k.instances) : 0},
                {"tensor", k.tensor},
                {"source", k.source}};
   });
@@ -172,16 +179,16 @@ void DeclareCounterFacts(Catalog* catalog) {
                "Part of the run's kernel time in kernels that were counted; absent without a "
                "timeline.",
                UnlessNegative(&Counters::coverage, "no timeline of the run was given", "cuda"));
-  counters.Add(
-      "counter.rows", "rows",
-      "Counted kernels: kernel, class, weight (share of the run's kernel time; without a "
-      "timeline of the counted time), count, time, bound (what it meets first: memory, "
-      "compute; latency when it is near neither), memory_kind (of what memory limits: on-chip, "
-      "if device memory is far less busy, else device), headroom (share of its time that "
-      "running near that limit would win), lost (the same as time), then shares of peak, "
-      "of the warps, of the issue slots, of a warp's latency, and ratios; -1 was not "
-      "counted.",
-      CounterRows);
+  counters.Add("counter.rows", "rows",
+               "Counted kernels: kernel, class, weight (share of the run's kernel time; without a "
+               "timeline of the counted time), count, time, bound (what it meets first: memory, "
+               "compute; latency when it is near neither, launch when it is also as short as a "
+               "start), memory_kind (of what memory limits: on-chip, "
+               "if device memory is far less busy, else device), headroom (share of its time that "
+               "running near that limit would win), lost (the same as time), then shares of peak, "
+               "of the warps, of the issue slots, of a warp's latency, and ratios; -1 was not "
+               "counted.",
+               CounterRows);
   counters.Add("counter.memory.lost", "spans",
                "Headroom of counted kernels that memory limits; without a timeline on the counted "
                "time.",

@@ -1,5 +1,6 @@
 // monitor.*: logs of GPU monitors.
 #include "engine/facts/declare.h"
+#include "engine/facts/monitor_names.h"
 
 namespace advise::facts {
 namespace {
@@ -27,6 +28,11 @@ const MonitoredUse* Fullest(const MonitorSummary& m) {
   return fullest;
 }
 
+// Heat or the board itself; where the brake of the power supply is on, the board reports that, too.
+double ByHeat(const MonitoredUse& use) {
+  return std::max(use.by_heat, use.by_hardware - std::max(0.0, use.by_brake));
+}
+
 double Idle(const MonitorSummary& m) {
   double idle = 0;
   for (const MonitoredUse& use : m.gpus) idle += use.at_work ? 0 : 1;
@@ -43,7 +49,9 @@ Rows GpuRows(const MonitorSummary& m) {
                {"power", use.power},
                {"clock", use.clock},
                {"by_power", use.by_power},
-               {"by_heat", use.at_work ? std::max(use.by_heat, use.by_hardware) : -1},
+               {"by_heat", use.at_work ? ByHeat(use) : -1},
+               {"limit", use.limit},
+               {"own_limit", use.own_limit},
                {"sm_active", use.sm_active},
                {"memory", use.memory_peak},
                {"at_work", use.at_work ? 1.0 : 0.0}};
@@ -74,8 +82,16 @@ void DeclareMeans(Catalog* catalog) {
        "Share of the busy samples in which power kept the clocks low.");
   mean("monitor.throttled.thermal", "share", &MonitoredUse::by_heat,
        "Share of the busy samples in which heat kept the clocks low.");
+  mean("monitor.throttled.brake", "share", &MonitoredUse::by_brake,
+       "Share of the busy samples in which a signal of the power supply slowed the clocks.");
+  mean("monitor.limit", "num", &MonitoredUse::limit,
+       "Mean power limit in watts of the GPUs at work, as the log gives it.");
+  mean("monitor.own_limit", "num", &MonitoredUse::own_limit,
+       "Mean power limit in watts that the boards at work have by themselves: of the log, else of "
+       "GPUs of this name.");
   mean("monitor.throttled.hardware", "share", &MonitoredUse::by_hardware,
-       "Share of the busy samples in which the board itself slowed the clocks, for either reason.");
+       "Share of the busy samples in which the board itself slowed the clocks, for heat, power or "
+       "the brake.");
   mean("monitor.clock", "share", &MonitoredUse::clock,
        "Mean SM clock of busy samples over the highest clock known of the GPU.");
   mean("monitor.gr_active", "share", &MonitoredUse::gr_active,
@@ -90,17 +106,6 @@ void DeclareMeans(Catalog* catalog) {
 
 // Seconds as nanoseconds, the unit of times in facts; -1: none.
 double InNanos(double seconds) { return seconds < 0 ? -1 : seconds * kNanosPerSecond; }
-
-std::string NameOf(const std::string& label) { return label.empty() ? label : "GPU " + label; }
-
-// "GPU 5", "GPUs 2 and 5".
-std::string NamesOf(const std::vector<std::string>& labels) {
-  if (labels.size() < 2) return labels.empty() ? "" : NameOf(labels.front());
-  std::string names = "GPUs " + labels.front();
-  for (std::size_t i = 1; i < labels.size(); ++i)
-    names += (i + 1 == labels.size() ? " and " : ", ") + labels[i];
-  return names;
-}
 
 // What samples show over time, and of one GPU beside the others.
 void DeclarePatterns(Catalog* catalog) {
@@ -154,6 +159,17 @@ void DeclarePatterns(Catalog* catalog) {
   patterns.Add("monitor.stopped.to_end", "flag",
                "Whether GPUs stood still up to the end of the monitor's log of the job.",
                [](const P& p) { return p.stop.to_the_end; });
+  patterns.Add("monitor.hang.gpus", "count",
+               "GPUs of a job that are all in use at little power and without traffic of their "
+               "memory up to its end; 0 for none.",
+               [](const P& p) { return p.hang.gpus; });
+  patterns.Add("monitor.hang.time", "ns",
+               "Time up to the end of the job in which all its GPUs are in use at little power and "
+               "without traffic of their memory.",
+               [](const P& p) { return InNanos(p.hang.seconds); });
+  patterns.Add("monitor.hang.power", "share",
+               "Power of the GPUs that all wait up to the end of the job, over their power before.",
+               [](const P& p) { return p.hang.power; });
   name(
       "monitor.growth.gpu", [](const P& p) { return NameOf(p.growth.label); },
       "The GPU whose memory in use grows all the time, by the monitor.");
@@ -207,6 +223,22 @@ void DeclareHealth(Catalog* catalog) {
   health.Add("monitor.generation.possible", "count",
              "Generation of PCIe that the link of that GPU could have; 0 for none.",
              If(link, &H::possible, kNoLog, "monitor"));
+}
+
+void DeclareLost(Catalog* catalog) {
+  using H = MonitorHealth;
+  auto& health = catalog->Of(&Analysis::monitor_health);
+  health.AlsoWithoutTimeline();
+  health.Add("monitor.lost.count", "count",
+             "GPUs that the driver could not reach any more while the log was written.",
+             [](const H& h) { return h.lost.size(); });
+  health.Add("monitor.lost.gpus", "name",
+             "GPUs that the driver could not reach any more while the log was written.",
+             UnlessEmpty([](const H& h) { return NamesOf(h.lost); }, "no GPU was lost", ""));
+  health.Add("monitor.lost.after", "ns",
+             "Time from the start of the monitor's log until the driver could not reach a GPU.",
+             UnlessNegative([](const H& h) { return InNanos(h.lost_after); },
+                            "no GPU was lost, or the log has no clock", ""));
 }
 
 std::string BoardsOf(const DriverErrors& errors) { return NamesOf(errors.gpus); }
@@ -317,16 +349,17 @@ void DeclareMonitorFacts(Catalog* catalog) {
   monitor.Add("monitor.memory.capacity", "bytes",
               "Memory of the monitored GPU with most memory in use.",
               of_fullest(&MonitoredUse::memory_total));
-  monitor.Add(
-      "monitor.rows", "rows",
-      "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
-      "clock, by_power and by_heat (share of busy samples with clocks kept low by power or "
-      "heat), sm_active, memory (peak), at_work (0 for a GPU that did nothing); -1 is not in the "
-      "log.",
-      GpuRows);
+  monitor.Add("monitor.rows", "rows",
+              "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
+              "clock, by_power and by_heat (share of busy samples with clocks kept low by power or "
+              "heat), limit and own_limit (watts: the power limit, and the board's own), "
+              "sm_active, memory (peak), at_work (0 for a GPU that did nothing); -1 is not in the "
+              "log.",
+              GpuRows);
   DeclareMeans(catalog);
   DeclarePatterns(catalog);
   DeclareHealth(catalog);
+  DeclareLost(catalog);
   DeclareReports(catalog);
 }
 

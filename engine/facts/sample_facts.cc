@@ -20,7 +20,8 @@ constexpr SampleFact kSampleFacts[] = {
     {"tensor", &SampledMeans::tensor, "activity of the tensor pipes"},
     {"dram", &SampledMeans::dram, "device memory traffic over its peak"},
     {"pcie", &SampledMeans::pcie, "PCIe traffic over its peak, of the busier direction"},
-    {"nvlink", &SampledMeans::nvlink, "NVLink traffic over its peak, of the busier direction"}};
+    {"nvlink", &SampledMeans::nvlink, "NVLink traffic over its peak, of the busier direction"},
+    {"clock", &SampledMeans::clock, "clock of the SMs over the highest one of the GPU"}};
 
 // The time that samples of compute speak of; nothing on devices without any series.
 std::vector<IntervalSet> SampledCompute(const Analysis& a) {
@@ -66,6 +67,31 @@ void DeclareSampleFacts(Catalog* catalog) {
                 IfPositive([means](const Samples& s) { return (s.*means).samples; }, kNoSamples,
                            "gpu-metrics"));
   }
+  const auto some = [](const Samples& s) { return s.low_sm.share > 0; };
+  samples.Add(
+      "sample.low_sm.share", "share",
+      "Part of the compute time in kernels, each a good part of it, in whose samples at most "
+      "half of the SMs have work; 0 for none.",
+      [](const Samples& s) { return s.low_sm.share; });
+  samples.Add(
+      "sample.low_sm.active", "share",
+      "Share of the SMs that had work in kernels that leave half of them idle.",
+      If(
+          some, [](const Samples& s) { return s.low_sm.active; }, kNoSamples, "gpu-metrics"));
+  samples.Add("sample.low_sm.samples", "count",
+              "Samples in kernels that leave half of the SMs idle.",
+              [](const Samples& s) { return s.low_sm.samples; });
+  samples.Add(
+      "sample.low_sm.name", "name",
+      "The kernel that takes most time of those that leave half of the SMs idle.",
+      UnlessEmpty([](const Samples& s) { return s.low_sm.name; }, kNoSamples, "gpu-metrics"));
+  samples.Add("sample.low_sm.lost", "spans",
+              "Time of kernels that leave half of the SMs idle, by their samples.",
+              [](const Samples& s, const Analysis& a) {
+                std::vector<IntervalSet> spans = s.low_sm.spans;
+                spans.resize(a.times.size());
+                return spans;
+              });
   catalog->OfAll()
       .AlsoWithoutTimeline()
       .Needs([](const Analysis& a) { return a.samples.compute.samples > 0; }, kNoSamples,

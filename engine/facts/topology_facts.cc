@@ -1,4 +1,5 @@
 // topology.*, nccl.*: links between GPUs and nodes, by topology tools and NCCL logs.
+#include <algorithm>
 #include <set>
 
 #include "engine/facts/declare.h"
@@ -118,6 +119,15 @@ void DeclareNccl(Catalog* catalog) {
           UnlessEmpty(&NcclLog::version, kNoLog, ""));
   log.Add("nccl.network", "name", "The network that NCCL chose.",
           UnlessEmpty(&NcclLog::network, kNoLog, ""));
+  log.Add("nccl.no_adapter", "flag", "NCCL's log says that it found no adapter for InfiniBand.",
+          [](const NcclLog& l) {
+            return std::any_of(l.facts.begin(), l.facts.end(), [](const std::string& fact) {
+              return fact.find("No device found") != std::string::npos;
+            });
+          });
+  log.Add("nccl.rdma_refused", "flag",
+          "NCCL's log says that GPUDirect RDMA is off for the adapters that it found.",
+          [](const NcclLog& l) { return l.gdr == 0; });
   log.Add("nccl.calls", "rows", "Calls that NCCL's log lists: operation, count, bytes (per rank).",
           CallRows);
   log.Add("nccl.warnings", "count", "Number of warnings in NCCL's log.",

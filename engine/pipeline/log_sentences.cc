@@ -36,6 +36,13 @@ std::string OnlySample(std::size_t at_work, std::size_t all, double busy, double
 
 }  // namespace
 
+// A mean over two groups is true of no GPU.
+std::string UseInWords(const MonitorSplit& split, double mean) {
+  if (split.low.empty()) return Percent(mean);
+  return fmt::format("{} ({} of them) or {}", Percent(split.low_use), split.low.size(),
+                     Percent(split.high_use));
+}
+
 std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy) {
   const MonitorSummary& monitor = analysis.monitor;
   const std::size_t all = monitor.gpus.size();
@@ -49,7 +56,7 @@ std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, doubl
   std::string words = monitor.samples == 1
                           ? OnlySample(at_work, all, busy, power, monitor.logged)
                           : fmt::format("According to the monitor, {} in use for {} of the time{}.",
-                                        who, Percent(busy), watts);
+                                        who, UseInWords(monitor.split, busy), watts);
   const double before = analysis.monitor_patterns.before;
   const double sms = monitor.Mean(&MonitoredUse::sm_active);
   if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", Percent(sms));
@@ -74,6 +81,7 @@ std::string KernelLogSentence(const Monitor& monitor) {
     words += counted(monitor.killed.size(), "program that it ended", "programs that it ended") +
              " for lack of memory";
   }
+  if (words.empty()) words = "no error of a GPU, and no program that was ended for lack of memory";
   return fmt::format("The kernel's log names {}. It does not show how well the GPUs work.", words);
 }
 

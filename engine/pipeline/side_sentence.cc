@@ -86,6 +86,7 @@ std::string SideSentence(const Analysis& analysis) {
     }
     if (top.bound == "compute") limit = "The SMs limit it";
     if (top.bound == "latency") limit = FarFromLimits(top);
+    if (top.bound == "launch") limit = "It takes no longer than a kernel takes to start";
     const std::string name = KernelInWords(top.name);
     const std::size_t kernels = analysis.counters.kernels.size();
     if (kernels == 1) {

@@ -150,6 +150,18 @@ std::string KernelsToMeasure(const Report& report, const Knowledge& knowledge) {
                      one ? "s" : "", Percent(outside * std::min(1.0, measure.share)));
 }
 
+// What samples of the whole GPU say where no kernel was measured by itself; "" without samples.
+std::string SampledInWords(const Report& report) {
+  const std::optional<double> active = FactNumber(report, "sample.compute.sm_active");
+  if (!active) return "";
+  const std::optional<double> tensor = FactNumber(report, "sample.compute.tensor");
+  return fmt::format(
+      "While kernels run, {} of the SMs have work{}. Single kernels were not measured",
+      Percent(*active),
+      tensor ? fmt::format(", and the tensor pipes are active for {} of the time", Percent(*tensor))
+             : "");
+}
+
 // Where the time went, in one clause.
 std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                              const Cluster* ranks) {
@@ -182,10 +194,11 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                            ComputeInWords(time), s,
                            time.copy > time.comm ? "copies" : "communication", pct(waits));
   if (busy && has_advice) {
-    return LeavesKernelsUnmeasured(report, knowledge)
-               ? is_busy + ". How well the kernels run was not measured" +
-                     KernelsToMeasure(report, knowledge)
-               : is_busy;
+    if (!LeavesKernelsUnmeasured(report, knowledge)) return is_busy;
+    const std::string sampled = SampledInWords(report);
+    return is_busy + ". " +
+           (sampled.empty() ? "How well the kernels run was not measured" : sampled) +
+           KernelsToMeasure(report, knowledge);
   }
   if (busy) {
     const EfficiencyInfo& efficiency = report.efficiency;
@@ -208,6 +221,8 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
       if (little_lost && report.run.kind == "kernels" && report.run.units == 1)
         return "how well it runs was not measured";
       const std::string kernels = KernelsToMeasure(report, knowledge);
+      const std::string sampled = SampledInWords(report);
+      if (!sampled.empty()) return fmt::format("{}. {}{}", first, sampled, kernels);
       return fmt::format("{}. How well {} run was not measured{}", first,
                          little_lost ? "they" : "the kernels", kernels);
     }

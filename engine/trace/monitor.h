@@ -21,6 +21,7 @@ struct MonitoredGpu {
   std::string name;
   std::string uuid;
   std::vector<MonitorSeries> series;
+  double lost_s = -1;  // when the driver could not reach it any more; -1: it always could
   const MonitorSeries* Find(const std::string& quantity) const {
     for (const MonitorSeries& one : series) {
       if (one.quantity == quantity) return &one;

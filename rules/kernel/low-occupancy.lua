@@ -17,10 +17,11 @@ return {
   symptom = "Kernels with few warps per SM, which wait, take {weight:pct} of the kernel time: {name:kernel} keeps {occupancy:pct} of the warps that an SM can hold and uses {issue:pct} of the issue slots. Limited by: {limiter:text}.",
   cause   = "A scheduler hides the latency of memory and of long instructions by switching to another warp. With few warps, there is none to switch to.",
   fixes   = {
-    { action = "If registers limit it: bound them, or use smaller tiles; then check that nothing spills",
+    { reason = "registers", action = "Bound the registers, or use smaller tiles; then check that nothing spills",
       snippet = "__global__ void __launch_bounds__(256, 4) kernel(...)    // at least 4 blocks per SM", language = "cpp", ["for"] = { "c++" } },
-    { action = "If shared memory limits it: use smaller tiles, fewer stages, or 16-bit data" },
-    { action = "If blocks are too large or too few: choose 128 to 256 threads per block, and enough blocks for several waves",
+    { reason = "shared", action = "Use less shared memory per block: smaller tiles, fewer stages, or 16-bit data" },
+    { reason = "shared", action = "Give each block more threads, so that the same shared memory serves more warps" },
+    { reason = "blocks", action = "Choose 128 to 256 threads per block, and enough blocks for several waves",
       snippet = "cudaOccupancyMaxPotentialBlockSize(&grid, &block, kernel, 0, 0);", language = "cpp", ["for"] = { "c++" } },
     { action = "Let each warp do more at once: unroll, or load several elements per thread (instruction-level parallelism)" },
   },
@@ -38,8 +39,10 @@ return {
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
     local worst = top(rows, "weight", 5)
     local first = worst[1]
-    return { weight = weight, count = #rows, name = first.kernel, occupancy = first.occupancy, issue = first.issue,
-             limiter = (first.theoretical > first.occupancy * 2 or first.limiter == "") and "too few blocks, or blocks of uneven length" or first.limiter, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+    local few = first.theoretical > first.occupancy * 2 or first.limiter == ""
+    local reason = few and "blocks" or first.limiter == "registers" and "registers" or first.limiter == "shared memory" and "shared" or "blocks"
+    return { reason = reason, weight = weight, count = #rows, name = first.kernel, occupancy = first.occupancy, issue = first.issue,
+             limiter = few and "too few blocks, or blocks of uneven length" or first.limiter, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
   end,
 
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
@@ -52,8 +55,11 @@ return {
     { name = "registers leave room for an eighth of the warps",
       edges = { ["counter.rows[1].issue"] = 0.4, ["counter.rows[1].occupancy"] = 0.25, ["counter.rows[1].weight"] = 0.1 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", occupancy = 0.12, theoretical = 0.125, issue = 0.1, limiter = "registers" } } } },
-      expect = { weight = 0.6, name = "stencil", limiter = "registers", part = 0.5, rows = 1 },
+      expect = { weight = 0.6, name = "stencil", limiter = "registers", reason = "registers", part = 0.5, rows = 1 },
       saving = { claims = 4e8, part = 0.25 } },
+    { name = "shared memory leaves room for one small block",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", occupancy = 0.031, theoretical = 0.031, issue = 0.1, limiter = "shared memory" } } } },
+      expect = { reason = "shared" } },
     { name = "room for all warps, and too few blocks to fill it",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", occupancy = 0.1, theoretical = 1.0, issue = 0.05, limiter = "registers" } } } },
       expect = { limiter = "too few blocks, or blocks of uneven length" } },

@@ -12,10 +12,11 @@ return {
   effort    = "code",
 
   needs      = { "sample.compute.sm_active", "sample.compute.samples", "budget.compute", "window.time" },
-  optional   = { "sample.window.gr_active", "sample.compute.lost" },
-  thresholds = { "min_busy", "max_active", "min_samples", "saturating", "winnable" },
+  optional   = { "sample.window.gr_active", "sample.compute.lost", "sample.low_sm.share", "sample.low_sm.active", "sample.low_sm.samples", "sample.low_sm.name",
+                 "sample.low_sm.lost" },
+  thresholds = { "min_low", "min_busy", "max_active", "min_samples", "saturating", "winnable" },
 
-  symptom = "The GPU computes {busy:pct} of the time, but then only {active:pct} of its SMs have work ({samples:count} samples).",
+  symptom = "The GPU computes {busy:pct} of the time, but {when:text} only {active:pct} of its SMs have work ({samples:count} samples).",
   cause   = "Kernels have few blocks, or their last blocks run alone, so SMs stay empty.",
   fixes   = {
     { action = "Use a larger batch, or more data per kernel" },
@@ -30,14 +31,24 @@ return {
   detect = function(f, t)
     if not at_least(f.sample.compute.samples, t.min_samples) then return nil end
     local busy = share(f.budget.compute, f.window.time)
-    if not at_least(busy, t.min_busy) or not at_most(f.sample.compute.sm_active, t.max_active) then return nil end
-    return { busy = busy, active = f.sample.compute.sm_active, samples = f.sample.compute.samples, gr = f.sample.window.gr_active }
+    if not at_least(busy, t.min_busy) then return nil end
+    if at_most(f.sample.compute.sm_active, t.max_active) then
+      return { busy = busy, active = f.sample.compute.sm_active, samples = f.sample.compute.samples, gr = f.sample.window.gr_active, when = "then", of = "all" }
+    end
+    -- The largest kernels may leave SMs idle while others, between them, do not.
+    local low = f.sample.low_sm
+    if low.active and at_least(low.share, t.min_low) then
+      return { busy = busy, active = low.active, samples = low.samples, gr = f.sample.window.gr_active, name = low.name, of = "some",
+               when = "in kernels that take " .. in_words(low.share, "pct") .. " of that" }
+    end
+    return nil
   end,
 
   saving = function(f, t, e)
     local headroom = 1 - share(e.active, t.saturating)
-    if headroom <= 0 or f.sample.compute.lost == nil then return nil end
-    return { claims = f.sample.compute.lost, part = headroom * t.winnable, confidence = 0.25,
+    local lost = e.of == "all" and f.sample.compute.lost or f.sample.low_sm.lost
+    if headroom <= 0 or lost == nil then return nil end
+    return { claims = lost, part = headroom * t.winnable, confidence = 0.25,
              basis = "kernels use more SMs, up to as many as memory can feed, and save a part of their time" }
   end,
 
@@ -47,6 +58,10 @@ return {
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.2, samples = 5000, lost = 9e8 } } },
       expect = { busy = 0.9, active = 0.2, samples = 5000 },
       saving = { claims = 9e8, part = 0.2 } },
+    { name = "the products leave SMs idle, and what runs between them does not", edges = { ["sample.low_sm.share"] = 0.3 },
+      facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.53, samples = 5000, lost = 9e8 },
+                low_sm = { share = 0.8, active = 0.4, samples = 4000, name = "gemm", lost = 7e8 } } },
+      expect = { active = 0.4, samples = 4000, when = "in kernels that take 80 % of that" }, saving = { claims = 7e8 } },
     { name = "near miss: most SMs at work",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 }, sample = { compute = { sm_active = 0.85, samples = 5000 } } }, expect = "silent" },
     { name = "near miss: the GPU is idle most of the time, which others explain",

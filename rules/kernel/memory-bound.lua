@@ -25,7 +25,7 @@ return {
   optional   = { "kernel.time", "counter.rows", "counter.memory.lost", "counter.time", "sample.compute.dram", "sample.compute.samples",
                  "roofline.low_intensity.share", "roofline.estimates", "roofline.shapes.memory.share", "roofline.shapes.memory.top",
                  "kernel.narrow.share", "budget.compute", "window.time" },
-  thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "min_window_share", "winnable" },
+  thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "min_window_share", "winnable", "max_local" },
 
   symptom = "{kernels:text} take {weight:pct} of the kernel time{mostly:text}{name:kernel} ({part_of:text}).",
   cause   = "Each value is fetched, used a few times and written back. The kernels do fewer operations per byte than the GPU can do in the time that the byte takes.",
@@ -45,7 +45,7 @@ return {
   detect = function(f, t)
     if f.counter.rows and #f.counter.rows > 0 then
       local rows = filter(f.counter.rows, function(row)
-        return row.bound == "memory" and row.dram >= 0 and at_least(row.dram, t.min_dram)
+        return row.bound == "memory" and row.dram >= 0 and at_least(row.dram, t.min_dram) and at_most(row["local"] or -1, t.max_local)
       end)
       local weight = sum(rows, "weight")
       if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
@@ -80,7 +80,7 @@ return {
     { name = "counted: three quarters of the memory bandwidth",
       edges = { ["counter.rows[1].dram"] = 0.6, ["counter.rows[1].weight"] = 0.1 },
       facts = { kernel = { time = 1e9 }, roofline = { low_intensity = {} }, sample = { compute = {} },
-                counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "layernorm", weight = 0.7, lost = 1e8, bound = "memory", dram = 0.75 } } } },
+                counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "layernorm", weight = 0.7, lost = 1e8, bound = "memory", ["local"] = -1, dram = 0.75 } } } },
       expect = { weight = 0.7, part_of = "measured by counters", kernels = "Kernels that are limited by device memory", mostly = ", mostly ", name = "layernorm", dram = 0.75, part = 0.5, rows = 1 },
       saving = { claims = 2e8, part = 0.4 } },
     { name = "sampled",
@@ -112,7 +112,7 @@ return {
       expect = "silent" },
     { name = "near miss: memory busy in the cache only",
       facts = { kernel = { time = 1e9 }, sample = { compute = {} }, roofline = { low_intensity = { share = 0.9 } },
-                counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "gemm", weight = 0.7, lost = 1e8, bound = "memory", dram = 0.2 } } } },
+                counter = { kernels = 1, memory = { lost = 2e8 }, rows = { { kernel = "gemm", weight = 0.7, lost = 1e8, bound = "memory", ["local"] = -1, dram = 0.2 } } } },
       expect = "silent" },
     { name = "near miss: samples of memory at rest",
       facts = { kernel = { time = 1e9 }, counter = { kernels = 0 }, sample = { compute = { dram = 0.2, samples = 1000 } },

@@ -15,11 +15,15 @@ return {
   effort    = "code",
 
   needs      = { "counter.kernels", "counter.rows" },
-  thresholds = { "min_memory", "min_weight" },
+  optional   = { "counter.memory.lost" },
+  thresholds = { "min_memory", "min_weight", "min_conflicts", "winnable" },
 
   symptom = "Kernels that are limited by caches and shared memory take {weight:pct} of the kernel time: {name:kernel} keeps {what:text} busy for {memory:pct} of its peak, and device memory for {dram:pct}.",
   cause   = "{why:text} The path to this memory is full while the arithmetic units wait.",
   fixes   = {
+    { reason = "banks", action = "Pad the rows of the shared array by one element, so that a column lies in different banks",
+      snippet = "__shared__ float tile[32][33];   // not [32][32]: 32 rows of 128 bytes all begin in the same bank", language = "cpp", ["for"] = { "c++" } },
+    { reason = "banks", action = "Where padding takes too much memory, swizzle the column by the row", snippet = "tile[row][column ^ (row & 31)] = value;", language = "cpp", ["for"] = { "c++" } },
     { reason = "requests", action = "Let neighboring threads access neighboring addresses: one request then serves a whole warp",
       snippet = "// threadIdx.x must be the index that is next to itself in memory:\nint row = blockIdx.y * blockDim.y + threadIdx.y;\nint column = blockIdx.x * blockDim.x + threadIdx.x;\nout[row * n + column] = in[row * n + column];",
       language = "cpp", ["for"] = { "c++" } },
@@ -29,7 +33,7 @@ return {
       snippet = "__shared__ float rows[64][32], columns[32][64];\nfloat acc[4][4] = {};                  // 16 results per thread: 8 loads for 16 multiply-adds, not 2 for 1\nfor (int k = 0; k < 32; ++k)\n  for (int i = 0; i < 4; ++i)\n    for (int j = 0; j < 4; ++j)\n      acc[i][j] += rows[4 * threadIdx.y + i][k] * columns[k][4 * threadIdx.x + j];",
       language = "cpp", ["for"] = { "c++" } },
     { reason = "values", action = "Load 16 bytes at a time (float4), and arrange shared arrays so that the threads of a warp use different banks" },
-    { action = "Use a library's kernel for matrix products, convolutions and attention (cuBLAS, CUTLASS, cuDNN)" },
+    { reason = "!banks", action = "Use a library's kernel for matrix products, convolutions and attention (cuBLAS, CUTLASS, cuDNN)" },
   },
   false_positives = "Look-ups in tables and histograms, whose only work is access to shared memory.",
   references = { "ncu/profiling-guide", "cuda-best-practices/guide" },
@@ -44,38 +48,51 @@ return {
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
     local worst = top(rows, "weight", 5)
     local first = worst[1]
-    local requests = not at_least(first.memory, t.min_memory)
+    local banks = at_least(first.conflicts or -1, t.min_conflicts)
+    local requests = not banks and not at_least(first.memory, t.min_memory)
     return { weight = weight, name = first.kernel, memory = busiest(first), dram = first.dram, count = #rows, rows = worst,
-             reason = requests and "requests" or "values",
+             reason = banks and "banks" or requests and "requests" or "values",
+             part = banks and f.counter.memory.lost and share(sum(filter(rows, function(row) return at_least(row.conflicts or -1, t.min_conflicts) end), "lost"), f.counter.memory.lost.time) or 0,
              what = requests and "the first-level cache" or "this memory",
-             why = requests and "Little data moves, so each access of a warp takes many requests: its threads access addresses that are far apart, or the same bank of shared memory."
+             why = banks and in_words(first.conflicts, "pct") .. " of the passes over shared memory are bank conflicts: threads of a warp ask for different words of one bank, and take turns."
+                   or requests and "Little data moves, so each access of a warp takes many requests: its threads access addresses that are far apart, or the same bank of shared memory."
                    or "Values come from shared memory or a cache again for every operation or two." }
   end,
 
+  -- Only bank conflicts are counted by themselves.
+  saving = function(f, t, e)
+    if e.part == 0 or f.counter.memory.lost == nil then return nil end
+    return { claims = f.counter.memory.lost, part = e.part * t.winnable, confidence = 0.5,
+             basis = "without bank conflicts, these kernels come near their next limit" }
+  end,
+
   tests = {
+    { name = "a transpose whose columns lie in one bank",
+      facts = { counter = { kernels = 1, memory = { lost = 4e8 }, rows = { { kernel = "transpose", weight = 1, lost = 2e8, memory_kind = "on-chip", memory = 0.94, l1 = 0.94, dram = 0.31, conflicts = 0.94 } } } },
+      expect = { reason = "banks", part = 0.5 }, saving = { claims = 4e8, part = 0.45 } },
     { name = "a product that reads both operands from shared memory for each multiply-add",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled(float const*)", weight = 1, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled(float const*)", weight = 1, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19, conflicts = -1 } } } },
       expect = { weight = 1, name = "matmul_tiled(float const*)", memory = 0.83, dram = 0.19, count = 1, rows = 1 } },
     { name = "a row sum whose threads read down the columns: the cache is full, and little data moves",
-      facts = { counter = { kernels = 1, rows = { { kernel = "row_sums(float const*)", weight = 1, memory_kind = "on-chip", memory = 0.49, l1 = 0.98, dram = 0.05 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "row_sums(float const*)", weight = 1, memory_kind = "on-chip", memory = 0.49, l1 = 0.98, dram = 0.05, conflicts = -1 } } } },
       expect = { reason = "requests", what = "the first-level cache", memory = 0.98, dram = 0.05, rows = 1 } },
     { name = "near miss: device memory is as busy",
-      facts = { counter = { kernels = 1, rows = { { kernel = "stream", weight = 1, memory_kind = "device", memory = 0.85, l1 = -1, dram = 0.84 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "stream", weight = 1, memory_kind = "device", memory = 0.85, l1 = -1, dram = 0.84, conflicts = -1 } } } },
       expect = "silent" },
     { name = "near miss: the SMs are the limit",
-      facts = { counter = { kernels = 1, rows = { { kernel = "gemm", weight = 1, memory_kind = "", memory = 0.7, l1 = -1, dram = 0.1 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "gemm", weight = 1, memory_kind = "", memory = 0.7, l1 = -1, dram = 0.1, conflicts = -1 } } } },
       expect = "silent" },
     { name = "just busy enough",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, memory_kind = "on-chip", memory = 0.65, l1 = -1, dram = 0.1 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, memory_kind = "on-chip", memory = 0.65, l1 = -1, dram = 0.1, conflicts = -1 } } } },
       expect = { memory = 0.65 } },
     { name = "near miss: not busy enough",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, memory_kind = "on-chip", memory = 0.55, l1 = -1, dram = 0.1 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 1, memory_kind = "on-chip", memory = 0.55, l1 = -1, dram = 0.1, conflicts = -1 } } } },
       expect = "silent" },
     { name = "a kernel that takes a tenth of the time",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.11, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.11, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19, conflicts = -1 } } } },
       expect = { weight = 0.11 } },
     { name = "near miss: a kernel that takes a little less",
-      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.09, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19 } } } },
+      facts = { counter = { kernels = 1, rows = { { kernel = "matmul_tiled", weight = 0.09, memory_kind = "on-chip", memory = 0.83, l1 = -1, dram = 0.19, conflicts = -1 } } } },
       expect = "silent" },
     { name = "no kernels in the output", facts = { counter = { kernels = 0, rows = {} } }, expect = "not_applicable" },
     { name = "no kernel counters were given", facts = { counter = { kernels = 0 } }, expect = "cannot_tell" },

@@ -1,5 +1,6 @@
 -- Warps spend most of their time waiting for global or local memory, while memory itself is not at its limit: it is latency, not
--- bandwidth. Where memory is at its limit, kernel/memory-bound speaks.
+-- bandwidth. Where memory is at its limit, kernel/memory-bound speaks; where warps wait to hand accesses over, more of them would only
+-- make the queue longer: kernel/stall-queue speaks.
 return {
   id        = "kernel/stall-memory",
   title     = "Keep more memory loads in flight to hide latency",
@@ -32,6 +33,7 @@ return {
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
       return row.bound == "latency" and row.stall_memory >= 0 and at_least(row.stall_memory, t.min_stall)
+        and 2 * (row.stall_queue or -1) < row.stall_memory
     end)
     local weight = sum(rows, "weight")
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
@@ -49,17 +51,20 @@ return {
   tests = {
     { name = "three quarters of a warp's time waits for memory",
       edges = { ["counter.rows[1].stall_memory"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.75 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.75, stall_queue = -1 } } } },
       expect = { weight = 0.6, name = "stencil", stall = 0.75, part = 0.5 },
       saving = { claims = 4e8, part = 0.25 } },
+    { name = "near miss: the queue is full",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.85, stall_queue = 0.47 } } } },
+      expect = "silent" },
     { name = "near miss: memory is at its limit: no latency to cover",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", stall_memory = 0.9 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", stall_memory = 0.9, stall_queue = -1 } } } },
       expect = "silent" },
     { name = "near miss: a third of the time",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.33 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.33, stall_queue = -1 } } } },
       expect = "silent" },
     { name = "near miss: stalls were not counted",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = -1 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = -1, stall_queue = -1 } } } },
       expect = "silent" },
     { name = "no kernels in the output",
       facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },

@@ -1,4 +1,5 @@
--- Threads of a warp touch scattered addresses: most of each sector that is fetched was not asked for.
+-- Threads of a warp touch scattered addresses: most of each sector that is fetched was not asked for. Where memory and its caches are
+-- hardly busy, fewer bytes win nothing: the kernel waits for single loads, such as those of a list.
 return {
   id        = "kernel/uncoalesced",
   title     = "Let neighboring threads access neighboring addresses",
@@ -11,7 +12,7 @@ return {
   effort    = "code",
 
   needs      = { "counter.kernels", "counter.rows", "counter.memory.lost", "counter.latency.lost" },
-  thresholds = { "max_useful", "min_weight", "winnable" },
+  thresholds = { "max_useful", "min_busy", "min_weight", "winnable" },
 
   symptom = "Kernels with scattered memory accesses take {weight:pct} of the kernel time: {name:kernel} uses only {useful:pct} of the bytes it moves.",
   cause   = "The threads of a warp access addresses that are not adjacent, so each of them moves a whole sector of 32 bytes.",
@@ -28,7 +29,8 @@ return {
 
   detect = function(f, t)
     local rows = filter(f.counter.rows, function(row)
-      return row.useful >= 0 and at_most(row.useful, t.max_useful) and row.bound ~= "compute"
+      return row.useful >= 0 and at_most(row.useful, t.max_useful) and row.bound ~= "compute" and row.bound ~= "launch"
+        and (row.bound ~= "latency" or at_least(math.max(row.memory or 1, row.l1 or -1), t.min_busy))
     end)
     local weight = sum(rows, "weight")
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
@@ -52,6 +54,12 @@ return {
     { name = "sectors and requests alone were counted: what limits the kernel is unknown",
       facts = { counter = { kernels = 1, memory = { lost = 0 }, latency = { lost = 0 }, rows = { { kernel = "matrix_add_2D", weight = 1, lost = 0, bound = "", useful = 0.5, sectors = 32 } } } },
       expect = { weight = 1, name = "matrix_add_2D", useful = 0.5, part = 0 } },
+    { name = "near miss: a list that is followed, while memory is hardly busy",
+      facts = { counter = { kernels = 1, memory = { lost = 0 }, latency = { lost = 4e8 }, rows = { { kernel = "list_rank", weight = 0.6, lost = 200000000.0, bound = "latency", useful = 0.25, sectors = 32, memory = 0.18, l1 = 0.1 } } } },
+      expect = "silent" },
+    { name = "scattered accesses that keep a cache busy", edges = { ["counter.rows[1].memory"] = 0.3 },
+      facts = { counter = { kernels = 1, memory = { lost = 0 }, latency = { lost = 4e8 }, rows = { { kernel = "gather", weight = 0.6, lost = 200000000.0, bound = "latency", useful = 0.25, sectors = 32, memory = 0.5, l1 = 0.2 } } } },
+      expect = { useful = 0.25 } },
     { name = "near miss: all of it is used",
       facts = { counter = { kernels = 1, memory = { lost = 4e8 }, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "memory", useful = 1.0, sectors = 4 } } } },
       expect = "silent" },

@@ -12,7 +12,8 @@ return {
   knowledge = { "K-O6", "K-O7" },
 
   needs      = { "monitor.gpus", "monitor.samples" },
-  optional   = { "monitor.clock", "monitor.utilization", "monitor.throttled.power", "monitor.throttled.thermal", "monitor.throttled.hardware" },
+  optional   = { "monitor.clock", "monitor.utilization", "monitor.throttled.power", "monitor.throttled.thermal", "monitor.throttled.hardware",
+                 "monitor.throttled.brake" },
   thresholds = { "min_samples", "min_utilization", "max_clock", "max_throttled" },
 
   symptom = "While the GPUs are busy, their SM clock is at {clock:pct} of its known maximum, and the driver names neither heat nor power as the reason.",
@@ -36,7 +37,7 @@ return {
     local throttled = f.monitor.throttled
     if not at_least(f.monitor.samples, t.min_samples) or not at_least(f.monitor.utilization or 0, t.min_utilization) then return nil end
     if not at_most(f.monitor.clock, t.max_clock) then return nil end
-    local reason = math.max(throttled.power or 0, throttled.thermal or 0, throttled.hardware or 0)
+    local reason = math.max(throttled.power or 0, throttled.thermal or 0, throttled.hardware or 0, throttled.brake or 0)
     if not at_most(reason, t.max_throttled) then return nil end
     return { clock = f.monitor.clock, throttled = reason }
   end,

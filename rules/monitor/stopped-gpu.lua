@@ -6,7 +6,7 @@ return {
   status    = "stable",
   since     = "0.2",
   kind      = "root",
-  explains  = { "monitor/low-utilisation", "monitor/busy-but-idle-inside" },
+  explains  = { "monitor/low-utilisation", "monitor/busy-but-idle-inside", "monitor/uneven-use" },
   knowledge = { "K-O6", "K-O7", "K-I1" },
   effort    = "code",
   observed  = "measured",

@@ -11,7 +11,7 @@ return {
   observed  = "recorded",
 
   needs      = { "nccl.switch.count", "nccl.switch.rows" },
-  optional   = { "comm.count", "run.devices", "nccl.ranks", "nccl.nodes" },
+  optional   = { "comm.count", "run.devices", "nccl.ranks", "nccl.nodes", "nccl.pair.count" },
   thresholds = { "min_switches" },
 
   symptom = "{names:text} turns off: {paths:text}.",
@@ -25,7 +25,7 @@ return {
 
   applies = function(f)
     if f.nccl.switch.count == 0 then return false, "no variable keeps NCCL off a fast path" end
-    local several = (f.nccl.ranks or 0) > 1 or (f.run.devices or 0) > 1 or (f.comm.count or 0) > 0
+    local several = (f.nccl.ranks or 0) > 1 or (f.run.devices or 0) > 1 or (f.comm.count or 0) > 0 or (f.nccl.pair.count or 0) > 0
     return several, "there is no sign of communication between GPUs"
   end,
 
@@ -49,6 +49,10 @@ return {
       facts = { nccl = { ranks = 4, nodes = 1, switch = { count = 1, rows = {
         { name = "NCCL_P2P_DISABLE", value = "1", path = "peer-to-peer access in a node", source = "NCCL log" } } } } },
       expect = { names = "NCCL_P2P_DISABLE=1", paths = "peer-to-peer access in a node", count = 1, rows = 1 } },
+    { name = "a log that starts behind the set-up: only its channels tell of several ranks",
+      facts = { run = { devices = 0 }, comm = { count = 0 }, nccl = { ranks = 0, pair = { count = 4 }, switch = { count = 1, rows = {
+        { name = "NCCL_P2P_DISABLE", value = "1", path = "peer-to-peer access in a node", source = "NCCL log" } } } } },
+      expect = { names = "NCCL_P2P_DISABLE=1" } },
     { name = "near miss: no InfiniBand, on one node",
       facts = { nccl = { ranks = 4, nodes = 1, switch = { count = 1, rows = {
         { name = "NCCL_IB_DISABLE", value = "1", path = "InfiniBand and RoCE", source = "NCCL log" } } } } },

@@ -255,4 +255,63 @@ TEST_CASE("dcgm-exporter: counters of errors are read as they are, numbers of er
   CHECK(Values(ImportedText(page + later), 0, "throttle_thermal") == Numbers{1});
 }
 
+TEST_CASE("nvidia-smi csv: a GPU that the driver lost is named, and its mark is no GPU") {
+  const auto lost = [](const std::string& key) {
+    std::string text = "timestamp, index, utilization.gpu [%], power.draw [W]\n";
+    for (int s = 0; s < 6; ++s) {
+      const std::string time = "2026/03/04 10:00:0" + std::to_string(s) + ".000, ";
+      text += time + "0, 98 %, 600.00 W\n";
+      text +=
+          s < 4 ? time + "1, 97 %, 600.00 W\n" : time + key + ", [GPU is lost], [GPU is lost]\n";
+    }
+    return ImportedText(text);
+  };
+  for (const char* key : {"1", "[GPU is lost]"}) {
+    const Trace trace = lost(key);
+    REQUIRE(trace.monitor.gpus.size() == 2);
+    CHECK(trace.monitor.gpus[0].lost_s < 0);
+    CHECK(trace.monitor.gpus[1].lost_s == Approx(4));
+    CHECK(Values(trace, 1, "utilization").size() == 4);
+  }
+  // One value that the driver does not know is no lost GPU.
+  const Trace other = ImportedText(
+      "index, utilization.gpu [%], power.draw [W]\n0, 40 %, [Unknown Error]\n0, 60 %, 12 W\n");
+  CHECK(other.monitor.gpus[0].lost_s < 0);
+}
+
+TEST_CASE("nvidia-smi: the brake of the power supply is not the board's power limit") {
+  const Trace named = ImportedText(
+      "index, utilization.gpu [%], power.limit [W], power.default_limit [W], "
+      "clocks_event_reasons.sw_power_cap, clocks_event_reasons.hw_power_brake_slowdown\n"
+      "0, 99 %, 400.00 W, 700.00 W, Not Active, Active\n");
+  CHECK(Values(named, 0, "throttle_power") == Numbers{0});
+  CHECK(Values(named, 0, "throttle_brake") == Numbers{1});
+  CHECK(Values(named, 0, "power_default") == Numbers{700});
+  const Trace mask = ImportedText(
+      "index, utilization.gpu [%], clocks_throttle_reasons.active\n0, 99 %, 0x0000000000000088\n");
+  CHECK(Values(mask, 0, "throttle_power") == Numbers{0});
+  CHECK(Values(mask, 0, "throttle_brake") == Numbers{1});
+}
+
+TEST_CASE("dmon: errors of memory and of the link, and traffic over it") {
+  const Trace trace = ImportedText(
+      "# gpu    pwr     sm  rxpci  txpci  sbecc  dbecc    pci\n"
+      "# Idx      W      %   MB/s   MB/s   errs   errs   errs\n"
+      "    0    310     72  24246    200      0      0      0\n"
+      "    0    310     64  24430    200      0      1      3\n");
+  CHECK(Values(trace, 0, "pcie_replays") == Numbers{0, 3});
+  CHECK(Values(trace, 0, "ecc_uncorrected") == Numbers{0, 1});
+  CHECK(Values(trace, 0, "pcie_rx") == Numbers{24246e6, 24430e6});
+}
+
+TEST_CASE("kernel log: one without any error is read, too") {
+  const Trace trace = ImportedText(
+      "[    9.112233] nvidia: module license 'NVIDIA' taints kernel.\n"
+      "[   10.221144] NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  550.54.15\n"
+      "[  100.2] EXT4-fs (nvme0n1p1): mounted filesystem\n");
+  CHECK(trace.kind == "kernel-log");
+  CHECK(trace.monitor.kernel_log);
+  CHECK(trace.monitor.errors.empty());
+}
+
 }  // namespace

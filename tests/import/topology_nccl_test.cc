@@ -219,6 +219,17 @@ TEST_CASE("who writes of a channel, and which GPU it names, tells whether a pair
         -1);
 }
 
+TEST_CASE("who sends writes the line, also where it does not say so") {
+  const Trace trace = ImportedText(
+      "a:1:11 [1] NCCL INFO Channel 00 : 1[1] -> 2[0] via NET/IB/0\n"
+      "b:2:12 [0] NCCL INFO Channel 00 : 2[0] -> 3[1] via P2P/CUMEM\n"
+      "b:3:13 [1] NCCL INFO Channel 00 : 3[1] -> 0[0] via NET/IB/0\n"
+      "a:0:10 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via P2P/CUMEM\n");
+  REQUIRE(trace.nccl.channels.size() == 4);
+  for (const NcclChannel& pair : trace.nccl.channels)
+    CHECK(pair.apart == (pair.transport.starts_with("NET") ? 1 : 0));
+}
+
 TEST_CASE("lines from which hosts and processes were cut are a log, one such line is not") {
   const std::string line = "NCCL INFO Channel 00/0 : 17[1] -> 0[0] [receive] via NET/Socket/0\n";
   const Trace trace = ImportedText("NCCL INFO Using network Socket\n" + line);

@@ -206,8 +206,7 @@ class NcclLogReader {
     if (words.Take("/")) words.Number(&part);
     words.Text(" : ").Number(&from).Bracket(&from_gpu).Text(" -> ");
     words.Number(&to).Bracket(&to_gpu).Text(" ");
-    const bool sends = words.Take("[send] ");
-    const bool receives = !sends && words.Take("[receive] ");
+    const bool receives = !words.Take("[send] ") && words.Take("[receive] ");
     words.Text("via ");
     const std::string_view transport = TransportAt(message.substr(via + 5));
     if (!words.ok() || !IsTransport(transport) || from < 0 || to < 0) return false;
@@ -224,13 +223,13 @@ class NcclLogReader {
     if (from_gpu == to_gpu) pair.apart = 1;
     if (!host.empty()) {
       hosts_.insert(host);
-      if (sends || receives) PlaceRank(sends ? from : to, host);
+      PlaceRank(receives ? to : from, host);
     }
     return true;
   }
 
-  // Who sends or receives writes the line. Ranks of several groups have the same numbers: such a
-  // rank has no place.
+  // Who sends writes the line, also where it does not say so, or else who receives. Ranks of
+  // several groups have the same numbers: such a rank has no place.
   void PlaceRank(int rank, const std::string& host) {
     const auto [known, is_new] = host_of_channels_.emplace(rank, host);
     if (!is_new && known->second != host) known->second.clear();

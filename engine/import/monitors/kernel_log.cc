@@ -55,6 +55,28 @@ std::optional<std::string_view> KilledOf(std::string_view line) {
   return rest.substr(open + 1, close - open - 1);
 }
 
+// "[    9.112233] nvidia: …", "[Fri Aug 30 11:43:09 2024] …": as dmesg writes each line.
+bool IsOfDmesg(std::string_view line) {
+  const std::size_t close = line.find("] ");
+  if (!line.starts_with("[") || close == std::string_view::npos) return false;
+  const std::string_view stamp = Trimmed(line.substr(1, close - 1));
+  const bool seconds = stamp.find('.') != std::string_view::npos && NumberOf(stamp).has_value();
+  return seconds || (stamp.find(':') != std::string_view::npos && TimestampOf(stamp).has_value());
+}
+
+// All lines are so; the last may be cut.
+bool IsDmesg(std::string_view text) {
+  std::size_t lines = 0;
+  for (const std::string_view line : LinesOf(text.substr(0, text.rfind('\n')))) {
+    if (Trimmed(line).empty()) continue;
+    if (!IsOfDmesg(line)) return false;
+    ++lines;
+  }
+  return lines > 0 && (text.find("nvidia") != std::string_view::npos ||
+                       text.find("NVRM") != std::string_view::npos ||
+                       text.find("amdgpu") != std::string_view::npos);
+}
+
 }  // namespace
 
 bool SniffKernelLog(std::string_view head) {
@@ -63,6 +85,7 @@ bool SniffKernelLog(std::string_view head) {
   constexpr std::string_view kPages = "{#<|\"";
   if (first == std::string_view::npos || kPages.find(head[first]) != std::string_view::npos)
     return false;
+  if (IsDmesg(head)) return true;
   const auto lines = LinesOf(head);
   return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
     const bool stamped = line.starts_with("[") ||
@@ -84,7 +107,8 @@ std::optional<Error> ReadKernelLog(std::string_view text, const std::string& pat
     }
   }
   const std::size_t found = monitor.errors.size() + monitor.killed.size();
-  if (found == 0) return Error{"the kernel's log holds no error of a GPU", path, "was it cut off?"};
+  if (found == 0 && !IsDmesg(text))
+    return Error{"the kernel's log holds no error of a GPU", path, "was it cut off?"};
   trace->table_rows["rows"] = static_cast<std::int64_t>(found);
   return std::nullopt;
 }

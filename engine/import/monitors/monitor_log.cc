@@ -1,6 +1,7 @@
 #include "engine/import/monitors/monitor_log.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/import/text_input.h"
@@ -85,13 +86,19 @@ void MonitorLog::AddCell(const std::string& gpu, const MonitorQuantity& quantity
 }
 
 void MonitorLog::AddReasons(const std::string& gpu, double time_s, std::uint64_t bits) {
-  constexpr std::uint64_t kPower = 0x4 | 0x80, kHardware = 0x8, kHeat = 0x20 | 0x40;
+  constexpr std::uint64_t kPower = 0x4, kBrake = 0x80, kHardware = 0x8, kHeat = 0x20 | 0x40;
   const auto add = [&](const MonitorQuantity& quantity, std::uint64_t of) {
     Add(gpu, quantity, time_s, (bits & of) != 0 ? 1 : 0);
   };
   add(kByPower, kPower);
+  add(kByBrake, kBrake);
   add(kByHeat, kHeat);
   add(kByHardware, kHardware);
+}
+
+void MonitorLog::Lose(const std::string& gpu, std::optional<double> clock) {
+  gpus_[gpu].label = gpu;
+  lost_.emplace(gpu, clock);
 }
 
 void MonitorLog::SkipRow() {
@@ -129,6 +136,8 @@ std::int64_t MonitorLog::Finish() {
     for (MonitorSeries& series : gpu.series) {
       for (double& time : series.time_s) time -= first;
     }
+    if (const auto lost = lost_.find(label); lost != lost_.end())
+      gpu.lost_s = lost->second ? std::max(0.0, *lost->second - first) : 0;
     Device device;
     device.name = gpu.name;
     device.uuid = gpu.uuid;
@@ -140,6 +149,10 @@ std::int64_t MonitorLog::Finish() {
       trace_->monitor.gpus.begin(), trace_->monitor.gpus.end(),
       [](const MonitoredGpu& a, const MonitoredGpu& b) { return ByNumber(a.label, b.label); });
   trace_->monitor.has_clock = has_clock_;
+  // In the time zone of the machine, where the log does not name one. Less is a time of a day.
+  constexpr double kEarliest = 1e9;
+  if (has_clock_ && first > kEarliest && first < 1e10)
+    trace_->utc_origin_ns = std::llround(first * kNanosPerSecond);
   trace_->table_rows["rows"] = rows_;
   gpus_.clear();
   return rows_;

@@ -30,6 +30,8 @@ class MonitorLog {
   void Add(const std::string& gpu, const MonitorQuantity& quantity, double time_s, double value);
   // The driver's bits for what throttles the clocks.
   void AddReasons(const std::string& gpu, double time_s, std::uint64_t bits);
+  // The driver does not reach the GPU at this time of the clock, if there is one; the first counts.
+  void Lose(const std::string& gpu, std::optional<double> clock);
   void AddRow() { ++rows_; }
   void SkipRow();  // one of another width than its header
 
@@ -42,6 +44,7 @@ class MonitorLog {
   Trace* trace_;
   std::map<std::string, MonitoredGpu> gpus_;
   std::map<std::string, std::int64_t> samples_;
+  std::map<std::string, std::optional<double>> lost_;  // GPUs, and since when
   std::int64_t rows_ = 0;
   std::int64_t without_clock_ = 0;  // rows
   bool has_clock_ = false;

@@ -23,6 +23,9 @@ constexpr MonitorQuantity kMemoryUsed{"memory_used", "bytes", kMiB};
 constexpr MonitorQuantity kMemoryTotal{"memory_total", "bytes", kMiB};
 constexpr MonitorQuantity kMemoryFree{"memory_free", "bytes", kMiB};
 
+constexpr MonitorQuantity kUncorrected{"ecc_uncorrected", "count", 1};
+constexpr MonitorQuantity kPcieReplays{"pcie_replays", "count", 1};
+
 constexpr auto kSmi = std::to_array<Entry>({
     {"utilization.gpu", kUtilization},
     {"utilization.memory", kMemoryActivity},
@@ -34,6 +37,7 @@ constexpr auto kSmi = std::to_array<Entry>({
     {"power.draw.instant", {"power_instant", "W", 1}},
     {"power.limit", kPowerLimit},
     {"enforced.power.limit", kPowerLimit},
+    {"power.default_limit", {"power_default", "W", 1}},
     {"temperature.gpu", kTemperature},
     {"pcie.link.width.current", {"pcie_lanes", "count", 1}},
     {"pcie.link.width.max", {"pcie_lanes_max", "count", 1}},
@@ -52,8 +56,8 @@ constexpr auto kSmi = std::to_array<Entry>({
     {"clocks.current.graphics", {"graphics_clock", "hz", 1e6}},
     {"clocks_throttle_reasons.sw_power_cap", kByPower},
     {"clocks_event_reasons.sw_power_cap", kByPower},
-    {"clocks_throttle_reasons.hw_power_brake_slowdown", kByPower},
-    {"clocks_event_reasons.hw_power_brake_slowdown", kByPower},
+    {"clocks_throttle_reasons.hw_power_brake_slowdown", kByBrake},
+    {"clocks_event_reasons.hw_power_brake_slowdown", kByBrake},
     {"clocks_throttle_reasons.sw_thermal_slowdown", kByHeat},
     {"clocks_event_reasons.sw_thermal_slowdown", kByHeat},
     {"clocks_throttle_reasons.hw_thermal_slowdown", kByHeat},
@@ -74,11 +78,11 @@ constexpr auto kDmon = std::to_array<Entry>({
     {"tviol", kByHeat},
     {"fb", kMemoryUsed},
     {"rxpci", {"pcie_rx", "bytes_per_s", 1e6}},
+    {"dbecc", kUncorrected},
+    {"pci", kPcieReplays},
 });
 
-constexpr MonitorQuantity kUncorrected{"ecc_uncorrected", "count", 1};
 constexpr MonitorQuantity kXid{"xid", "code", 1};
-constexpr MonitorQuantity kPcieReplays{"pcie_replays", "count", 1};
 // Total times for which the clocks were kept low.
 constexpr MonitorQuantity kPowerTime{"throttle_power", "violation", 1};
 constexpr MonitorQuantity kHeatTime{"throttle_thermal", "violation", 1};
@@ -345,6 +349,8 @@ bool IsNoValue(std::string_view cell) {
   const std::string lower = Lower(Trimmed(cell));
   return IsIn(lower, kWords);
 }
+
+bool IsOfLostGpu(std::string_view cell) { return Lower(Trimmed(cell)) == "[gpu is lost]"; }
 
 bool IsBlankNumber(double value) {
   // 32-bit, 64-bit and floating-point marks; the last ones count up from the first.

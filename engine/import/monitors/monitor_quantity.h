@@ -17,6 +17,8 @@ struct MonitorQuantity {
 // Whether the clocks are held down, and by what.
 inline constexpr MonitorQuantity kByPower{"throttle_power", "share", 1};
 inline constexpr MonitorQuantity kByHeat{"throttle_thermal", "share", 1};
+// By a signal from outside of the board: the power supply is overloaded.
+inline constexpr MonitorQuantity kByBrake{"throttle_brake", "share", 1};
 inline constexpr MonitorQuantity kByHardware{"throttle_hardware", "share", 1};
 
 // By the tool's own word, in lower case, without unit; nullptr when we have no use for it.
@@ -32,6 +34,8 @@ std::optional<double> InUnit(double value, std::string_view printed, std::string
 
 // "[N/A]", "-", "[Not Supported]", "ERR!" …: the tool had no value.
 bool IsNoValue(std::string_view cell);
+// "[GPU is lost]": the driver does not reach the GPU any more.
+bool IsOfLostGpu(std::string_view cell);
 // DCGM's marks of a blank, which look like numbers.
 bool IsBlankNumber(double value);
 

@@ -150,6 +150,7 @@ class SmiReader {
         Note(Level::kInfo, "lines before the header were skipped");
       }
     }
+    LoseUnnamed();
     const std::int64_t rows = log_.Finish();
     if (rows > 0 && !names_gpu_) {
       Note(Level::kInfo,
@@ -191,9 +192,18 @@ class SmiReader {
       if (field == "pci.bus_id" || field == "gpu_bus_id") bus = cells[i];
       if (field == "timestamp") time = TimestampOf(cells[i]);
     }
+    const bool lost = std::any_of(cells.begin(), cells.end(), IsOfLostGpu);
+    for (std::string* key : {&own, &index, &name, &uuid, &bus})
+      if (IsNoValue(*key)) key->clear();
     const std::string& id = !own.empty() ? own : !index.empty() ? index : !bus.empty() ? bus : uuid;
     names_gpu_ = names_gpu_ || !id.empty();
     const std::string gpu = id.empty() ? "0" : id;
+    ++row_;
+    if (lost) {
+      LoseGpu(names_gpu_ ? id : gpu, time);
+      return;
+    }
+    last_row_[gpu] = row_;
     log_.Name(gpu, name, uuid);
     const double when = log_.Moment(gpu, time);
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -204,6 +214,26 @@ class SmiReader {
       }
     }
     log_.AddRow();
+  }
+
+  void LoseGpu(const std::string& gpu, std::optional<double> time) {
+    log_.AddRow();
+    if (!gpu.empty()) {
+      log_.Lose(gpu, time);
+      return;
+    }
+    if (unnamed_.empty()) unnamed_since_ = time;
+    unnamed_.push_back(row_);
+  }
+
+  // The mark may stand where the GPU's number should. It is a GPU that has no rows after the first
+  // such row, and none in the round of the last one: each round has a row per GPU.
+  void LoseUnnamed() {
+    if (unnamed_.empty()) return;
+    for (const auto& [gpu, row] : last_row_) {
+      if (row < unnamed_.front() && row + std::ssize(last_row_) <= unnamed_.back())
+        log_.Lose(gpu, unnamed_since_);
+    }
   }
 
   void ReadCell(const std::string& gpu, double when, const MonitorQuantity& quantity,
@@ -236,6 +266,10 @@ class SmiReader {
   std::vector<SmiField> fields_;
   std::set<std::string> skipped_columns_;
   bool names_gpu_ = false;
+  std::int64_t row_ = 0;
+  std::map<std::string, std::int64_t> last_row_;  // of each GPU
+  std::vector<std::int64_t> unnamed_;             // rows of lost GPUs without their number
+  std::optional<double> unnamed_since_;
 };
 
 }  // namespace

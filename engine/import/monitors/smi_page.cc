@@ -34,6 +34,8 @@ const char* FieldAt(const std::string& place) {
       {"gpu power readings/average power draw", "power.draw"},
       {"power readings/enforced power limit", "power.limit"},
       {"gpu power readings/current power limit", "power.limit"},
+      {"power readings/default power limit", "power.default_limit"},
+      {"gpu power readings/default power limit", "power.default_limit"},
       {"temperature/gpu current temp", "temperature.gpu"},
       {"clocks/sm", "clocks.sm"},
       {"max clocks/sm", "clocks.max.sm"},

@@ -31,18 +31,23 @@ struct CountedKernel {
   double ipc = -1;      // instructions a cycle and SM
   double issue = -1;    // issue slots used
   double stall_memory = -1, stall_barrier = -1, stall_not_selected = -1;  // of a warp's latency
+  double stall_queue = -1;           // a part of stall_memory: the queue of memory accesses is full
   double l2_hit = -1, sectors = -1;  // sectors a request of global loads and stores, the worse one
   double useful = -1;                // part of the sectors that was asked for
   double lanes = -1;                 // of a warp's 32 threads, those that execute an instruction
   double local = -1;                 // of the executed instructions, those on local memory
+  double conflicts = -1;             // of the passes over shared memory, those of bank conflicts
   double registers = -1, waves = -1, tensor = -1;
+  double blocks = -1, threads = -1;  // of the grid, of a block
+  double sms = -1, at_work = -1;     // of the GPU; part of the time in which one holds a warp
   double flops = -1, bytes = -1, intensity = -1, balance = -1;  // totals; FLOP/byte
   double achieved = -1, attainable = -1;                        // FLOP/s
   bool tensor_estimated = false;  // tensor work was taken from the activity of the pipes
-  std::string bound;              // "memory", "compute", "latency", "" unknown
-  bool on_chip = false;           // what bounds it is memory of the chip: caches, shared memory
-  double headroom = 0;            // share of its time
-  double lost_ns = 0;             // headroom of run_time_ns (of time_ns without a timeline)
+  // "memory", "compute", "latency", "launch" (as short as a start); "" unknown
+  std::string bound;
+  bool on_chip = false;  // what bounds it is memory of the chip: caches, shared memory
+  double headroom = 0;   // share of its time
+  double lost_ns = 0;    // headroom of run_time_ns (of time_ns without a timeline)
 };
 
 struct Counters {

@@ -198,8 +198,38 @@ double LocalShare(const Metrics& m) {
   const double sms = m.Of("sms");
   constexpr double kPartitions = 4;  // of an SM, on all GPUs that have this metric
   const double executed = all > 0 ? all : average > 0 && sms > 0 ? average * sms * kPartitions : -1;
-  const double on_local = std::max(local, other);
+  // A warp moves 4 bytes for each of its threads with one instruction.
+  constexpr double kBytes = 128;
+  const double bytes = m.Of("local_bytes");
+  const double by_bytes = bytes < 0 ? kUnknown : bytes / kBytes;
+  const double counted = std::max(local, other);
+  const double on_local = counted < 0 ? by_bytes : counted;
   return on_local >= 0 && executed > 0 ? std::min(1.0, on_local / executed) : kUnknown;
+}
+
+double Conflicts(const Metrics& m) {
+  const double passes = m.Of("shared_wavefronts");
+  const double conflicts = std::max(m.Of("bank_conflicts"), m.Of("bank_conflicts_by_direction"));
+  return passes > 0 && conflicts >= 0 ? std::min(1.0, conflicts / passes) : kUnknown;
+}
+
+double CyclesAtWork(const Metrics& m) {
+  const double slowest = m.Of("cycles_of_slowest");
+  return slowest > 0 ? m.Of("cycles_at_work") / slowest : kUnknown;
+}
+
+// The grid, and how much of the GPU has work.
+void ReadLaunch(const KernelCounters& counters, const Metrics& m, CountedKernel* kernel) {
+  const auto size = [&](const std::array<std::uint32_t, 3>& of, const char* quantity) {
+    const double product = static_cast<double>(of[0]) * of[1] * of[2];
+    return product > 0 ? product : m.Of(quantity);
+  };
+  kernel->blocks = size(counters.grid, "blocks");
+  kernel->threads = size(counters.block, "threads");
+  kernel->sms = m.Of("sms");
+  kernel->at_work = m.Of("cycles_at_work") >= 0 ? std::min(1.0, CyclesAtWork(m)) : kUnknown;
+  if (kernel->at_work < 0 && kernel->blocks > 0 && kernel->blocks < kernel->sms)
+    kernel->at_work = kernel->blocks / kernel->sms;
 }
 
 double DramBytes(const Metrics& m) {
@@ -234,6 +264,7 @@ void ReadCounters(const KernelCounters& counters, const Knowledge& knowledge,
   if (kernel->ipc < 0 && of_scheduler >= 0) kernel->ipc = 4 * of_scheduler;
   kernel->issue = m.Share("issue_slots");
   kernel->stall_memory = Stalled(m, {"long_scoreboard", "lg_throttle", "tex_throttle"});
+  kernel->stall_queue = Stalled(m, {"lg_throttle", "tex_throttle"});
   kernel->stall_barrier = Stalled(m, {"barrier", "membar"});
   kernel->stall_not_selected = Stalled(m, {"not_selected"});
   kernel->l2_hit = m.Share("l2_hits");
@@ -241,6 +272,8 @@ void ReadCounters(const KernelCounters& counters, const Knowledge& knowledge,
   kernel->useful = Useful(m, kernel->sectors);
   if (kernel->useful < 0) kernel->useful = UsefulByRemark(counters);
   kernel->local = LocalShare(m);
+  kernel->conflicts = Conflicts(m);
+  ReadLaunch(counters, m, kernel);
   // Blocks smaller than a warp leave the rest of it empty, whatever else was counted.
   constexpr double kWarp = 32;
   const double threads = m.Of("threads_per_warp");
@@ -304,8 +337,7 @@ void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware
   const double achievable = knowledge.Number("counter.achievable");
   // A full first-level cache limits as well, however little of memory's peak the data takes, if the
   // SMs have work: the cache's peak is of the time in which they do.
-  const double at_work =
-      m.Of("cycles_of_slowest") > 0 ? m.Of("cycles_at_work") / m.Of("cycles_of_slowest") : kUnknown;
+  const double at_work = CyclesAtWork(m);
   const bool full = kernel->l1 >= knowledge.Number("counter.full_cache") &&
                     at_work >= knowledge.Number("counter.least_at_work");
   const double memory = full ? std::max(kernel->memory, kernel->l1) : kernel->memory;
@@ -314,6 +346,10 @@ void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware
   double next = most;
   if (most < near) {
     kernel->bound = "latency";
+    if (m.Of("time") > 0 && m.Of("time") <= knowledge.Number("counter.start_time")) {
+      kernel->bound = "launch";
+      return;
+    }
   } else if (memory >= kernel->sm) {
     kernel->bound = "memory";
     const double busiest = std::max(kernel->memory, kernel->l1);
@@ -321,6 +357,11 @@ void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware
                       kernel->dram <= busiest * knowledge.Number("counter.most_of_device_memory");
     const double useful = kernel->useful > 0 ? kernel->useful : 1;
     next = std::max(memory * useful, kernel->sm);
+    if (kernel->on_chip && kernel->conflicts > 0 && kernel->l1 >= kernel->memory)
+      next = std::max({memory * useful * (1 - kernel->conflicts), kernel->dram, kernel->sm});
+    const double spilled = m.Of("local_bytes") * knowledge.Number("counter.spill_traffic");
+    if (!kernel->on_chip && spilled > 0 && kernel->bytes > 0)
+      next = std::max(next * (1 - std::min(1.0, spilled / kernel->bytes)), kernel->sm);
   } else {
     kernel->bound = "compute";
     const bool matrix = kernel->kernel_class == "matrix" || kernel->kernel_class == "convolution";

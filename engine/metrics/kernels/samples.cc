@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <string>
 
 #include "engine/base/glob.h"
@@ -24,10 +25,9 @@ Nanos PeriodOf(const Series& series) {
 // and responses of a link).
 class Sampler {
  public:
-  Sampler(const Knowledge& knowledge, const std::vector<Series>& all,
-          const std::vector<IntervalSet>& time)
-      : all_(all), time_(time) {
-    for (const Series& series : all) {
+  Sampler(const Knowledge& knowledge, const Trace& trace, const std::vector<IntervalSet>& time)
+      : trace_(trace), all_(trace.gpu_series), time_(time) {
+    for (const Series& series : all_) {
       quantity_.push_back(knowledge.ValueIn(NameList::kGpuMetric, series.name));
     }
   }
@@ -68,10 +68,28 @@ class Sampler {
     means.dram = Of({"dram_read", "dram_write"}, count);
     means.pcie = std::max(Of({"pcie_rx"}, count), Of({"pcie_tx"}, count));
     means.nvlink = std::max(Of({"nvlink_rx"}, count), Of({"nvlink_tx"}, count));
+    means.clock = Clock(count);
     return means;
   }
 
  private:
+  double Clock(std::size_t* most) const {
+    double sum = 0;
+    std::size_t devices = 0;
+    for (std::size_t s = 0; s < all_.size(); ++s) {
+      const std::uint32_t d = all_[s].device;
+      if (quantity_[s] != "clock" || d >= time_.size() || trace_.devices[d].clock_hz <= 0) continue;
+      std::size_t count = 0;
+      const double mean = MeanDuring(all_[s], time_[d], &count);
+      if (count == 0) continue;
+      *most = std::max(*most, count);
+      sum += std::min(1.0, mean / trace_.devices[d].clock_hz);
+      ++devices;
+    }
+    return devices > 0 ? sum / static_cast<double>(devices) : -1;
+  }
+
+  const Trace& trace_;
   const std::vector<Series>& all_;
   const std::vector<IntervalSet>& time_;
   std::vector<std::string> quantity_;  // of each series
@@ -117,6 +135,60 @@ double TensorInMatrix(const Basis& basis, std::size_t* count) {
   return *count > 0 ? sum / static_cast<double>(*count) : -1;
 }
 
+// Samples of all kernels together hide that the largest ones leave SMs idle.
+LowSmKernels FindLowSm(const Basis& basis, const std::vector<IntervalSet>& compute) {
+  const Trace& trace = basis.run.trace;
+  const Knowledge& knowledge = basis.run.knowledge;
+  LowSmKernels low;
+  std::vector<const Series*> active(trace.devices.size());
+  for (const Series& series : trace.gpu_series) {
+    if (series.device < active.size() &&
+        knowledge.ValueIn(NameList::kGpuMetric, series.name) == "sm_active")
+      active[series.device] = &series;
+  }
+  Nanos all = 0;
+  for (std::size_t d = 0; d < compute.size(); ++d) all += active[d] ? compute[d].Total() : 0;
+  if (all == 0) return low;
+  std::map<StringId, std::vector<std::vector<Interval>>> kernels;  // by name, then device
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (trace.ops.kind[op] != OpKind::kKernel) continue;
+    auto& spans = kernels[trace.shapes[trace.ops.detail[op]].name];
+    spans.resize(trace.devices.size());
+    spans[trace.ops.device[op]].push_back({trace.ops.start[op], trace.ops.end[op]});
+  }
+  low.spans.resize(trace.devices.size());
+  double weighted = 0, longest = 0, low_time = 0;
+  for (auto& [name, by_device] : kernels) {
+    double time = 0, sum = 0, samples = 0;
+    std::vector<IntervalSet> spans(trace.devices.size());
+    for (std::size_t d = 0; d < by_device.size(); ++d) {
+      if (active[d] == nullptr) continue;
+      spans[d] = IntervalSet::Of(std::move(by_device[d])).Intersect(compute[d]);
+      std::size_t count = 0;
+      const double mean = MeanDuring(*active[d], spans[d], &count);
+      time += static_cast<double>(spans[d].Total());
+      sum += count > 0 ? mean / 100 * static_cast<double>(count) : 0;
+      samples += static_cast<double>(count);
+    }
+    if (time < knowledge.Number("sample.kernel_share") * static_cast<double>(all) ||
+        samples < knowledge.Number("sample.least") ||
+        sum > knowledge.Number("sample.low_sm") * samples)
+      continue;
+    weighted += sum / samples * time;
+    low_time += time;
+    low.samples += static_cast<std::size_t>(samples);
+    if (time > longest) {
+      longest = time;
+      low.name = trace.strings[name];
+    }
+    for (std::size_t d = 0; d < spans.size(); ++d) low.spans[d] = low.spans[d].Union(spans[d]);
+  }
+  if (low_time <= 0) return low;
+  low.share = std::min(1.0, low_time / static_cast<double>(all));
+  low.active = weighted / low_time;
+  return low;
+}
+
 }  // namespace
 
 double MeanDuring(const Series& series, const IntervalSet& time, std::size_t* count) {
@@ -158,9 +230,10 @@ Samples FindSamples(const Basis& basis) {
     const auto& intervals = comm[d].intervals();
     comm_any.insert(comm_any.end(), intervals.begin(), intervals.end());
   }
-  samples.window = Sampler(basis.run.knowledge, trace.gpu_series, window).All();
-  samples.compute = Sampler(basis.run.knowledge, trace.gpu_series, compute).All();
-  samples.comm = Sampler(basis.run.knowledge, trace.gpu_series, comm).All();
+  samples.window = Sampler(basis.run.knowledge, trace, window).All();
+  samples.compute = Sampler(basis.run.knowledge, trace, compute).All();
+  samples.low_sm = FindLowSm(basis, compute);
+  samples.comm = Sampler(basis.run.knowledge, trace, comm).All();
   samples.nic_in_comm = NicRate(trace.nic_series, IntervalSet::Of(std::move(comm_any)));
   return samples;
 }

@@ -2,6 +2,9 @@
 // replace them.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "engine/metrics/losses/loss.h"
 
 namespace advise {
@@ -16,7 +19,17 @@ struct SampledMeans {
   double dram = -1;  // reads and writes together
   double pcie = -1;  // the busier direction
   double nvlink = -1;
+  double clock = -1;        // of the SMs, over the highest one of the GPU
   std::size_t samples = 0;  // of the quantity with most
+};
+
+// Kernels, each a good part of the compute time, in which few SMs have work.
+struct LowSmKernels {
+  double share = 0;    // of the compute time; 0: none
+  double active = -1;  // SMs with work, weighted by the time of the kernels
+  std::string name;    // of the one that takes most time
+  std::size_t samples = 0;
+  std::vector<IntervalSet> spans;  // by device
 };
 
 struct Samples {
@@ -27,7 +40,8 @@ struct Samples {
 
   SampledMeans window;   // all of the window
   SampledMeans compute;  // while compute kernels ran
-  SampledMeans comm;     // while communication kernels ran and no compute
+  LowSmKernels low_sm;
+  SampledMeans comm;  // while communication kernels ran and no compute
   // Mean of all network cards, both directions, while communication kernels ran and no compute.
   double nic_in_comm = -1;
 };

@@ -72,6 +72,11 @@ MonitorHealth FindMonitorHealth(const Monitor& monitor, const Knowledge& knowled
   health.killed = monitor.killed;
   for (const DriverError& error : monitor.errors) AddXid(error.gpu, error.code, knowledge, &health);
   for (const MonitoredGpu& gpu : monitor.gpus) {
+    if (gpu.lost_s >= 0) {
+      const bool first = health.lost_after < 0 || gpu.lost_s < health.lost_after;
+      if (monitor.has_clock && first) health.lost_after = gpu.lost_s;
+      health.lost.push_back(gpu.label);
+    }
     const double uncorrected = MostOf(gpu, "ecc_uncorrected");
     const double rows = MostOf(gpu, "remap_pending"), pages = MostOf(gpu, "pages_pending");
     const double failed = MostOf(gpu, "remap_failed");

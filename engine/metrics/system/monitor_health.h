@@ -41,6 +41,8 @@ struct MonitorHealth {
   LinkErrors pcie, nvlink;
   bool kills_known = false;         // the log of the kernel was given
   std::vector<std::string> killed;  // programs that it ended because the host's memory was full
+  std::vector<std::string> lost;    // labels of GPUs that the driver does not reach any more
+  double lost_after = -1;           // seconds from the log's start to the first; -1 without a clock
   double rows_remapped = -1;        // in all its life, of the GPU with most; -1 unknown
 };
 

@@ -46,6 +46,7 @@ class PatternFinder {
     if (at_work_.empty()) return patterns;
     patterns.pauses = Pauses();
     patterns.stop = Stop();
+    patterns.hang = Hang();
     for (const MonitoredGpu* gpu : at_work_) Grow(*gpu, &patterns.growth);
     return patterns;
   }
@@ -74,9 +75,16 @@ class PatternFinder {
     for (const IntervalSet& one : idle_) all = all.Intersect(one);
     MonitorPauses pauses;
     std::vector<double> starts;
+    double longest = 0;
+    for (const Interval& pause : all.intervals())
+      longest = std::max(longest, ToSeconds(pause.Length()));
+    if (longest < knowledge_.Number("monitor.pause")) return pauses;
+    // A limit alone would count some of pauses that are about as long as it is, and not the others.
+    const double least =
+        knowledge_.Number("monitor.pause_alike") * knowledge_.Number("monitor.pause");
     for (const Interval& pause : all.intervals()) {
       const double seconds = ToSeconds(pause.Length());
-      if (seconds < knowledge_.Number("monitor.pause")) continue;
+      if (seconds < least) continue;
       ++pauses.count;
       pauses.seconds += seconds;
       pauses.longest = std::max(pauses.longest, seconds);
@@ -100,14 +108,15 @@ class PatternFinder {
     return even ? median : -1;
   }
 
-  // What the GPU draws while it is busy, as a rule: a high quantile, since it may wait for long; -1
-  // where the log does not say.
-  double UsualPower(const MonitoredGpu& gpu) const {
+  // What the GPU draws while it is busy outside of `not_in`, as a rule: a high quantile, since it
+  // may wait for long; -1 where the log does not say.
+  double UsualPower(const MonitoredGpu& gpu, const IntervalSet& not_in) const {
     const MonitorSeries* power = gpu.Find("power");
     if (power == nullptr) return -1;
     const MonitorSeries& activity = *ActivityOf(gpu);
     std::vector<double> busy;
     for (std::size_t i = 0; i < power->value.size(); ++i) {
+      if (not_in.Contains(ToNanos(power->time_s[i]))) continue;
       if (ValueAt(activity, power->time_s[i]) >= knowledge_.Number("monitor.busy"))
         busy.push_back(power->value[i]);
     }
@@ -130,10 +139,14 @@ class PatternFinder {
   MonitorStop Stop() const {
     MonitorStop stop;
     if (at_work_.size() < 2) return stop;
+    // The others may wait for most of the log: their work is where no GPU does nothing.
+    IntervalSet one_idle;
+    for (const IntervalSet& idle : idle_) one_idle = one_idle.Union(idle);
     std::vector<double> usual;
     std::vector<IntervalSet> waiting;
     for (const MonitoredGpu* gpu : at_work_) {
-      usual.push_back(UsualPower(*gpu));
+      const double together = UsualPower(*gpu, one_idle);
+      usual.push_back(together > 0 ? together : UsualPower(*gpu, {}));
       waiting.push_back(Waiting(*gpu, usual.back()));
     }
     IntervalSet either = idle_.front().Union(waiting.front());
@@ -162,6 +175,51 @@ class PatternFinder {
     if (stop.stopped.empty() || stop.waiting == 0) return {};
     stop.power = power / static_cast<double>(stop.waiting);
     return stop;
+  }
+
+  // Since when, up to its last sample, the GPU is in use at a steady low power without traffic of
+  // its memory; -1 where it is not, or the log does not say.
+  double SpinsSince(const MonitoredGpu& gpu) const {
+    const MonitorSeries* power = gpu.Find("power");
+    const MonitorSeries* memory = gpu.Find("memory_activity");
+    const MonitorSeries& activity = *ActivityOf(gpu);
+    if (power == nullptr || memory == nullptr) return -1;
+    double since = -1, low = -1;
+    for (std::size_t i = activity.time_s.size(); i-- > 0;) {
+      const double time = activity.time_s[i];
+      if (!job_.Holds(time)) continue;
+      const double watts = ValueAt(*power, time), traffic = ValueAt(*memory, time);
+      if (watts < 0 || traffic < 0) continue;
+      if (low < 0) low = watts;
+      if (activity.value[i] < knowledge_.Number("monitor.busy") ||
+          traffic > knowledge_.Number("monitor.spin_traffic") ||
+          watts > low * (1 + knowledge_.Number("monitor.spin_steady")))
+        break;
+      since = time;
+    }
+    return since;
+  }
+
+  MonitorHang Hang() const {
+    double since = -1;
+    for (const MonitoredGpu* gpu : at_work_) {
+      const double spins = SpinsSince(*gpu);
+      if (spins < 0) return {};
+      since = std::max(since, spins);
+    }
+    if (at_work_.size() < 2 || job_.end - since < knowledge_.Number("monitor.stop")) return {};
+    const Interval spin{ToNanos(since), ToNanos(job_.end)};
+    IntervalSet after;
+    after.Append(spin.start, spin.end + 1);
+    double power = 0;
+    for (const MonitoredGpu* gpu : at_work_) {
+      const double usual = UsualPower(*gpu, after);
+      if (usual <= 0) return {};
+      const double now = MeanPower(*gpu, spin) / usual;
+      if (now > knowledge_.Number("monitor.waiting_power")) return {};
+      power += now;
+    }
+    return {at_work_.size(), job_.end - since, power / static_cast<double>(at_work_.size())};
   }
 
   static double MeanPower(const MonitoredGpu& gpu, const Interval& when) {

@@ -10,7 +10,8 @@
 
 namespace advise {
 
-// All GPUs at work do nothing at the same time, for at least monitor.pause.
+// All GPUs at work do nothing at the same time: times of at least monitor.pause, and with them
+// those that are nearly as long.
 struct MonitorPauses {
   std::size_t count = 0;
   double seconds = 0;  // in all
@@ -26,6 +27,14 @@ struct MonitorStop {
   double seconds = 0;                // the longest such time
   double power = 0;                  // of those that wait, over their usual power
   bool to_the_end = false;           // of the job's time
+};
+
+// All GPUs of a job are in use up to its end, at far less power than before and without traffic of
+// their memory: kernels of a collective that never ends.
+struct MonitorHang {
+  std::size_t gpus = 0;  // 0: none
+  double seconds = 0;
+  double power = 0;  // over the usual power before
 };
 
 // The GPU whose memory in use grows all the time and is full first.
@@ -49,6 +58,7 @@ struct MonitorPatterns {
   double after = -1;
   MonitorPauses pauses;
   MonitorStop stop;
+  MonitorHang hang;
   MonitorGrowth growth;
   NarrowLink link;
 };

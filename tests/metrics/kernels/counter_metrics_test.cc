@@ -473,5 +473,75 @@ TEST_CASE(
           .on_chip);
 }
 
+TEST_CASE("blocks, threads and SMs at work tell whether the grid fills the GPU") {
+  KernelCounters counters;
+  counters.grid = {8, 1, 1};
+  counters.block = {33, 1, 1};
+  counters.metrics = {{"device__attribute_multiprocessor_count", 108},
+                      {"sm__cycles_active.avg", 74},
+                      {"sm__cycles_elapsed.max", 1000}};
+  CountedKernel kernel;
+  ReadCounters(counters, ShippedKnowledge(), &kernel);
+  CHECK(kernel.blocks == 8);
+  CHECK(kernel.threads == 33);
+  CHECK(kernel.sms == 108);
+  CHECK(kernel.at_work == Approx(0.074));
+  counters.metrics.erase("sm__cycles_active.avg");
+  CountedKernel by_grid;
+  ReadCounters(counters, ShippedKnowledge(), &by_grid);
+  CHECK(by_grid.at_work == Approx(8.0 / 108));
+  const CountedKernel by_metrics =
+      CountersOf({{"launch__grid_size", 109}, {"launch__block_size", 1024}});
+  CHECK(by_metrics.blocks == 109);
+  CHECK(by_metrics.threads == 1024);
+  CHECK(by_metrics.at_work == -1);
+}
+
+TEST_CASE("conflicts of banks are a part of the accesses to shared memory, and what they cost") {
+  MetricMap counted = {{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 85},
+                       {"l1tex__throughput.avg.pct_of_peak_sustained_active", 85},
+                       {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 17},
+                       {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 10},
+                       {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 90},
+                       {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 100}};
+  const CountedKernel kernel = PlacedCounters(counted);
+  CHECK(kernel.conflicts == Approx(0.9));
+  CHECK(kernel.on_chip);
+  CHECK(kernel.headroom == Approx(0.8));  // then device memory is the limit
+  counted["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"] = 0;
+  CHECK(PlacedCounters(counted).headroom == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("bytes on local memory stand for instructions where these were not counted") {
+  const CountedKernel kernel = CountersOf({{"smsp__inst_executed.sum", 1000},
+                                           {"l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum", 6400},
+                                           {"l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum", 6400}});
+  CHECK(kernel.local == Approx(0.1));
+  CHECK(CountersOf(
+            {{"smsp__inst_executed.sum", 1000}, {"l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum", 0}})
+            .local == 0);
+}
+
+TEST_CASE("a full queue of memory instructions is told from waiting for data") {
+  const std::string start = "smsp__average_warps_issue_stalled_", end = "_per_issue_active.ratio";
+  const CountedKernel kernel = CountersOf({{start + "long_scoreboard" + end, 40},
+                                           {start + "lg_throttle" + end, 50},
+                                           {start + "wait" + end, 10}});
+  CHECK(kernel.stall_memory == Approx(0.9));
+  CHECK(kernel.stall_queue == Approx(0.5));
+}
+
+TEST_CASE("a kernel of two microseconds takes the time of a start, and has nothing to win") {
+  const auto lasts = [](double ns) {
+    return PlacedCounters(
+        {{kDuration, ns},
+         {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 0.1},
+         {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 1}});
+  };
+  CHECK(lasts(1900).bound == "launch");
+  CHECK(lasts(1900).headroom == 0);
+  CHECK(lasts(20000).bound == "latency");
+}
+
 }  // namespace
 }  // namespace advise

@@ -46,13 +46,14 @@ TEST_CASE("names: casts, blanks, parameters and unnamed scopes make no differenc
 }
 
 TEST_CASE("weights are shares of the run's kernel time; what was not counted stays uncovered") {
-  const Case c(TraceBuilder()
-                   .Kernel("void a<4>(int)", {0, 600})
-                   .Kernel("b", {600, 900})
-                   .Kernel("c", {900, 1000})
-                   .Build(),
-               {Counted("b", {{kTime, 50}, {kSm, 10}, {kMemory, 17}}),
-                Counted("void a<(int)4>(int, T2)", {{kTime, 100}, {kSm, 42.5}, {kMemory, 34}})});
+  const Case c(
+      TraceBuilder()
+          .Kernel("void a<4>(int)", {0, 600})
+          .Kernel("b", {600, 900})
+          .Kernel("c", {900, 1000})
+          .Build(),
+      {Counted("b", {{kTime, 50'000}, {kSm, 10}, {kMemory, 17}}),
+       Counted("void a<(int)4>(int, T2)", {{kTime, 100'000}, {kSm, 42.5}, {kMemory, 34}})});
   CHECK(c.counters().coverage == Approx(0.9));
   REQUIRE(c.counters().kernels.size() == 2);
   CHECK(c.kernel(0).name == "void a<(int)4>(int, T2)");
@@ -84,14 +85,14 @@ TEST_CASE("a bare function name joins only where it is unambiguous") {
 }
 
 TEST_CASE("without a timeline weights and claims are of the counted time") {
-  const Case c(Trace(), {Counted("a", {{kTime, 300}, {kSm, 10}, {kMemory, 42.5}}),
-                         Counted("b", {{kTime, 100}, {kSm, 85}, {kMemory, 20}}),
-                         Counted("a", {{kTime, 600}, {kSm, 10}, {kMemory, 42.5}})});
+  const Case c(Trace(), {Counted("a", {{kTime, 30'000}, {kSm, 10}, {kMemory, 42.5}}),
+                         Counted("b", {{kTime, 10'000}, {kSm, 85}, {kMemory, 20}}),
+                         Counted("a", {{kTime, 60'000}, {kSm, 10}, {kMemory, 42.5}})});
   CHECK(c.counters().coverage == -1);
   CHECK(c.kernel(0).weight == Approx(0.9));
   CHECK(c.kernel(0).instances == 2);
-  CHECK(c.counters().latency[0] == IntervalSet::Of({{150, 300}, {700, 1000}}));
-  CHECK(c.analysis->run.window.Length() == 1000);
+  CHECK(c.counters().latency[0] == IntervalSet::Of({{15'000, 30'000}, {70'000, 100'000}}));
+  CHECK(c.analysis->run.window.Length() == 100'000);
   CHECK(c.kernel(1).bound == "compute");
   CHECK(c.kernel(1).headroom == 0);
   CHECK_FALSE(c.analysis->support.verdict);

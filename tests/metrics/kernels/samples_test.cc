@@ -152,5 +152,36 @@ TEST_CASE("samples: cards add up, and only those that count bytes a second") {
   CHECK(Of({}, {packets}).nic_in_comm == -1);
 }
 
+TEST_CASE("samples: the clock while kernels run, over the highest one of the GPU") {
+  Trace trace = SampledStory().Build();
+  trace.gpu_series = {Sampled("GPC Clock Frequency", Values(1.0e9, 1.4e9, 0.3e9))};
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  CHECK(Analysis(trace, ShippedKnowledge(), options).samples.compute.clock == -1);
+  trace.devices[0].clock_hz = 1.4e9;
+  const Samples samples = Analysis(trace, ShippedKnowledge(), options).samples;
+  CHECK(samples.compute.clock == Approx(1.0 / 1.4));
+  CHECK(samples.compute.samples == 12);
+}
+
+TEST_CASE("samples: kernels that leave SMs idle are told apart from others") {
+  Trace trace = TraceBuilder()
+                    .Kernel("gemm", {0, 1000})
+                    .Kernel("softmax", {1000, 2000})
+                    .Kernel("gemm", {2000, 3000})
+                    .Build();
+  std::vector<double> active(300, 40);
+  for (std::size_t i = 100; i < 200; ++i) active[i] = 95;
+  trace.gpu_series = {Sampled("SMs Active", active)};
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const LowSmKernels low = Analysis(trace, ShippedKnowledge(), options).samples.low_sm;
+  CHECK(low.share == Approx(2.0 / 3));
+  CHECK(low.active == Approx(0.4));
+  CHECK(low.name == "gemm");
+  REQUIRE(low.spans.size() == 1);
+  CHECK(low.spans[0].Total() == 2000);
+}
+
 }  // namespace
 }  // namespace advise

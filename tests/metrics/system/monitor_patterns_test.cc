@@ -135,5 +135,50 @@ TEST_CASE("a link with fewer lanes than others have, or than it could") {
   CHECK(PatternsOf({linked("0", 1, 16, 16), linked("1", 0, 1, 16)}).link.label.empty());
 }
 
+TEST_CASE("pauses about as long as the limit count together, whatever the clock's jitter") {
+  // Ten seconds of work, ten of rest; each sample is late by up to half a second.
+  MonitoredGpu gpu = GpuOf(
+      "0", 235, [](int s) { return s % 20 < 10 ? 1.0 : 0.0; }, Watts);
+  for (MonitorSeries& series : gpu.series)
+    for (std::size_t i = 0; i < series.time_s.size(); ++i)
+      series.time_s[i] += 0.1 * static_cast<double>(i * 7 % 6);
+  const MonitorPauses pauses = PatternsOf({gpu}).pauses;
+  CHECK(pauses.count == 11);
+  CHECK(pauses.seconds == Approx(110).epsilon(0.05));
+}
+
+TEST_CASE("a stop of most of the log is told by the power before it") {
+  const auto power = [](int s) { return s < 60 ? 620.0 : 140.0; };
+  const auto stops = [](int s) { return s < 60 ? 1.0 : 0.0; };
+  const MonitorStop stop =
+      PatternsOf({GpuOf("0", 600, Always, power), GpuOf("1", 600, Always, power),
+                  GpuOf("2", 600, stops, power)})
+          .stop;
+  CHECK(stop.stopped == std::vector<std::string>{"2"});
+  CHECK(stop.power == Approx(140.0 / 620));
+}
+
+// Two GPUs in use all the time, which draw `watts` and use their memory by `memory` from the 60th
+// second on.
+MonitorHang HangOf(double watts, double memory, int seconds = 240) {
+  const auto power = [=](int s) { return s < 60 ? 620.0 : watts; };
+  std::vector<MonitoredGpu> gpus = {GpuOf("0", seconds, Always, power),
+                                    GpuOf("1", seconds, Always, power)};
+  for (MonitoredGpu& gpu : gpus)
+    gpu.series.push_back(
+        SeriesOf("memory_activity", seconds, [=](int s) { return s < 60 ? 0.55 : memory; }));
+  return PatternsOf(gpus).hang;
+}
+
+TEST_CASE("all GPUs in use at little power up to the end, without memory traffic: a hang") {
+  const MonitorHang hang = HangOf(135, 0);
+  CHECK(hang.gpus == 2);
+  CHECK(hang.seconds == Approx(179));
+  CHECK(hang.power == Approx(135.0 / 620));
+  CHECK(HangOf(135, 0.2).gpus == 0);     // kernels that read memory: other work
+  CHECK(HangOf(500, 0).gpus == 0);       // kernels that compute
+  CHECK(HangOf(135, 0, 100).gpus == 0);  // it may only be about to save
+}
+
 }  // namespace
 }  // namespace advise

@@ -113,5 +113,96 @@ TEST_CASE("two logs of one GPU keep their own clocks") {
   CHECK(summary.Mean(&MonitoredUse::sm_active) == Approx(0.3));
 }
 
+TEST_CASE("GPUs used by far less than the others are told apart") {
+  const auto uses = [](std::vector<double> means) {
+    std::vector<MonitoredGpu> gpus;
+    for (const double mean : means)
+      gpus.push_back(
+          {std::to_string(gpus.size()), "", "", {SeriesOf("utilization", {mean, mean})}});
+    return Summary(std::move(gpus)).split;
+  };
+  const MonitorSplit halves = uses({0.97, 0.98, 0.4, 0.41, 0});
+  CHECK(halves.low == std::vector<std::string>{"2", "3"});
+  CHECK(halves.high == std::vector<std::string>{"0", "1"});
+  CHECK(halves.low_use == Approx(0.405));
+  CHECK(halves.high_use == Approx(0.975));
+  CHECK(uses({0.9, 0.8, 0.7, 0.6, 0.5, 0.4}).low.empty());  // no two groups
+  CHECK(uses({0.97}).low.empty());
+}
+
+TEST_CASE("the power limit, beside the board's own: of the log, else of the card") {
+  const auto of = [](std::vector<MonitorSeries> more) {
+    std::vector<MonitorSeries> series = {SeriesOf("utilization", {1, 1})};
+    for (MonitorSeries& one : more) series.push_back(std::move(one));
+    return Summary({{"0", "NVIDIA A100-SXM4-80GB", "", series}}).gpus[0];
+  };
+  const MonitoredUse known = of({SeriesOf("power_limit", {250, 250})});
+  CHECK(known.limit == 250);
+  CHECK(known.own_limit == 400);
+  CHECK(of({SeriesOf("power_default", {300, 300})}).own_limit == 300);
+  CHECK(of({}).limit == -1);
+}
+
+// A busy GPU with a clock in MHz and a temperature.
+MonitoredGpu Clocked(const char* label, std::vector<double> mhz, std::vector<double> celsius) {
+  std::vector<double> busy(mhz.size(), 1);
+  for (double& one : mhz) one *= 1e6;
+  return {label,
+          "",
+          "",
+          {SeriesOf("utilization", busy), SeriesOf("sm_clock", std::move(mhz)),
+           SeriesOf("temperature", std::move(celsius))}};
+}
+
+TEST_CASE("a GPU whose clock is far below that of the others is named, with what else differs") {
+  const MonitorSummary summary =
+      Summary({Clocked("0", {1980, 1980}, {60, 62}), Clocked("1", {1980, 1950}, {61, 61}),
+               Clocked("2", {1100, 1200}, {88, 90})});
+  CHECK(summary.slow.label == "2");
+  CHECK(summary.slow.hz == Approx(1150e6));
+  CHECK(summary.slow.others_hz == Approx(1972.5e6));
+  CHECK(summary.slow.celsius == Approx(89));
+  CHECK(summary.slow.others_celsius == Approx(61));
+  CHECK(summary.gpus[2].clock == Approx(1150.0 / 1980));  // over what its neighbors reach
+  CHECK(Summary({Clocked("0", {1980, 1980}, {60, 62}), Clocked("1", {1800, 1800}, {70, 70})})
+            .slow.label.empty());
+  // Half and half: there is no usual clock.
+  CHECK(Summary({Clocked("0", {1980}, {60}), Clocked("1", {1980}, {60}), Clocked("2", {990}, {60}),
+                 Clocked("3", {990}, {60})})
+            .slow.label.empty());
+}
+
+TEST_CASE("a clock that falls while the GPU gets hot") {
+  const auto falls = [](double mhz, double celsius) {
+    return Summary({Clocked("4", {1980, 1980, 1900, 1700, 1600, mhz, mhz, mhz},
+                            {60, 60, 70, 80, 85, celsius, celsius, celsius})})
+        .falls;
+  };
+  CHECK(falls(1504, 89).label == "4");
+  CHECK(falls(1504, 89).clock == Approx(1504.0 / 1980));
+  CHECK(falls(1504, 89).celsius_before == Approx(60));
+  CHECK(falls(1504, 89).celsius_after == Approx(89));
+  CHECK(falls(1504, 66).label.empty());  // another kind of work, or power
+  CHECK(falls(1900, 89).label.empty());
+}
+
+TEST_CASE("a link to the host that is full in nearly all samples") {
+  const auto uploads = [](double rate, double generation = 0) {
+    std::vector<MonitorSeries> series = {SeriesOf("utilization", {0.7, 0.7, 0.7}),
+                                         SeriesOf("pcie_rx", {rate, rate, rate})};
+    if (generation > 0) {
+      series.push_back(SeriesOf("pcie_generation", {generation}));
+      series.push_back(SeriesOf("pcie_lanes", {16}));
+    }
+    return Summary({{"0", "", "", series}}).full;
+  };
+  CHECK(uploads(24.5e9).label == "0");
+  CHECK(uploads(24.5e9).link == "PCIe 4.0 x16");
+  CHECK(uploads(24.5e9).upload);
+  CHECK(uploads(24.5e9, 5).label.empty());  // half of what this one moves
+  CHECK(uploads(18e9).label.empty());
+  CHECK(uploads(1e9).label.empty());
+}
+
 }  // namespace
 }  // namespace advise
