@@ -141,12 +141,6 @@ void DeclareHostFacts(Catalog* catalog) {
       {"lock waits of launching threads inside gaps",
        "Idle time in lock waits of launching threads.", "Launching threads do not wait for locks."},
       &Host::lock);
-  host.AddLoss("host.quota", kCount | kTime | kChange,
-               {"pauses of whole processes that end on the grid of the scheduler's quota periods, "
-                "anywhere in the step",
-                "Idle time in pauses of whole processes that end on the grid of quota periods.",
-                "Processes never stand still for the rest of a quota period."},
-               &Host::quota);
   const auto is_scheduled = [](const Host& h) { return h.preempted_ns >= 0; };
   const char* const kNoEvents = "scheduling events with OS calls were not recorded";
   host.Add("host.preempted", "ns",

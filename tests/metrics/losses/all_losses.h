@@ -56,7 +56,6 @@ inline std::vector<std::pair<std::string, const Loss*>> AllLosses(const Analysis
       {"host.preempted", &run.host.preempted},
       {"host.gpu_switch", &run.host.gpu_switch},
       {"host.free_bursts", &run.host.free_bursts},
-      {"host.quota", &run.host.quota},
       {"host.kept", &run.host.kept},
       {"host_code.time", &run.host_code->time},
       {"step_stats.outlier", &run.step_stats.outlier},

@@ -7,7 +7,6 @@
 
 #include "engine/metrics/losses/host/delays.h"
 #include "engine/metrics/losses/host/preemption.h"
-#include "engine/metrics/losses/host/quota.h"
 #include "engine/metrics/losses/host/shared_gpus.h"
 #include "engine/timeline/compiling.h"
 #include "engine/timeline/host_activity.h"
@@ -28,7 +27,6 @@ class HostFinder : Finder {
     result_.preempted = std::move(preemption.loss);
     FindKept();
     FreeBursts();
-    result_.quota = FindQuotaPauses(basis_);
     KeptMemory();
     CpuMoves();
     Memory();

@@ -22,7 +22,6 @@ struct Host {
   Loss gpu_switch;
   std::vector<IntervalSet> one_gpu;  // see SharedGpus::one_for_all
   ProcessStarts starts;
-  Loss quota;                   // see FindQuotaPauses
   Loss free_bursts;             // runs of frees of device memory on one thread
   double retried_bursts = 0;    // of these, the share inside a request for memory
   Loss kept;                    // allocations of device memory that nothing frees again

@@ -289,44 +289,6 @@ TEST_CASE("an allocator that makes room for a request frees in the middle of it"
   CHECK(retried(20_us, 250_us) == 0);  // emptied on purpose
 }
 
-// Steps of `step`; all threads stand still before each multiple of 100 ms, shifted by `phase`.
-TraceBuilder Throttled(Nanos step, Nanos stands_still, Nanos phase) {
-  TraceBuilder story;
-  Nanos at = 0;
-  for (int i = 0; i < 40; ++i) {
-    const Nanos begin = at;
-    for (Nanos done = 0; done < step; done += 1_ms) {
-      const Nanos until_period = 100_ms - (at + 100_ms - phase) % 100_ms;
-      if (stands_still > 0 && until_period <= stands_still) at += until_period;
-      story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 800_us});
-      at += 1_ms;
-    }
-    story.Range("step " + std::to_string(i), {begin, at - 100_us});
-  }
-  return story;
-}
-
-TEST_CASE(
-    "a process that has used up its quota stands still until the next period, anywhere in the "
-    "step") {
-  const Analyzed run(Throttled(17_ms, 45_ms, 30_ms));
-  const Loss& quota = run->host.quota;
-  CHECK(quota.count >= 10);
-  CHECK(static_cast<double>(quota.lost->Total()) > 0.35 * static_cast<double>(run.Window()));
-  CHECK(run->replay().Gain(*quota.remedy) > run.Window() / 3);
-  // Near misses: it never stands still; a loop that keeps the pace itself, at one place of its
-  // step.
-  CHECK(Analyzed(Throttled(17_ms, 0, 30_ms))->host.quota.count == 0);
-  CHECK(Analyzed(Throttled(55_ms, 45_ms, 30_ms))->host.quota.count == 0);
-  // Where calls of the operating system were recorded, and it waits in none, it is no such loop.
-  TraceBuilder locked = Throttled(55_ms, 45_ms, 30_ms);
-  locked.Thread("cuda-EvtHandlr").OsCall("poll", {1_ms, 2_ms});
-  CHECK(Analyzed(locked)->host.quota.count >= 10);
-  for (Nanos k = 0; k < 40; ++k)
-    locked.Thread("main").OsCall("nanosleep", {k * 100_ms + 85_ms, k * 100_ms + 129_ms});
-  CHECK(Analyzed(locked)->host.quota.count == 0);
-}
-
 TEST_CASE("what fills an emptied cache again goes with it, and no more than was freed") {
   TraceBuilder story;
   story.Launch("before", {0, 5_us}, {10_us, 100_us});
