@@ -145,8 +145,8 @@ class EvidenceCollector {
   bool IsChanged(std::uint32_t op) const {
     const bool kernel = trace_.ops.kind[op] == OpKind::kKernel;
     const auto like_it = [&](std::uint32_t other) {
-      return other == op || (kernel && trace_.ops.kind[other] == OpKind::kKernel &&
-                             OpName(other) == OpName(op));
+      return other == op ||
+             (kernel && trace_.ops.kind[other] == OpKind::kKernel && OpName(other) == OpName(op));
     };
     const auto like = [&](const auto& one) { return like_it(one.first); };
     return std::any_of(remedy_.scaled_ops.begin(), remedy_.scaled_ops.end(), like) ||

@@ -24,9 +24,8 @@ bool LacksRanks(const std::vector<RankSummary>& ranks, const JointCollective& co
 
 // The step of a rank at a time of its clock; as many as it has when in none.
 std::size_t StepOf(const RankSummary& rank, Nanos time) {
-  const auto after =
-      std::upper_bound(rank.steps.begin(), rank.steps.end(), time,
-                       [](Nanos t, const RankStep& step) { return t < step.start; });
+  const auto after = std::upper_bound(rank.steps.begin(), rank.steps.end(), time,
+                                      [](Nanos t, const RankStep& step) { return t < step.start; });
   if (after == rank.steps.begin() || time >= std::prev(after)->end) return rank.steps.size();
   return static_cast<std::size_t>(after - rank.steps.begin()) - 1;
 }
@@ -35,7 +34,8 @@ std::size_t StepOf(const RankSummary& rank, Nanos time) {
 // known.
 struct Alike {
   CollectiveNeeds needs;
-  std::vector<std::pair<JointCollective*, std::int64_t>> all;  // and its size, as in CollectiveNeeds
+  std::vector<std::pair<JointCollective*, std::int64_t>>
+      all;  // and its size, as in CollectiveNeeds
   std::size_t step = 0;
   std::int64_t place = 0;  // in that step
 };

@@ -6,7 +6,7 @@
 namespace advise {
 
 struct AbsentRanks {
-  double count = 0;  // collectives in which all wait
+  double count = 0;       // collectives in which all wait
   double by_places = 0;   // of them: sizes are not known, others in the step tell
   double longest_ns = 0;  // exposed or not
   RankLoss loss;          // exposed waiting

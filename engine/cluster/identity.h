@@ -27,8 +27,8 @@ int RankInFileName(const std::string& path);
 std::string HostInFileName(const std::string& path);
 
 // Of names that differ in one number only ("run.0.sqlite", "run.1.sqlite"): that number of each;
-// empty when there is no such number, it repeats, or it cannot be a rank of a job of so many (0: not
-// known).
+// empty when there is no such number, it repeats, or it cannot be a rank of a job of so many (0:
+// not known).
 std::vector<int> NumberThatDiffers(const std::vector<std::string>& paths, int world);
 
 }  // namespace advise

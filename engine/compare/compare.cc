@@ -236,8 +236,7 @@ class Comparer {
       (fired ? result_.left : result_.added)
           .push_back({finding.rule->id, finding.Title(),
                       other == nullptr ? 0 : other->saving_s * kNanosPerSecond / units_before_,
-                      finding.saving_s * kNanosPerSecond / units_after_,
-                      ""});
+                      finding.saving_s * kNanosPerSecond / units_after_, ""});
     }
     if (!result_.forced)
       FindWhatWentAlong({before_, units_before_}, {after_, units_after_}, knowledge_, &result_);

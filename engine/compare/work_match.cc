@@ -202,9 +202,10 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   match.other_batch = other_batch;
   if (!Near(match.size_ratio, tolerance) || other_batch) {
     match.problem =
-        other_batch ? fmt::format("another batch size: kernels whose size follows the batch work "
-                                  "on {} threads",
-                                  TimesAsMany(upload_after / upload_before))
+        other_batch ? fmt::format(
+                          "another batch size: kernels whose size follows the batch work "
+                          "on {} threads",
+                          TimesAsMany(upload_after / upload_before))
         : OfAmd(before) != OfAmd(after)
             ? "the GPUs are of two makers, whose kernels of one name divide work among threads in "
               "other ways: the kernels do not show whether both runs did the same work"

@@ -77,10 +77,11 @@ void DeclareCaptureFacts(Catalog* catalog) {
       &Trace::kind);
   trace.Add("capture.seconds", "num", "Length of the capture session in seconds.",
             [](const Trace& t) { return static_cast<double>(t.session_ns) / kNanosPerSecond; });
-  trace.Add("capture.unattributed", "share",
-            "Share of the GPU operations whose launching call was not captured, other than those that "
-            "were queued before the recording.",
-            [](const Trace& t) { return CountLaunched(t.ops).UnknownShare(); });
+  trace.Add(
+      "capture.unattributed", "share",
+      "Share of the GPU operations whose launching call was not captured, other than those that "
+      "were queued before the recording.",
+      [](const Trace& t) { return CountLaunched(t.ops).UnknownShare(); });
   auto& all = catalog->OfAll();
   all.Add("capture.launches", "count", "Launching calls of the whole capture.",
           [](const Analysis& a) { return LaunchingCalls(a.run); });

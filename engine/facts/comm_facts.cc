@@ -186,10 +186,11 @@ void DeclareReplication(Catalog* catalog) {
              "Collectives that were compared with others as large, or at their place in steps, "
              "where one GPU of the report communicates.",
              &UnseenRanks::compared);
-  unseen.Add("rank.unseen.by_places", "flag",
-             "Waits for ranks that the report does not hold show by other collectives of the step: "
-             "the report does not say how much each sends.",
-             [](const UnseenRanks& u) { return 2 * u.by_places > static_cast<double>(u.loss.count); });
+  unseen.Add(
+      "rank.unseen.by_places", "flag",
+      "Waits for ranks that the report does not hold show by other collectives of the step: "
+      "the report does not say how much each sends.",
+      [](const UnseenRanks& u) { return 2 * u.by_places > static_cast<double>(u.loss.count); });
   unseen.Add("rank.unseen.longest", "ns",
              "Longest exposed wait for ranks that the report does not hold.",
              &UnseenRanks::longest_ns);

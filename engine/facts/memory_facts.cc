@@ -74,12 +74,14 @@ void DeclareMemoryFacts(Catalog* catalog) {
            IfPositive(&Hardware::memory_bytes, "the memory of the device is not known (see --gpu)",
                       "hardware"));
   auto& growth = catalog->Of(&Analysis::host);
-  growth.Add("memory.growth_per_step", "bytes",
-             "Median rise of the lowest device memory in use of a step over that of the step before.",
-             Growth(&Host::growth_per_step));
-  growth.Add("memory.growth_steps", "share",
-             "Share of the steps whose lowest device memory in use is more than that of the one before.",
-             Growth(&Host::growth_steps));
+  growth.Add(
+      "memory.growth_per_step", "bytes",
+      "Median rise of the lowest device memory in use of a step over that of the step before.",
+      Growth(&Host::growth_per_step));
+  growth.Add(
+      "memory.growth_steps", "share",
+      "Share of the steps whose lowest device memory in use is more than that of the one before.",
+      Growth(&Host::growth_steps));
 }
 
 }  // namespace advise::facts

@@ -233,7 +233,7 @@ void DeclareLost(Catalog* catalog) {
              "GPUs that the driver could not reach any more while the log was written.",
              [](const H& h) { return h.lost.size(); });
   health.Add("monitor.lost.gpus", "name",
-             "GPUs that the driver could not reach any more while the log was written.",
+             "Which GPUs the driver could not reach any more, as the log names them.",
              UnlessEmpty([](const H& h) { return NamesOf(h.lost); }, "no GPU was lost", ""));
   health.Add("monitor.lost.after", "ns",
              "Time from the start of the monitor's log until the driver could not reach a GPU.",

@@ -288,9 +288,9 @@ class Grader {
         const FactValue fact = ValueOf(*run, one.fact);
         if (fact.text.empty()) return ToPerson("cannot be checked on this run: " + fact.missing);
         truth = fact.text;
-        const bool offered = std::any_of(
-            one.choices.begin(), one.choices.end(),
-            [&](const std::string& choice) { return Normal(choice) == Normal(truth); });
+        const bool offered =
+            std::any_of(one.choices.begin(), one.choices.end(),
+                        [&](const std::string& choice) { return Normal(choice) == Normal(truth); });
         if (!one.choices.empty() && !offered)
           return ToPerson("cannot be checked on this run: advise says \"" + SafeText(truth) + "\"");
       } else {

@@ -100,22 +100,17 @@ Error ForeignFile(std::string_view head, const std::string& path) {
             "give it the profile that the report was made of"};
   }
   const std::size_t start = head.find_first_not_of(" \t\r\n");
-  // "[    3.141593] nvidia: loading"; a log that names errors is read as such.
-  const bool log = head.starts_with('[') && head.find(']') < head.find_first_of("{\"\n") &&
-                   head.find_first_of("0123456789") < head.find(']');
-  if (log) {
-    return {"a log of the kernel (dmesg) without errors of a GPU", path,
-            "nothing is to be read from it: leave it out"};
-  }
   if (start != std::string_view::npos && (head[start] == '{' || head[start] == '[')) {
     return {"a JSON file, but not a PyTorch profiler trace", path,
-            "if it came with an .nsys-rep file, export that: nsys export --type sqlite REPORT.nsys-rep"};
+            "if it came with an .nsys-rep file, export that: nsys export --type sqlite "
+            "REPORT.nsys-rep"};
   }
   const bool utf16 = head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF");
   if (utf16 || head.find('\0') == std::string_view::npos) {
     if (auto error = ForeignText(NormalText(head), path)) return *error;
     return {"a text file, but none of the reports and logs that advise reads", path,
-            "if it came with an .nsys-rep file, export that: nsys export --type sqlite REPORT.nsys-rep"};
+            "if it came with an .nsys-rep file, export that: nsys export --type sqlite "
+            "REPORT.nsys-rep"};
   }
   return {"not an Nsight Systems SQLite export", path,
           "make one with: nsys export --type sqlite REPORT.nsys-rep"};

@@ -122,11 +122,11 @@ void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
   // No window begins before the first GPU work: see AddNoteOnStart.
   const auto on_gpu = static_cast<double>(run.window.start - run.trace.ops.start.front());
   if (2 * on_gpu < before) return;
-  notes->insert(notes->begin(),
-                {Care::kOther, fmt::format("the loop takes {}, and what the program did before "
-                                           "it {}: to judge that as well, use --window all",
-                                           FormatQuantity(loop, "ns"),
-                                           FormatQuantity(before, "ns"))});
+  notes->insert(
+      notes->begin(),
+      {Care::kOther, fmt::format("the loop takes {}, and what the program did before "
+                                 "it {}: to judge that as well, use --window all",
+                                 FormatQuantity(loop, "ns"), FormatQuantity(before, "ns"))});
 }
 
 // ", 24.6 s of it in cudaFree, …": the call that takes most of what lies before; "" if none does.
@@ -199,10 +199,10 @@ void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
                         MostlyWaiting(run, last, after));
   }
   // Most of what was recorded: that comes first.
-  notes->insert(notes->begin(),
-                {Care::kOther, text + ": figures leave " +
-                                   (before >= least && after >= least ? "both" : "that time") +
-                                   " out"});
+  notes->insert(
+      notes->begin(),
+      {Care::kOther, text + ": figures leave " +
+                         (before >= least && after >= least ? "both" : "that time") + " out"});
 }
 
 // One GPU takes part in communication that nothing hides: other ranks do, too, in other reports.

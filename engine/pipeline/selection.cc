@@ -92,7 +92,8 @@ std::string CheckWindow(const std::string& text) {
   if (text == "auto" || text == "all" || text == "steady") return "";
   const auto bounds = BoundsIn(text);
   if (!bounds)
-    return "\"" + text + "\" is not a window: all, steady, or A:B in seconds from the trace's start";
+    return "\"" + text +
+           "\" is not a window: all, steady, or A:B in seconds from the trace's start";
   return bounds->first >= 0 && bounds->first < bounds->second
              ? ""
              : "the window " + text + " is empty: in A:B, A must be less than B";

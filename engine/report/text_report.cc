@@ -166,7 +166,8 @@ void WriteRanks(Page& page, const Report& report) {
         fmt::format("waiting for late ranks {}{}", pct(ranks.waited), MostlyFor(report)));
     parts.push_back(fmt::format("moving data {}", pct(ranks.transfer)));
   }
-  const bool communicate = ranks.waited + ranks.transfer > 0;  // ranks that only do so compute nothing
+  const bool communicate =
+      ranks.waited + ranks.transfer > 0;  // ranks that only do so compute nothing
   if (ranks.parallel <= 0 && !communicate) parts.emplace_back("independent of each other");
   page.Parts(one_process ? "GPUs" : "Ranks", kColumn, parts, " | ");
   if (ranks.parallel <= 0) return;

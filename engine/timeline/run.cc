@@ -96,9 +96,9 @@ Nanos EndOfEarlierWork(const Run& run) {
   return done;
 }
 
-// Where a single pass begins, in a recording whose first op starts at `first`: with its step, if one
-// is marked, else at the end of an earlier pass. A step that begins while the GPU still runs the
-// earlier one does so in a loop, too, unless its thread only waits for that.
+// Where a single pass begins, in a recording whose first op starts at `first`: with its step, if
+// one is marked, else at the end of an earlier pass. A step that begins while the GPU still runs
+// the earlier one does so in a loop, too, unless its thread only waits for that.
 Nanos StartOfPass(const Run& run, Nanos first) {
   const Nanos done = EndOfEarlierWork(run);
   const MarkedSteps marked = FindMarkedSteps(run);

@@ -105,8 +105,8 @@ Nanos FirstKernel(const Run& run, std::uint32_t device);
 
 // Chooses run.window from the request and run.steps: "steady" when steps are known, when GPUs begin
 // with an earlier pass, which is left out then, or when too few steps are marked, the first from
-// before the first op on; else "all". A given one is narrowed to the whole steps in it, which run.steps keeps; without any, it
-// ends with the work that runs at its end.
+// before the first op on; else "all". A given one is narrowed to the whole steps in it, which
+// run.steps keeps; without any, it ends with the work that runs at its end.
 void ChooseWindow(const WindowRequest& request, Run* run);
 
 }  // namespace advise

@@ -122,8 +122,9 @@ TEST_CASE("figures leave out neither the copies of the window nor what comes aft
                                             "operation: figures leave that time out"));
   // A hang: the thread that launches waits to the end.
   story.OsCall("pthread_cond_timedwait", {921_ms, 60'000_ms});
-  CHECK_THAT(CareOf(story), Catch::Contains("goes on for 59.9 s after the last GPU operation, mostly "
-                                            "in pthread_cond_timedwait: figures leave"));
+  CHECK_THAT(CareOf(story),
+             Catch::Contains("goes on for 59.9 s after the last GPU operation, mostly "
+                             "in pthread_cond_timedwait: figures leave"));
   CHECK_THAT(CareOf(story), !Catch::Contains("the first"));
 }
 

@@ -7,8 +7,8 @@ namespace advise {
 namespace {
 
 // Ten steps of a job of five ranks, of which four have a report: 8 ms of computing, an all-reduce
-// of 1 ms, and three more of 1 ms each right behind it. The fifth rank, which has no report, is 5 ms
-// late from step `from` on. `bytes`: of each of them. Of the wait, `hidden` is beside compute.
+// of 1 ms, and three more of 1 ms each right behind it. The fifth rank, which has no report, is 5
+// ms late from step `from` on. `bytes`: of each of them. Of the wait, `hidden` is beside compute.
 std::vector<RankSummary> FourOfFive(std::int64_t bytes, Nanos hidden, Nanos late = 5'000'000,
                                     std::size_t from = 2) {
   constexpr Nanos kMs = 1'000'000;

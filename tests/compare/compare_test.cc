@@ -105,11 +105,9 @@ TEST_CASE("kernels of two makers divide the same work otherwise, and tell no oth
   ReportStory before = Run(40);
   ReportStory after;
   after.Steps(std::vector<double>(10, 20)).Kernel("gemm", 250, 75, 150).Kernel("relu", 125, 25, 50);
-  CHECK_THAT(ReasonOf(before.Done(), after.Done()),
-             Catch::Contains("another batch or model size"));
+  CHECK_THAT(ReasonOf(before.Done(), after.Done()), Catch::Contains("another batch or model size"));
   after.Text("hw.name", "AMD Instinct MI300X");
-  CHECK_THAT(ReasonOf(before.Done(), after.Done()),
-             Catch::Contains("of two makers"));
+  CHECK_THAT(ReasonOf(before.Done(), after.Done()), Catch::Contains("of two makers"));
 }
 
 TEST_CASE("a finding that the second capture could not show is not called fixed") {

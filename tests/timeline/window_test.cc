@@ -49,7 +49,8 @@ TEST_CASE("a marked step begins while the GPU still runs the one before, unless 
 
 TEST_CASE("where no call of a GPU was recorded, its work is not of another pass") {
   TraceBuilder story;
-  for (int i = 0; i < 4; ++i) story.Kernel("layer_" + std::to_string(i), {i * 1_ms, (i + 1) * 1_ms});
+  for (int i = 0; i < 4; ++i)
+    story.Kernel("layer_" + std::to_string(i), {i * 1_ms, (i + 1) * 1_ms});
   CHECK(Analyzed(story, kAuto)->run.window.mode == "all");
 }
 

@@ -66,7 +66,8 @@ class MigrationFinder : Finder {
     }
     const Nanos kept = Kept(op);
     loss_.AddOpBeyond(op, kept);
-    loss_.ScaleOp(op, static_cast<double>(kept) / static_cast<double>(std::max<Nanos>(1, Length(op))));
+    loss_.ScaleOp(op,
+                  static_cast<double>(kept) / static_cast<double>(std::max<Nanos>(1, Length(op))));
     when_[trace_.ops.device[op]].push_back({trace_.ops.start[op], trace_.ops.end[op]});
     if (kept > 0) kept_[trace_.ops.device[op]].emplace_back(trace_.ops.start[op], kept);
     if (trace_.copies.direction[copy] == CopyDirection::kMigrationToHost) {
@@ -167,25 +168,23 @@ class MigrationFinder : Finder {
                       wait.end - static_cast<Nanos>(part * static_cast<double>(wait.Length())),
                       wait.end);
       }
-      loss_.ScaleOp(op, 1 - part * static_cast<double>(waits.Total()) /
-                                static_cast<double>(Length(op)));
+      loss_.ScaleOp(
+          op, 1 - part * static_cast<double>(waits.Total()) / static_cast<double>(Length(op)));
     }
   }
 
   const double link_;  // bytes per second, 0 unknown
   bool both_ways_ = false;
   LossBuilder loss_;
-  std::vector<std::vector<Interval>> when_;     // by device
+  std::vector<std::vector<Interval>> when_;                             // by device
   std::map<std::uint32_t, std::vector<std::pair<Nanos, Nanos>>> kept_;  // by device: start, time
-  std::vector<Nanos> back_starts_, back_ends_;  // of migrations to the host
+  std::vector<Nanos> back_starts_, back_ends_;                          // of migrations to the host
   std::vector<std::uint32_t> faulted_back_;     // those that the host's page faults caused
   std::map<std::uint32_t, IntervalSet> calls_;  // by thread
 };
 
 }  // namespace
 
-Loss FindMigrations(const Basis& basis, double link) {
-  return MigrationFinder(basis, link).Find();
-}
+Loss FindMigrations(const Basis& basis, double link) { return MigrationFinder(basis, link).Find(); }
 
 }  // namespace advise

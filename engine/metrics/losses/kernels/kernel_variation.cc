@@ -305,8 +305,9 @@ class VariationFinder : Finder {
       compared += static_cast<double>(median) * static_cast<double>(ops.size());
       before += static_cast<double>(first) * count;
       after += static_cast<double>(second) * count;
-      ratios.emplace_back(static_cast<double>(second) / static_cast<double>(std::max<Nanos>(1, first)),
-                          static_cast<double>(median) * static_cast<double>(ops.size()));
+      ratios.emplace_back(
+          static_cast<double>(second) / static_cast<double>(std::max<Nanos>(1, first)),
+          static_cast<double>(median) * static_cast<double>(ops.size()));
       if (second <= first) continue;
       for (std::size_t i = half_size; i < ops.size(); ++i) {
         if (lengths[i] <= first) continue;

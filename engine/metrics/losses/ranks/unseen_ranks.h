@@ -13,7 +13,7 @@ struct UnseenRanks {
   double compared = 0;  // collectives of which like ones were seen
   double longest_ns = 0;
   double by_places = 0;  // waits that others in the step tell, see CollectiveNeeds::Need
-  Loss loss;  // exposed waiting
+  Loss loss;             // exposed waiting
 };
 
 // Nothing where several GPUs of the report communicate. O(collectives x sizes).
