@@ -80,7 +80,7 @@ void DeclareMemoryFacts(Catalog* catalog) {
       Growth(&Host::growth_per_step));
   growth.Add(
       "memory.growth_steps", "share",
-      "Share of the steps whose lowest device memory in use is more than that of the one before.",
+      "Share of the steps whose lowest device memory in use is more than in the step before.",
       Growth(&Host::growth_steps));
 }
 

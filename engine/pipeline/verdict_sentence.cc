@@ -162,6 +162,18 @@ std::string SampledInWords(const Report& report) {
              : "");
 }
 
+// Of a recording that is mostly the wait for earlier work. `s`: of the verb.
+std::string AmidWork(const Report& report, const TimeOfDevices& time, const std::string& who,
+                     const char* s) {
+  const double before = FactNumber(report, "idle.before_capture").value_or(0) *
+                        static_cast<double>(report.devices.size());
+  const double rest = std::max(1.0, time.all - before);
+  return fmt::format(
+      "for {} of the time, {} wait{} for, or still run{}, work from before the recording. What "
+      "was recorded fills {} of the rest",
+      Percent(before / time.all), who, s, s, Percent(std::min(1.0, (time.all - time.idle) / rest)));
+}
+
 // Where the time went, in one clause.
 std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                              const Cluster* ranks) {
@@ -236,15 +248,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     return fmt::format("{} clear{} memory, and nothing else, for {} of the time", who, s,
                        pct(time.all - time.compute - time.comm - time.copy - time.idle));
   }
-  if (BeginsAmidWork(report)) {
-    const double before = FactNumber(report, "idle.before_capture").value_or(0) *
-                          static_cast<double>(report.devices.size());
-    const double rest = std::max(1.0, time.all - before);
-    return fmt::format(
-        "for {} of the time, {} wait{} for, or still run{}, work from before the recording. What "
-        "was recorded fills {} of the rest",
-        pct(before), who, s, s, Percent(std::min(1.0, (time.all - time.idle) / rest)));
-  }
+  if (BeginsAmidWork(report)) return AmidWork(report, time, who, s);
   // What the GPU does most comes first, and then what it waits for.
   const bool computes = time.compute > std::max({time.copy, time.comm, time.idle});
   const auto waits_for = [&](const char* what, double part) {

@@ -2,7 +2,7 @@
 -- make that worse: fewer and wider accesses help, and for counters in memory, sums that are made before.
 return {
   id        = "kernel/stall-queue",
-  title     = "Issue fewer and wider memory accesses: their queue is full",
+  title     = "Reduce the number of memory accesses: their queue is full",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -18,7 +18,7 @@ return {
   cause   = "The kernel issues more accesses than the load and store unit takes. Each access has few bytes, each thread has its own, or many atomics go to the same addresses.",
   fixes   = {
     { action = "For histograms and sums, count in shared memory or registers first, and add each block's result to global memory once",
-      snippet = "__shared__ int bins[256];\nfor (int b = threadIdx.x; b < 256; b += blockDim.x) bins[b] = 0;\n__syncthreads();\nfor (int k = i; k < n; k += stride) atomicAdd(&bins[in[k]], 1);\n__syncthreads();\nfor (int b = threadIdx.x; b < 256; b += blockDim.x) atomicAdd(&out[b], bins[b]);",
+      snippet = "__shared__ int bins[256];\nfor (int b = threadIdx.x; b < 256; b += blockDim.x) bins[b] = 0;\n__syncthreads();\nfor (int k = i; k < n; k += stride) atomicAdd(&bins[keys[k]], 1);\n__syncthreads();\nfor (int b = threadIdx.x; b < 256; b += blockDim.x) atomicAdd(&out[b], bins[b]);",
       language = "cpp", ["for"] = { "c++" } },
     { action = "Move 16 bytes per access instead of 1 to 4", snippet = "const float4 v = reinterpret_cast<const float4*>(in)[i];", language = "cpp", ["for"] = { "c++" } },
     { action = "Keep values that are read again in registers or shared memory, and check that nothing is spilled to local memory" },

@@ -20,8 +20,8 @@ return {
   cause   = "The GPU has fallen off the PCIe bus. Its work is gone, and every rank that waits for it hangs or fails. Only a reset or a restart of the node brings it back.",
   fixes   = {
     { action = "End the job, and start it again from its last checkpoint on other GPUs" },
-    { action = "Tell the administrators the GPU and the time, with what the driver says (Xid 79)", snippet = "dmesg -T | grep -e NVRM -e Xid\nsudo nvidia-bug-report.sh", language = "bash" },
-    { action = "After a restart of the node, test the board before it gets jobs again", snippet = "dcgmi diag -r 3", language = "bash" },
+    { action = "Tell the administrators the GPU and the time, with what the driver says (Xid 79)", snippet = "dmesg -T | grep -e NVRM -e Xid\nsudo nvidia-bug-report.sh", language = "bash", ["for"] = { "nvidia" } },
+    { action = "After a restart of the node, test the board before it gets jobs again", snippet = "dcgmi diag -r 3", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "A GPU that an administrator took out of the driver while the log was written.",
   references = { "nvidia/xid", "nvidia/smi" },

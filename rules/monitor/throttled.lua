@@ -31,7 +31,7 @@ end
 
 return {
   id        = "monitor/throttled",
-  title     = "Lift what keeps the clocks low: heat or power",
+  title     = "Remove what keeps the clocks low: heat or power",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -62,7 +62,7 @@ return {
     { reason = "lowered", action = "Have the administrators set the power limit back to the board's own, unless they lowered it on purpose",
       snippet = "amd-smi static --limit\nsudo amd-smi reset --power-cap", language = "bash", ["for"] = { "amd" } },
     { reason = "brake", action = "Tell the administrators: the brake signal comes from the power supply or the rack. A power supply has failed, or the budget of the chassis is too small",
-      snippet = "nvidia-smi -q -d PERFORMANCE,POWER\nsudo ipmitool sdr type 'Power Supply'\nsudo ipmitool sel list", language = "bash" },
+      snippet = "nvidia-smi -q -d PERFORMANCE,POWER\nsudo ipmitool sdr type 'Power Supply'\nsudo ipmitool sel list", language = "bash", ["for"] = { "nvidia" } },
     { reason = "power", action = "If the limit cannot be raised, spread the work over more GPUs or accept this clock as the peak" },
   },
   false_positives = "A power limit that was set on purpose to save energy.",

@@ -24,6 +24,8 @@ struct dim3 {
   unsigned x, y, z;
   dim3(unsigned x_of, unsigned y_of = 1, unsigned z_of = 1) : x(x_of), y(y_of), z(z_of) {}
 };
+template <typename T, typename V>
+T atomicAdd(T* at, V value);
 extern const dim3 threadIdx, blockIdx, blockDim, gridDim;
 struct float4 {
   float x, y, z, w;
@@ -100,6 +102,10 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long flags = 0);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result);
+using cudaGraphNode_t = struct CUgraphNode_st*;
+struct cudaKernelNodeParams {};
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* parameters);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 template <typename Function>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Function function,
@@ -120,6 +126,8 @@ int cuStreamWaitValue32(cudaStream_t stream, CUdeviceptr address, std::uint32_t 
 using cublasHandle_t = struct cublasContext*;
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
 enum cublasMath_t { CUBLAS_TF32_TENSOR_OP_MATH = 3 };
+int cublasDgetrfBatched(cublasHandle_t handle, int n, double* const matrices[], int ld, int* pivots,
+                        int* infos, int count);
 int cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;
 enum cudnnMathType_t { CUDNN_DEFAULT_MATH = 0, CUDNN_FMA_MATH = 3 };

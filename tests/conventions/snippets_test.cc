@@ -198,7 +198,11 @@ const std::map<std::string, std::string>& OwnNames() {
       {"transfer/blocking-copy", "float* device = nullptr;"},
       {"transfer/pageable-copy", "float* device = nullptr;"},
       {"comm/mpi-small-messages", "MPI_Comm graph;"},
-
+      {"graph/updated-in-loop", "cudaGraphNode_t node = nullptr; cudaKernelNodeParams parameters;"},
+      {"kernel/on-chip-memory", "float tile[32][32]; const int row = 0, column = 0, value = 0;"},
+      {"kernel/stall-queue", "const int stride = 1; const unsigned char* keys = nullptr;"},
+      {"launch/tiny-pieces",
+       "double** matrices = nullptr; int *pivots = nullptr, *infos = nullptr;"},
   };
   return names;
 }

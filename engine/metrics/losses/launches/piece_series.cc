@@ -1,7 +1,6 @@
 #include "engine/metrics/losses/launches/piece_series.h"
 
 #include <algorithm>
-#include <array>
 
 #include "engine/metrics/losses/copies/copy.h"
 
@@ -68,7 +67,7 @@ class SeriesFinder : Finder {
     const std::vector<std::uint32_t>& ops = *series;
     if (ops.size() >= many_) {
       // How far the launches from each on are those `body` places before them.
-      std::array<std::vector<std::size_t>, kLongestBody + 1> alike;
+      std::vector<std::vector<std::size_t>> alike(kLongestBody + 1);
       for (std::size_t body = 1; body <= kLongestBody; ++body) {
         alike[body].assign(ops.size() + 1, 0);
         for (std::size_t i = ops.size(); i-- > body;) {
