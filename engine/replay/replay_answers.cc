@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/median.h"
 #include "engine/replay/replay.h"
 #include "engine/timeline/awaited.h"
 #include "engine/timeline/blocking_calls.h"
