@@ -39,9 +39,11 @@ bool IsOfProfiler(const Finding& finding, const Knowledge& knowledge) {
 }
 
 Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge) {
-  if (finding.unprofiled_share && IsOfProfiler(finding, knowledge)) return Severity::kInfo;
-  const Severity in_plan =
-      SeverityOfShare(finding.unprofiled_share.value_or(finding.saving_share), knowledge);
+  if (finding.unprofiled_share) {
+    return IsOfProfiler(finding, knowledge) ? Severity::kInfo
+                                            : SeverityOfShare(*finding.unprofiled_share, knowledge);
+  }
+  const Severity in_plan = SeverityOfShare(finding.saving_share, knowledge);
   if (in_plan != Severity::kInfo) return in_plan;
   const double alone = finding.unprofiled_alone_share.value_or(finding.alone_share);
   return std::min(Severity::kLow, SeverityOfShare(alone, knowledge));

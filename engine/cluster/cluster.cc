@@ -156,10 +156,8 @@ void NoteAlignment(const Knowledge& knowledge, Cluster* run) {
     return;
   }
   if (run->job.has_steps && run->job.steps < run->job.most_steps) {
-    run->notes.push_back(
-        fmt::format("ranks are compared in the {} steps that all of them have (up to {}"
-                    " in one report)",
-                    run->job.steps, run->job.most_steps));
+    run->notes.push_back(fmt::format("ranks are compared in their {} common steps (of up to {})",
+                                     run->job.steps, run->job.most_steps));
   }
   const auto stray = knowledge.Time("cluster.utc_stray");
   if (run->clocks.skew > stray) {

@@ -71,16 +71,16 @@ void DeclareSampleFacts(Catalog* catalog) {
   samples.Add(
       "sample.low_sm.share", "share",
       "Part of the compute time in kernels, each a good part of it, in whose samples at most "
-      "half of the SMs have work; 0 for none.",
-      [](const Samples& s) { return s.low_sm.share; });
+      "half of the SMs have work; absent for none.",
+      IfPositive([](const Samples& s) { return s.low_sm.share; }, kNoSamples, "gpu-metrics"));
   samples.Add(
       "sample.low_sm.active", "share",
       "Share of the SMs that had work in kernels that leave half of them idle.",
       If(
           some, [](const Samples& s) { return s.low_sm.active; }, kNoSamples, "gpu-metrics"));
-  samples.Add("sample.low_sm.samples", "count",
-              "Samples in kernels that leave half of the SMs idle.",
-              [](const Samples& s) { return s.low_sm.samples; });
+  samples.Add(
+      "sample.low_sm.samples", "count", "Samples in kernels that leave half of the SMs idle.",
+      IfPositive([](const Samples& s) { return s.low_sm.samples; }, kNoSamples, "gpu-metrics"));
   samples.Add(
       "sample.low_sm.name", "name",
       "The kernel that takes most time of those that leave half of the SMs idle.",

@@ -34,22 +34,6 @@ class UsedDevices {
     }
   }
 
-  // Whether identities say that none of the GPUs of the log is one of these.
-  bool AllOthers(const Trace& side) const {
-    if (devices_.empty() || side.monitor.gpus.empty()) return false;
-    const auto known = [](const auto& gpu) { return !gpu.uuid.empty(); };
-    const auto of_report = [](const Device* device) { return !device->uuid.empty(); };
-    if (!std::all_of(side.monitor.gpus.begin(), side.monitor.gpus.end(), known) ||
-        !std::all_of(devices_.begin(), devices_.end(), of_report))
-      return false;
-    return std::none_of(
-        side.monitor.gpus.begin(), side.monitor.gpus.end(), [&](const MonitoredGpu& gpu) {
-          return std::any_of(devices_.begin(), devices_.end(), [&](const Device* device) {
-            return PlainUuid(device->uuid) == PlainUuid(gpu.uuid);
-          });
-        });
-  }
-
   Whose OwnerOf(const MonitoredGpu& gpu, const Trace& side) const {
     const bool hosts = !side.host.empty() && !trace_.host.empty();
     if (hosts && ShortHost(side.host) != ShortHost(trace_.host)) return Whose::kAnother;
@@ -83,22 +67,6 @@ class UsedDevices {
   const Trace& trace_;
   std::vector<const Device*> devices_;
 };
-
-// Whether a log was written at quite another time than the report. Logs name no time zone.
-bool IsOfAnotherTime(const Trace& side, const Trace& trace) {
-  constexpr double kZones = 15 * 3600;  // the farthest are 14 hours apart from UTC
-  if (!side.monitor.has_clock || side.utc_origin_ns == 0 || trace.utc_origin_ns == 0) return false;
-  const double log = static_cast<double>(side.utc_origin_ns) / kNanosPerSecond;
-  const double report = static_cast<double>(trace.utc_origin_ns) / kNanosPerSecond;
-  double length = 0;
-  for (const MonitoredGpu& gpu : side.monitor.gpus)
-    for (const MonitorSeries& series : gpu.series)
-      if (!series.time_s.empty()) length = std::max(length, series.time_s.back());
-  Nanos last = 0;
-  for (const Nanos end : trace.ops.end) last = std::max(last, end);
-  return log + length + kZones < report ||
-         log > report + static_cast<double>(last) / kNanosPerSecond + kZones;
-}
 
 template <typename T>
 void MoveAll(std::vector<T>& from, std::vector<T>* to) {
@@ -242,8 +210,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
     Trace part;
     part.counters = side.counters;
     std::vector<std::string> guessed;
-    const bool other = IsOfAnotherTime(side, *trace) || devices.AllOthers(side);
-    for (std::size_t g = 0; !other && g < side.monitor.gpus.size(); ++g) {
+    for (std::size_t g = 0; g < side.monitor.gpus.size(); ++g) {
       const MonitoredGpu& gpu = side.monitor.gpus[g];
       if (of != Of::kOnlyReport) {
         const Whose whose = devices.OwnerOf(gpu, side);
@@ -294,12 +261,10 @@ std::vector<Diagnostic> SideInputs::LeftOut(bool any_report,
       if (!taken.contains(Key(s, g))) labels.push_back(side.monitor.gpus[g].label);
     }
     if (labels.empty()) continue;
-    left.push_back(
-        {Level::kWarning,
-         fmt::format("{} of {} did no work in any of the reports, or the log is of another "
-                     "time: left out",
-                     Listed(labels), side.path),
-         "", 1});
+    left.push_back({Level::kWarning,
+                    fmt::format("{} of {} did no work in any of the reports: left out",
+                                Listed(labels), side.path),
+                    "", 1});
   }
   return left;
 }

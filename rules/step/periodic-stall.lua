@@ -49,7 +49,7 @@ return {
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
                  "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "steps.stall.of_pieces", "host.os_wait.per_step",
                  "serving.no_request.lost" },
-  thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between" },
+  thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between", "idle" },
 
   symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in {part:text}the extra time: {share:pct} of the time in all.{what_text:text}",
   cause   = "{why:text}",
@@ -127,6 +127,8 @@ elif step % 100 == 10:
     -- The steps between wait for another thread as well, only not as long: that thread is slow (host/blocked).
     local waits = f.host.os_wait.per_step
     if what == "waiting in the OS" and waits and at_least(waits * f.steps.stall.every, t.waits_between) then return nil end
+    -- Who waits nearly all of the time is not stopped, but has nothing to do: a notebook, or a server, between requests.
+    if what == "waiting in the OS" and at_least(lost, t.idle) then return nil end
     local work = f.steps.stall.gpu_share or 0
     local reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes, work, t.evaluation_share)
     local works = at_least(work, t.evaluation_share)
@@ -153,6 +155,14 @@ elif step % 100 == 10:
       expect = { share = 0.375, every = 5, nth = "5th", reason = "checkpoint", excess = 1.6e9, median = 1e8, steps = 20,
                  what_text = " The extra time goes to checkpoints." },
       saving = { claims = 1.5e9, confidence = 0.75 } },
+    { name = "a wait in the operating system for most of the time",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e6, stall = { every = 20, excess = 3.5e9, what = "waiting in the OS", lost = 3.5e9, bytes = 4, remedy = true } } },
+      expect = { share = 0.875 } },
+    { name = "near miss: a notebook, whose thread waits nearly all of the time for the next cell",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e6, stall = { every = 20, excess = 3.7e9, what = "waiting in the OS", lost = 3.7e9, bytes = 4, remedy = true } } },
+      expect = "silent" },
     { name = "a few bytes are copied and written: a log",
       edges = { ["steps.stall.bytes"] = 1e6 },
       facts = { window = { device_time = 4e9 },
