@@ -24,7 +24,7 @@ constexpr int kRowsBeside = 25;  // a long name of a file takes one
 constexpr int kScreen = 30;
 constexpr int kSmallScreen = 24;  // with the prompt
 constexpr int kEachInSmallTerminal = 14;
-constexpr int kRowsOfLittle = 20;
+constexpr int kRowsOfLittle = 21;
 
 // A line that is longer than the terminal goes on in the next.
 int RowsOf(const std::string& line) {
