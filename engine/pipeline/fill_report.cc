@@ -161,11 +161,8 @@ void FillNotes(const std::vector<Part>& parts, const Cluster& ranks, Report* rep
   for (const Part& part : parts) {
     if (!part.saved) continue;
     ++read;
-    const std::vector<RankSummary>& own = part.saved->ranks;
-    const std::string some =
-        own.empty() ? "" : SomeRanksNote(own.front().world_size, static_cast<int>(own.size()));
     for (const CareNote& note : part.saved->report.read_with_care) {
-      if (note.text == some) continue;
+      if (note.care == Care::kSomeRanks) continue;  // the run says which are missing
       const auto known = std::find_if(said.begin(), said.end(), [&](const SaidNote& one) {
         return WithoutFigures(one.note.text) == WithoutFigures(note.text);
       });
