@@ -13,14 +13,15 @@
 
 namespace advise {
 
+namespace {
+
+// That the report shows `shown` of the `world` ranks of the job; 0: as many as are not known.
 std::string SomeRanksNote(int world, int shown) {
   if (world == 0)
     return "one rank is shown: whether it moves data or waits for other ranks is unknown";
   return fmt::format("{} of {} ranks {} shown: who waits for whom is unknown", shown, world,
                      shown == 1 ? "is" : "are");
 }
-
-namespace {
 
 // Whether a kernel of a library for AMD's GPUs runs.
 bool RunsKernelsOfAmd(const Run& run) {
