@@ -74,10 +74,6 @@ void DeclareDoing(Catalog* catalog) {
                    loss);
   };
   doing("host.sleep", "sleeps", "The launching thread does not sleep in the loop.", &Stalls::sleep);
-  stalls.Add("host.sleep.spread", "ns",
-             "Interquartile range of the time for which the launching thread sleeps per step; 0 "
-             "where it never sleeps or no steps are known.",
-             &Stalls::sleep_spread_ns);
   doing("host.network", "is inside network calls",
         "The launching thread makes no network calls in the loop.", &Stalls::network);
   doing("host.file_write", "writes files", "The launching thread writes no files in the loop.",

@@ -14,7 +14,6 @@
 #include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/pause.h"
 #include "engine/timeline/thread_devices.h"
-#include "engine/timeline/timers.h"
 
 namespace advise {
 namespace {
@@ -90,10 +89,10 @@ bool Submits(CallClass call_class) {
 void Replay::AddCalls(const Run& run, const Polls& polls, const std::vector<PacedWaits>& sources) {
   const CallTable& calls = run.trace.calls;
   const std::vector<Nanos> long_pauses = LongPauses(run);
-  const std::vector<std::vector<Interval>> ticks = WaitsUntilTicks(run, sources);
   for (const std::uint32_t t : run.launching_threads) {
-    auto tick = ticks[t].begin();
-    by_timer_ = by_timer_ || !ticks[t].empty();
+    const IntervalList ticks = sources[t].waits.intervals();
+    auto tick = ticks.begin();
+    by_timer_ = by_timer_ || !ticks.empty();
     std::uint32_t previous = kNone;
     Nanos covered = std::numeric_limits<Nanos>::min();
     std::uint32_t outer = kNone;
@@ -119,7 +118,7 @@ void Replay::AddCalls(const Run& run, const Polls& polls, const std::vector<Pace
       call.awaited_op = call.paused_for = call.arrival = call.stream = call.last_op = kNone;
       call.own = call.end - call.start;
       call.only_waits = IsSync(run.ClassOfCall(c)) && run.first_op_of_call[c] == kNone;
-      for (; tick != ticks[t].end() && tick->end <= call.start; ++tick)
+      for (; tick != ticks.end() && tick->end <= call.start; ++tick)
         if (tick->end > behind) call.until_tick = *tick;
       call.long_pause = call.start - EndBefore(call) > long_pauses[t];
       previous = outer = static_cast<std::uint32_t>(calls_.size());

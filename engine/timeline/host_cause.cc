@@ -175,16 +175,18 @@ HostCauses::Piece HostCauses::CauseOfWait(std::uint32_t thread, const HostPiece&
     return made;
   }
   // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
+  const bool for_source =
+      !sources_[thread].silent && sources_[thread].waits.Contains(piece.start);
   const bool waits = piece.activity == Activity::kOsWait || piece.activity == Activity::kFileIo ||
                      piece.activity == Activity::kNetwork ||
                      piece.activity == Activity::kDeviceWait ||
-                     (piece.activity == Activity::kSleep && polls);
+                     (piece.activity == Activity::kSleep && (polls || for_source));
   if (!waits) return made;
   const bool may_be_loader = made.cause == IdleCause::kHostWait || made.cause == IdleCause::kFileIo;
   if (may_be_loader && piece.activity != Activity::kDeviceWait &&
       awaited_.IsLoader(thread, piece.start, piece.end)) {
     made.cause = IdleCause::kDataLoading;
-  } else if (!sources_[thread].silent && sources_[thread].waits.Contains(piece.start)) {
+  } else if (for_source) {
     made.cause = IdleCause::kNoWorkQueued;  // the next piece comes when its time has come
   } else if (made.cause == IdleCause::kHostWait &&
              awaited_.IsForRequest(thread, piece.start, piece.end)) {

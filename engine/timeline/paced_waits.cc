@@ -7,6 +7,7 @@
 
 #include "engine/base/median.h"
 #include "engine/base/units.h"
+#include "engine/timeline/pause.h"
 
 namespace advise {
 namespace {
@@ -37,6 +38,8 @@ class SourceFinder {
         share_(run.knowledge.Number("source.share")) {}
 
   PacedWaits Of(std::uint32_t thread) const {
+    PacedWaits found = TimerOf(thread);
+    if (found.period > 0) return found;
     const OsCallTable& os = run_.trace.os_calls;
     WaitsByName by_function;
     for (const std::uint32_t row : run_.os_of_thread[thread]) {
@@ -45,7 +48,7 @@ class SourceFinder {
                           run_.InWindow(os.end[row]) && !IsLetGo(thread, os.end[row]);
       if (counts) by_function[os.name[row]].push_back({os.start[row], os.end[row]});
     }
-    PacedWaits found = LongestOf(std::move(by_function), true);
+    found = LongestOf(std::move(by_function), true);
     if (found.period > 0) return found;
     found = LongestOf(PausesOf(thread), false);
     found.silent = true;
@@ -69,6 +72,60 @@ class SourceFinder {
       if (set.Total() > found.waits.Total()) found = {std::move(set), period, false};
     }
     return found;
+  }
+
+  // A timer: the thread sleeps once between two launches, for what its work leaves of a period. So
+  // the sleeps end more evenly than they are long. Pauses of fixed length behind uneven work are
+  // the opposite.
+  PacedWaits TimerOf(std::uint32_t thread) const {
+    const Knowledge& knowledge = run_.knowledge;
+    std::vector<Interval> sleeps = SleepsOf(thread);
+    if (sleeps.size() < knowledge.CountOf("source.timer.least")) return {};
+    std::vector<Nanos> lengths;
+    std::vector<Nanos> apart;
+    Nanos slept = 0;
+    for (std::size_t i = 0; i < sleeps.size(); ++i) {
+      slept += sleeps[i].Length();
+      lengths.push_back(sleeps[i].Length());
+      if (i > 0) apart.push_back(sleeps[i].end - sleeps[i - 1].end);
+    }
+    const auto period = static_cast<double>(Median(apart));
+    const auto uneven = static_cast<double>(SpreadOf(std::move(apart)));
+    const auto varied = static_cast<double>(SpreadOf(std::move(lengths)));
+    const bool fills_up = uneven <= knowledge.Number("source.timer.spread") * varied;
+    // Work that hardly varies leaves sleeps that hardly do: then the rate must be one that is set.
+    const bool keeps_rate =
+        uneven <= knowledge.Number("source.timer.rate_spread") * varied &&
+        uneven <= knowledge.Number("source.timer.jitter") * period &&
+        static_cast<double>(slept) >= share_ * period * static_cast<double>(sleeps.size()) &&
+        IsRate(period);
+    if (varied == 0 || (!fills_up && !keeps_rate)) return {};
+    return {IntervalSet::Of(std::move(sleeps)), std::llround(period), false};
+  }
+
+  // Empty for a thread that polls: it sleeps again and again before it makes the next call.
+  std::vector<Interval> SleepsOf(std::uint32_t thread) const {
+    const OsCallTable& os = run_.trace.os_calls;
+    std::vector<Interval> sleeps;
+    std::size_t pauses = 0;
+    std::uint32_t next_call = kNone;
+    for (const std::uint32_t row : run_.os_of_thread[thread]) {
+      if (run_.names.Os(os.name[row]) != OsClass::kSleep || !run_.InWindow(os.end[row])) continue;
+      const std::uint32_t next = NextCall(run_, thread, os.start[row]);
+      pauses += sleeps.empty() || next != next_call ? 1 : 0;
+      next_call = next;
+      sleeps.push_back({os.start[row], os.end[row]});
+    }
+    const double most = run_.knowledge.Number("source.timer.most_sleeps");
+    if (static_cast<double>(sleeps.size()) > most * static_cast<double>(pauses)) sleeps.clear();
+    return sleeps;
+  }
+
+  // Median distance from the median.
+  static Nanos SpreadOf(std::vector<Nanos> values) {
+    const Nanos middle = Median(values);
+    for (Nanos& value : values) value = std::abs(value - middle);
+    return Median(std::move(values));
   }
 
   // Pauses between calls, by the name of the call that ends them: a thread may look at the clock

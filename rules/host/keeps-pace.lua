@@ -13,11 +13,11 @@ return {
   needs      = { "window.device_time", "host.source.lost", "host.source.rate" },
   thresholds = { "min_share" },
 
-  symptom = "The program keeps pace with its source: about {rate:num} times per second, whatever its work takes. For {share:pct} of the time, the GPU is idle because the launching thread waits for the next piece.",
-  cause   = "The source, such as a camera, a live stream, a display or a timer, has its own clock. Faster work on the GPU shortens the delay of each piece, but no more pieces come.",
+  symptom = "The program keeps pace with its source: about {rate:num} times per second, whatever its work takes. For {share:pct} of the time, the GPU is idle because the launching thread waits for the next piece or tick.",
+  cause   = "The source, such as a camera, a live stream, a display or a timer of the program, has its own clock. Faster work on the GPU shortens the delay of each piece, but no more pieces come.",
   fixes   = {
     { action = "If the rate is wanted, use the time that is left: a larger model, more streams, or a second job on the GPU" },
-    { action = "To measure the work itself, read the pieces from a file, without the clock of the source" },
+    { action = "To measure the work itself, read the pieces from a file without the clock of the source, or turn off the limit: vertical synchronization, a frame limiter, a fixed time step" },
   },
   false_positives = "A source that could deliver faster if it were asked, such as a program behind a pipe with a limit of its rate.",
   references = { "nvidia/gpu-background" },

@@ -250,7 +250,7 @@ TEST_CASE("a thread that sleeps does not wait for another, though at other times
     }
     const Nanos update = at + 8_ms + (n * 37 % 11) * 10_us;
     story.Thread("main").Launch("update", {update, update + 5_us}, {update + 10_us, update + 1_ms});
-    story.OsCall("clock_nanosleep", {update + 10_us, at + 20_ms - 5_us});
+    story.OsCall("clock_nanosleep", {update + 10_us, update + 11_ms});
   });
   const Analyzed run(story, kAuto);
   const HandOvers hand_overs(run->run);
@@ -285,7 +285,7 @@ TEST_CASE("threads that wait at a barrier wait for the last one, not for each ot
 TraceBuilder Launcher(Waits waits, const char* os_call) {
   TraceBuilder story;
   Repeat(12, 20_ms, [&](int n, Nanos at) {
-    const Nanos asked = at + 15_ms + (n * 37 % 11) * 10_us;
+    const Nanos asked = at + 15_ms + (n * n * 37 % 11) * 10_us;
     story.Thread("main").OnStream(13).CopyToGpu(1 << 20, MemoryKind::kPinned, {at, at + 5_us},
                                                 {at + 10_us, at + 100_us});
     story.OsCall(os_call, {at + 20_us, asked - 20_us});

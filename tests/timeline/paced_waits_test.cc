@@ -60,6 +60,62 @@ TEST_CASE("who waits for work that takes equally long each time keeps no pace") 
   CHECK(Analyzed(Frames("read", true, 0, 20))->stalls.source_rate == 0);
 }
 
+// Frames that are drawn as often as a timer ticks: the thread sleeps for what its work, which
+// varies by `varies`, leaves of `period`, and wakes up to 50 us late. Of no timer: it sleeps for
+// `pause` each time. `sleeps`: so many for one pause.
+struct Drawn {
+  Nanos period = 0;
+  Nanos work = 6_ms;
+  Nanos varies = 0;
+  Nanos pause = 0;
+  Nanos pause_varies = 0;
+  int sleeps = 1;
+};
+
+TraceBuilder Draw(const Drawn& how) {
+  TraceBuilder story;
+  Dice dice(11);
+  Nanos at = 0;
+  for (int n = 0; n < 80; ++n) {
+    const Nanos done = at + how.work + dice.Roll(how.varies + 1);
+    story.Launch("draw", {at, at + 5_us}, {at + 10_us, done});
+    story.Sync({at + 6_us, done + 10_us});
+    const Nanos pause = how.pause + dice.Roll(how.pause_varies + 1);
+    const Nanos until =
+        (how.period > 0 ? (n + 1) * how.period : done + 20_us + pause) + dice.Roll(50_us);
+    const Nanos each = (until - done - 20_us) / how.sleeps;
+    for (int s = 0; s < how.sleeps; ++s)
+      story.OsCall("clock_nanosleep", {done + 20_us + s * each, done + 15_us + (s + 1) * each});
+    at = until + 5_us;
+  }
+  return story;
+}
+
+double RateOf(const Drawn& how) { return Analyzed(Draw(how))->stalls.source_rate; }
+
+TEST_CASE("a loop whose sleeps fill up the period of a timer keeps pace with it") {
+  const Analyzed run(Draw({.period = 16_ms + 950_us, .varies = 1_ms}));
+  CHECK(run->stalls.source_rate == Approx(59).epsilon(0.001));
+  CHECK(run->stalls.source.lost->Total() > run.Window() / 2);
+  CHECK(run->stalls.sleep.lost->Total() == 0);
+  CHECK(run->replay().IsPaced());
+}
+
+TEST_CASE("sleeps that hardly vary are a timer's only at a rate that people set") {
+  CHECK(RateOf({.period = 16'667_us, .varies = 100_us}) == Approx(60).epsilon(0.001));
+  CHECK(RateOf({.period = 16'950_us, .varies = 100_us}) == 0);
+  // And only where the thread sleeps for a clear part of the period.
+  CHECK(RateOf({.period = 16'667_us, .work = 14_ms, .varies = 100_us}) == 0);
+}
+
+TEST_CASE("pauses of fixed length keep no pace, and neither does who polls") {
+  CHECK(RateOf({.varies = 1_ms, .pause = 10_ms}) == 0);
+  CHECK(RateOf({.varies = 100_us, .pause = 10_ms, .pause_varies = 100_us}) == 0);
+  CHECK(RateOf({.period = 16'950_us, .varies = 1_ms, .sleeps = 2}) == 0);
+  const Analyzed fixed(Draw({.varies = 1_ms, .pause = 10_ms}));
+  CHECK(fixed->stalls.sleep.lost->Total() > fixed.Window() / 2);
+}
+
 // Steps of 20 ms, as even as kernels are: the main thread sends a batch, for which it waits, and
 // launches the forward pass; another one, which waits for that, launches the backward pass.
 TEST_CASE("a thread that another launching thread lets go waits for that one, and no clock") {

@@ -144,6 +144,11 @@ bool Polls(const Run& run, std::uint32_t thread, Nanos time) {
   return sleeps > 1;
 }
 
+// Whether a timer ends the sleep.
+bool IsPaced(const Idle& idle, std::uint32_t thread, Nanos time) {
+  return thread < idle.sources.size() && idle.sources[thread].waits.Contains(time);
+}
+
 using Pauses = std::set<std::pair<std::uint32_t, std::uint32_t>>;  // thread, its next call
 
 // Idle time for which a thread comes late, because it made such calls while the GPU had work.
@@ -154,7 +159,8 @@ void AddDelays(const Basis& basis, Activity activity, Pauses* counted, LikePause
       basis,
       [&](std::uint32_t thread, const HostPiece& piece) {
         return piece.activity == activity && CauseOf(piece) != IdleCause::kDataLoading &&
-               !(activity == Activity::kSleep && Polls(basis.run, thread, piece.start));
+               !(activity == Activity::kSleep && (Polls(basis.run, thread, piece.start) ||
+                                                  IsPaced(basis.idle, thread, piece.start)));
       },
       [&](const Delay& delay) {
         const Nanos start = delay.piece.start;
@@ -252,25 +258,6 @@ Loss Blocked(const Basis& basis, const Idle& beside_copies) {
   return loss.Build();
 }
 
-// By how much the launching threads sleep longer in some steady steps than in others.
-double SpreadOfSleeps(const Run& run) {
-  const OsCallTable& os = run.trace.os_calls;
-  std::map<std::uint32_t, Nanos> by_step;
-  for (const std::uint32_t thread : run.launching_threads) {
-    for (const std::uint32_t row : run.os_of_thread[thread]) {
-      if (run.names.Os(os.name[row]) != OsClass::kSleep || !run.InWindow(os.start[row])) continue;
-      const std::uint32_t step = run.steps.At(os.start[row]);
-      if (step != kNone && step >= run.steps.first_steady)
-        by_step[step] += os.end[row] - os.start[row];
-    }
-  }
-  if (by_step.empty()) return 0;
-  std::vector<Nanos> slept;
-  for (const auto& [step, time] : by_step) slept.push_back(time);
-  std::sort(slept.begin(), slept.end());
-  return static_cast<double>(slept[slept.size() * 3 / 4] - slept[slept.size() / 4]);
-}
-
 // The longest stretch of the window in which no device idles in such a piece.
 template <typename Keep>
 Interval LongestBetween(const Basis& basis, Keep keep) {
@@ -321,7 +308,6 @@ Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_c
     });
   };
   stalls.sleep = doing(Activity::kSleep, Makes(basis.run, OsClass::kSleep));
-  stalls.sleep_spread_ns = SpreadOfSleeps(basis.run);
   stalls.network = doing(Activity::kNetwork, false);
   stalls.file_write = WithoutWaitsForOutput(
       basis.run, doing(Activity::kFileWrite, Makes(basis.run, OsClass::kFileWrite)));

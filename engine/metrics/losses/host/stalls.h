@@ -21,7 +21,6 @@ struct Stalls {
   // kernel runs beside.
   std::vector<Loss> phases;
   Loss sleep, network, file_write;
-  double sleep_spread_ns = 0;  // of the sleep per steady step: interquartile range; 0 unknown
   // Copies that nothing runs beside are part of it: what the thread waits for would run there.
   Loss os_wait;
   // Host code in exchanges that ranges or kernels name, outside calls of MPI: the thread waits for

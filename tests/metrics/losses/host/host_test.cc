@@ -152,21 +152,6 @@ TEST_CASE("six frees in a row are a burst, five are not") {
   CHECK(Analyzed(Frees(5))->host.free_bursts.count == 0);
 }
 
-// Every second sleep is 100 us longer.
-TEST_CASE("how much longer a thread sleeps in some steps than in others") {
-  const auto spread = [](Nanos longer) {
-    TraceBuilder story;
-    Repeat(12, 1_ms, [&](int i, Nanos at) {
-      story.Range("step " + std::to_string(i), {at, at + 990_us});
-      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 300_us});
-      story.OsCall("nanosleep", {at + 300_us, at + 700_us + i % 2 * longer});
-    });
-    return Analyzed(story)->stalls.sleep_spread_ns;
-  };
-  CHECK(spread(100_us) == 100'000);
-  CHECK(spread(0) == 0);
-}
-
 TEST_CASE("sleeping in a gap costs the gap's time") {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {
