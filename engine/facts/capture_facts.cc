@@ -109,6 +109,21 @@ void DeclareCaptureFacts(Catalog* catalog) {
       .OfRanks(IfPositive(&Cluster::world, kNoWorld, ""));
   all.Add("capture.steps", "count", "Steps of the whole capture, 0 when none were found.",
           [](const Analysis& a) { return a.run.steps.all.size(); });
+  auto& other = catalog->Of([](const Analysis& a) -> const OtherWork& { return a.other_work; });
+  other.Add("capture.other.share", "share",
+            "Share of all GPU work that lies in one stretch before or behind the steps; 0 where "
+            "there is little.",
+            &OtherWork::share);
+  other.Add("capture.other.idle", "ns",
+            "Time of that stretch in which GPUs do nothing, on average.",
+            [](const OtherWork& o) {
+              return (1 - o.busy) * static_cast<double>(o.span.Length());
+            });
+  all.Add("capture.other.from", "ns",
+          "When that stretch begins, on the clock of --window.",
+          [](const Analysis& a) { return a.other_work.span.start - a.run.window.origin; });
+  all.Add("capture.other.to", "ns", "When that stretch ends, on the clock of --window.",
+          [](const Analysis& a) { return a.other_work.span.end - a.run.window.origin; });
   all.Add("capture.overhead", "ns", "Profiler overhead on launching threads inside the window.",
           Overhead);
   all.Add("capture.range_coverage", "share",

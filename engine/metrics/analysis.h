@@ -65,6 +65,7 @@
 #include "engine/replay/replay.h"
 #include "engine/timeline/budget.h"
 #include "engine/timeline/idle.h"
+#include "engine/timeline/other_work.h"
 #include "engine/timeline/phase.h"
 #include "engine/timeline/run.h"
 
@@ -157,6 +158,7 @@ struct Analysis {
   RunKind kind;
   StartUp start_up;
   Serving serving;             // empty unless the run serves a model
+  OtherWork other_work;        // outside of the steady window
   ProfilerCost profiler_cost;  // nothing unless PyTorch's profiler recorded the run
   EngineSteps engine_steps;    // empty unless ranges say what steps of a model server work on
 

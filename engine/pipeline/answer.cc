@@ -205,13 +205,13 @@ void FillNextStepOfInput(Report* report) {
     report->next_step = "Send the server the load that you expect, and record it again.";
     return;
   }
-  const auto seconds = [report](const char* fact) {
-    return FactNumber(*report, fact).value_or(0) / kNanosPerSecond;
+  const auto time = [report](const char* fact) {
+    return static_cast<Nanos>(FactNumber(*report, fact).value_or(0));
   };
   report->next_step = "Analyze the part of the session in which the program works.";
   report->next_command =
-      fmt::format("advise --window {:.3f}:{:.3f} REPORT", seconds("host.input.between_from"),
-                  seconds("host.input.between_to"));
+      fmt::format("advise {} REPORT", WindowOption(time("host.input.between_from"),
+                                                   time("host.input.between_to")));
 }
 
 }  // namespace
@@ -365,6 +365,23 @@ bool LosesKernelsOfGraphs(const Report& report) {
   return IsMostOfIdleTime(report, "idle.in_graphs");
 }
 
+// Whether GPUs idle for longer in work outside of these steps than what was found here wins.
+bool LosesMoreElsewhere(const Report& report) {
+  double won = 0;
+  for (const Finding& finding : report.findings) won += finding.saving_s;
+  const double idle = FactNumber(report, "capture.other.idle").value_or(0) / kNanosPerSecond;
+  return FactNumber(report, "capture.other.share").value_or(0) > 0 && idle > won;
+}
+
+void FillNextStepOfOtherWork(Report* report) {
+  const auto time = [report](const char* fact) {
+    return static_cast<Nanos>(FactNumber(*report, fact).value_or(0));
+  };
+  report->next_step = fmt::format("Analyze what runs outside of these {}s, too.", report->run.unit);
+  report->next_command = fmt::format(
+      "advise {} REPORT", WindowOption(time("capture.other.from"), time("capture.other.to")));
+}
+
 void FillNextStep(const Knowledge& knowledge, Report* report) {
   report->next_step.clear();
   report->next_command.clear();
@@ -383,6 +400,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   if (const double lost = FactNumber(*report, "capture.lost").value_or(0);
       lost >= knowledge.Number("verdict.lost_work"))
     return FillNextStepOfLoss(knowledge, lost, report);
+  if (LosesMoreElsewhere(*report)) return FillNextStepOfOtherWork(report);
   const Finding* first = FirstAdvice(*report);
   if (first != nullptr && LeavesIdleUnexplained(*report, knowledge))
     return FillNextStepOfHost(knowledge, report);

@@ -130,6 +130,20 @@ void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
                                  FormatQuantity(loop, "ns"), FormatQuantity(before, "ns"))});
 }
 
+// The program works on something else than the loop that is judged.
+void AddNoteOnOtherWork(const Analysis& analysis, std::vector<CareNote>* notes) {
+  const OtherWork& other = analysis.other_work;
+  if (other.share <= 0) return;
+  const Nanos origin = analysis.run.window.origin;
+  notes->insert(
+      notes->begin(),
+      {Care::kOther,
+       fmt::format("{} of the GPU work was done {} these {}s, and no figure includes it: to judge "
+                   "it, use {}",
+                   Percent(other.share), other.before ? "before" : "after", analysis.kind.unit,
+                   WindowOption(other.span.start - origin, other.span.end - origin))});
+}
+
 // ", 24.6 s of it in cudaFree, …": the call that takes most of what lies before; "" if none does.
 std::string MostlyInCall(const Run& run, Nanos first, double before) {
   const LongCall call = LongestCallBefore(run, first);
@@ -373,7 +387,8 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   AddNoteOnWindow(analysis.run, &notes);
   AddNoteOnProfiler(analysis, &notes);
   const std::size_t so_far = notes.size();
-  AddNoteOnLoop(analysis, &notes);
+  AddNoteOnOtherWork(analysis, &notes);
+  if (notes.size() == so_far) AddNoteOnLoop(analysis, &notes);
   if (notes.size() == so_far) AddNoteOnStart(analysis, &notes);
   // PyTorch's profiler never records them.
   const bool could = !trace.producer.starts_with("PyTorch");

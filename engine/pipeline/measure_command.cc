@@ -82,6 +82,14 @@ std::string Telling(const std::string& name, const std::vector<std::string>& all
 
 }  // namespace
 
+std::string WindowOption(Nanos from, Nanos to) {
+  constexpr Nanos kMillisecond = 1'000'000;
+  const Nanos first = from / kMillisecond;
+  const Nanos last = (to + kMillisecond - 1) / kMillisecond;
+  return fmt::format("--window {}.{:03}:{}.{:03}", first / 1000, first % 1000, last / 1000,
+                     last % 1000);
+}
+
 std::string CountWord(std::size_t count) {
   static constexpr std::array<const char*, 11> kWords = {
       "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"};

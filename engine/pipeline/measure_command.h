@@ -1,4 +1,5 @@
-// How to measure the kernels that take most of the time, and no others.
+// The commands that reports give: how to measure the kernels that take most of the time, and no
+// others; how to analyze another part of a capture.
 #pragma once
 
 #include <string>
@@ -34,6 +35,10 @@ bool KernelsAreOfAmd(const Report& report, const Knowledge& knowledge);
 // The fewest kernels, three at most, that take most of the time that nobody measured (the facts
 // efficiency.unmeasured and summary.kernels).
 MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge);
+
+// The option that chooses this part of a capture, in whole milliseconds around it: "--window
+// 0.778:1.966". Times count from zero of the clock that --window counts from.
+std::string WindowOption(Nanos from, Nanos to);
 
 // "one", "two" … "ten"; digits above.
 std::string CountWord(std::size_t count);

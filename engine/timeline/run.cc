@@ -62,6 +62,14 @@ void NarrowToSteps(const Interval& asked, Window* window, Steps* steps) {
   window->end = steps->all.back().end;
 }
 
+// Whether most of what was asked for lies before or behind the steps.
+bool LiesBeside(const Steps& steps, const Interval& asked) {
+  if (!steps.known()) return false;
+  const Nanos inside = std::min(steps.all.back().end, asked.end) -
+                       std::max(steps.all.front().start, asked.start);
+  return 2 * inside < asked.Length();
+}
+
 // Lets the window end with the work that runs at its end, which would count for more than the time
 // that it has there. Where streams take turns without a pause, it at most doubles for that.
 void EndWithWork(const OpTable& ops, Window* window) {
@@ -170,6 +178,10 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
     window.mode = "given";
     window.start = std::clamp(at(request.from_s), window.start, last);
     window.end = std::clamp(at(request.to_s), window.start, last);
+    if (LiesBeside(steps, {window.start, window.end})) {  // it may hold a loop of its own
+      run->searched = {window.start, window.end};
+      run->steps = FindSteps(*run);
+    }
     NarrowToSteps({at(request.from_s), at(request.to_s)}, &window, &run->steps);
     if (!steps.known()) EndWithWork(ops, &window);
   } else if (request.mode != WindowRequest::Mode::kAll && steps.known()) {

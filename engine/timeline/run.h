@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -79,9 +80,12 @@ struct Run {
   // launches what runs on them.
   std::vector<std::uint8_t> feeds;
   std::vector<std::uint8_t> loads;  // and more than single values: batches
+  // Steps are looked for among ranges and ops that start in it.
+  Interval searched{std::numeric_limits<Nanos>::min(), std::numeric_limits<Nanos>::max()};
   Steps steps;
   Window window;
 
+  bool IsSearched(Nanos time) const { return time >= searched.start && time < searched.end; }
   bool InWindow(Nanos time) const { return time >= window.start && time < window.end; }
   RowRange OpsInWindow() const;  // those that start in it. O(log n)
   bool IsComm(std::uint32_t op) const {
@@ -106,7 +110,8 @@ Nanos FirstKernel(const Run& run, std::uint32_t device);
 // Chooses run.window from the request and run.steps: "steady" when steps are known, when GPUs begin
 // with an earlier pass, which is left out then, or when too few steps are marked, the first from
 // before the first op on; else "all". A given one is narrowed to the whole steps in it, which
-// run.steps keeps; without any, it ends with the work that runs at its end.
+// run.steps keeps: of the loop that was found, or of its own where it lies beside that. Without
+// any, it ends with the work that runs at its end.
 void ChooseWindow(const WindowRequest& request, Run* run);
 
 }  // namespace advise

@@ -210,10 +210,12 @@ double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only) 
          static_cast<double>(met.size());
 }
 
-// The longest step that the framework's profiler marked, or a range with the step's number; 0 where
-// there is none.
+// The longest step that the framework's profiler marked, or a range with the step's number; or the
+// usual one of several ranges called steps that launch most of the work; 0 where there is none.
 Nanos LongestMarkedStep(const Run& run) {
-  Nanos longest = 0;
+  const MarkedSteps marked = FindMarkedSteps(run);
+  const bool most = marked.count >= 2 && 2 * marked.launches > LaunchingCalls(run);
+  Nanos longest = most ? marked.usual : 0;
   const auto marks = [&](StringId name) {
     const std::string& text = run.trace.strings[name];
     return run.names.IsAnnotatedStep(name) ||

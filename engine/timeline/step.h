@@ -45,6 +45,8 @@ double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only);
 struct MarkedSteps {
   std::size_t count = 0;
   Nanos start = 0;  // of the first
+  Nanos usual = 0;  // median length
+  std::size_t launches = 0;  // in all of them, of what computes
   std::uint32_t thread = kNone;
 };
 MarkedSteps FindMarkedSteps(const Run& run);  // O(ranges + ops)

@@ -42,6 +42,7 @@ std::vector<std::uint32_t> BusiestSequence(const Run& run) {
   const bool any = std::any_of(of_device.begin(), of_device.end(), computing);
   std::map<std::uint32_t, std::size_t> per_stream;
   for (const std::uint32_t op : of_device) {
+    if (!run.IsSearched(ops.start[op])) continue;
     if (!run.IsComm(op) && (computing(op) || !any)) per_stream[ops.stream[op]]++;
   }
   std::uint32_t stream = kNone;
@@ -53,6 +54,7 @@ std::vector<std::uint32_t> BusiestSequence(const Run& run) {
   std::uint32_t launch = kNone;  // of the graph that runs
   for (const std::uint32_t op : of_device) {
     if (ops.stream[op] != stream || run.IsComm(op)) continue;
+    if (!run.IsSearched(ops.start[op])) continue;
     if (ops.in_graph[op] != 0 && ops.call[op] != kNone) {
       if (ops.call[op] == launch) continue;
       launch = ops.call[op];

@@ -72,6 +72,7 @@ RangeFamilies Gather(const Run& run, const std::function<bool(StringId)>& takes)
   std::unordered_map<std::uint64_t, RangeFamily*> of_name;  // by thread and name; null: not taken
   RangeFamilies families;
   for (std::uint32_t i = 0; i < ranges.size(); ++i) {
+    if (!run.IsSearched(ranges.start[i])) continue;
     const std::uint64_t key = (std::uint64_t{ranges.thread[i]} << 32U) | ranges.name[i];
     const auto [at, is_new] = of_name.try_emplace(key, nullptr);
     if (is_new && takes(ranges.name[i])) {
@@ -310,10 +311,15 @@ MarkedSteps FindMarkedSteps(const Run& run) {
   MarkedSteps most;
   for (const auto& [key, candidate] : families) {
     MarkedSteps marked;
+    std::vector<Nanos> lengths;
     for (const Step& step : InTurn(run.trace.ranges, candidate.rows)) {
-      if (computing.Of(candidate.thread, step.start, step.end).calls == 0) continue;
+      const std::size_t launches = computing.Of(candidate.thread, step.start, step.end).calls;
+      if (launches == 0) continue;
       if (marked.count++ == 0) marked.start = step.start, marked.thread = candidate.thread;
+      marked.launches += launches;
+      lengths.push_back(step.Length());
     }
+    marked.usual = Median(std::move(lengths));
     if (marked.count > most.count) most = marked;
   }
   return most;

@@ -45,11 +45,20 @@ local function prepares_data(f, t)
 end
 
 -- The program takes a result from the GPU, computes the next input from it and uploads that. A data loader needs no result,
--- so other processes can work ahead; here they cannot. In training this is an environment, else the next token. A server may
--- prepare the next request meanwhile.
+-- so other processes can work ahead; here they cannot. In training this is an environment, or metrics of an evaluation; else
+-- the next token. A server may prepare the next request meanwhile.
 local function needs_result(f, t)
   if f.run.kind ~= "training" and not f.run.decode then return false end
   return at_least(share(f.host.compute.between_turns or 0, f.host.compute.lost.time), t.min_between_turns)
+end
+
+-- Whose results the code needs that lies between a result and the next input of a training run. An environment gets a few
+-- actions, and takes about as long for each of them. Metrics are computed of the outputs of a model, or once for many results.
+local function users_of_results(f, t)
+  local results = f.copy.d2h.count or 0
+  if results > 0 and not at_most(share(f.copy.d2h.bytes or 0, results), t.most_action) then return { "metrics" } end
+  local alike = at_most((f.host.compute.longest or 0) * f.host.compute.lost.count, t.most_uneven * f.host.compute.lost.time)
+  return alike and { "turns" } or { "metrics", "turns" }
 end
 
 -- The functions in which CPU samples saw most of the time, at most three; nil where more take it.
@@ -80,8 +89,8 @@ return {
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
   optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
-                 "run.request_waits", "run.kind", "run.framework", "run.decode", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "min_late", "max_pauses_of_request" },
+                 "copy.d2h.count", "copy.d2h.bytes", "run.request_waits", "run.kind", "run.framework", "run.decode", "launch.count", "startup.time" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "min_late", "max_pauses_of_request" },
 
   symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
@@ -102,6 +111,10 @@ return {
     { reason = "optimizer", action = "Use an implementation that updates all parameters in a few kernels, or compile the update",
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "optimizer", action = "Compute what does not change from step to step outside the update, such as lists of blocks and shapes" },
+    { reason = "metrics", action = "If this code computes metrics or checks results, do that on the GPU, and copy only what comes out",
+      snippet = "pred = logits.argmax(-1)              # on the GPU; instead of: logits.cpu().argmax(-1)\ncorrect += (pred == labels).sum()     # read once, at the end of the evaluation",
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "metrics", action = "Let another process compute metrics of copied results while training goes on", ["for"] = { "python" } },
     { reason = "turns", action = "If this code steps an environment, run several of them in processes, and infer for all of them in one batch",
       snippet = "import gymnasium\n\nenvs = gymnasium.vector.AsyncVectorEnv([make_env] * 16)     # one process each; a batch of 16 observations per step",
       language = "python", ["for"] = { "python" } },
@@ -152,11 +165,11 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local functions = f.host.compute.functions or {}
     local uploads = not name and #functions == 0 and prepares_data(f, t)
     local result = uploads and needs_result(f, t)
-    local turns = result and f.run.kind == "training"
+    local users = result and f.run.kind == "training" and users_of_results(f, t) or {}
     local layers = uploads and f.run.framework == "llama.cpp"
     if uploads then where = ", most of it right before it copies data to the GPU, so this code probably prepares that data" end
     if result then where = ", most of it between a result that it takes from the GPU and the next input" end
-    if turns then where = where .. ", as an environment does" end
+    if users[1] == "turns" then where = where .. ", as an environment does" end
     if layers then where = ", most of it between a result and the next input, as when part of the model runs on the CPU" end
     local unknown = not name and #functions == 0 and not uploads
     local once = unknown and not f.steps.count and 2 * (f.host.compute.longest or 0) > f.host.compute.lost.time
@@ -171,7 +184,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     end
     if once then table.insert(ways, { reason = "once" }) end
     if layers then table.insert(ways, { reason = "layers" }) end
-    if turns then table.insert(ways, { reason = "turns" }) end
+    for _, user in ipairs(users) do table.insert(ways, { reason = user }) end
     if uploads and not result and not layers then table.insert(ways, { reason = "upload" }) end
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
@@ -279,6 +292,20 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
       expect = { where = ", most of it between a result that it takes from the GPU and the next input, as an environment does",
                  ways = { { reason = "turns" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "an environment answers each of a few actions",
+      edges = { ["host.compute.longest"] = 1.25e8, ["copy.d2h.bytes"] = 2e7 },
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 20, bytes = 1e4 } },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, longest = 6e7, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { ways = { { reason = "turns" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "metrics of an evaluation, once for many results",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 58, bytes = 3e6 } },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 58 }, longest = 1.2e8, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { where = ", most of it between a result that it takes from the GPU and the next input",
+                 ways = { { reason = "metrics" }, { reason = "turns" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "metrics of all outputs, which come to the host for that",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 58, bytes = 1.25e10 } },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 48 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { ways = { { reason = "metrics" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "near miss: a server takes its result before it prepares the next input",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "inference" },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },

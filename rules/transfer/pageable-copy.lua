@@ -50,6 +50,8 @@ x.copy_to_device(pinned, stream=stream)         # x: an array on the GPU; back: 
       snippet = [[out = torch.empty(y.shape, dtype=y.dtype, pin_memory=True)
 out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
       language = "python", ["for"] = { "pytorch" } },
+    { reason = "down", action = "Copy less: compute on the GPU what the host makes of the results, such as the class of each output, a metric or a sample",
+      ["for"] = { "pytorch", "tensorflow", "jax", "cupy" } },
     { action = "With the NVIDIA HPC compilers, allocate host arrays as pinned memory",
       snippet = "nvfortran -acc -gpu=mem:separate:pinnedalloc solver.f90   # before 24.9: -gpu=pinned", language = "bash", ["for"] = { "openacc", "openmp", "fortran" } },
     { action = "Send the next batch before the step, so that it is copied while the GPU works",

@@ -44,9 +44,11 @@ class Analyzed {
  public:
   // By default the window spans all GPU work, so that a story's numbers can be added up by hand.
   explicit Analyzed(const TraceBuilder& story, WindowRequest::Mode mode = WindowRequest::Mode::kAll)
+      : Analyzed(story, WindowRequest{mode}) {}
+  Analyzed(const TraceBuilder& story, const WindowRequest& window)
       : trace_(std::make_unique<Trace>(story.Build())) {
     AnalysisOptions options;
-    options.window.mode = mode;
+    options.window = window;
     analysis_ = std::make_unique<Analysis>(*trace_, ShippedKnowledge(), options);
     if (each_story != nullptr) each_story(story, options, *analysis_);
   }

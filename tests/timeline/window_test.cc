@@ -39,6 +39,27 @@ TEST_CASE("a single marked step begins with its range, and not with the GPU's fi
   CHECK(run->times[0].idle.Total() > 20_ms);
 }
 
+TEST_CASE("two ranges called steps that launch the work are steps, whatever repeats in them") {
+  const auto steps_of = [](const char* name, int in_range) {
+    TraceBuilder story;
+    Repeat(2, 500_ms, [&](int, Nanos at) {
+      story.Range(name, {at, at + 490_ms});
+      story.CopyToGpu(64_MiB, MemoryKind::kPinned, {at + 100_ms, at + 100_ms + 5_us},
+                      {at + 101_ms, at + 105_ms});
+      for (int n = 0; n < 40; ++n) {
+        const Nanos call = (n < in_range ? at + 106_ms : at + 492_ms) + n * 10_us;
+        story.Launch("solve", {call, call + 5_us}, {at + 107_ms + n * 9_ms, at + 115_ms + n * 9_ms});
+        story.Sync({call + 6_us, call + 8_us});
+      }
+    });
+    const Analyzed run(story, kAuto);
+    return std::pair(run->run.steps.all.size(), run->run.window.start);
+  };
+  CHECK(steps_of("step", 40) == std::pair(std::size_t{0}, Nanos{0}));
+  CHECK(steps_of("block", 40).first > 20);
+  CHECK(steps_of("step", 18).first > 20);  // most is launched outside
+}
+
 TEST_CASE("a marked step begins while the GPU still runs the one before, unless it only waits") {
   TraceBuilder story = OnePass(4);
   story.Range("step 7", {1_ms, 40_ms});

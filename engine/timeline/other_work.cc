@@ -1,0 +1,82 @@
+#include "engine/timeline/other_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace advise {
+namespace {
+
+// When GPUs of the run work between two times, whichever of them it is, and how long they do
+// together.
+struct Work {
+  IntervalSet any;
+  double time = 0;
+};
+
+Work WorkBetween(const Run& run, Nanos start, Nanos end) {
+  const OpTable& ops = run.trace.ops;
+  Work work;
+  std::vector<Interval> of_any;
+  for (const std::uint32_t device : run.active_devices) {
+    std::vector<Interval> spans;
+    for (const std::uint32_t op : run.ops_of_device[device]) {
+      const Interval span{std::max(start, ops.start[op]), std::min(end, ops.end[op])};
+      if (span.start < span.end) spans.push_back(span);
+    }
+    of_any.insert(of_any.end(), spans.begin(), spans.end());
+    work.time += static_cast<double>(IntervalSet::Of(std::move(spans)).Total());
+  }
+  work.any = IntervalSet::Of(std::move(of_any));
+  return work;
+}
+
+// The stretch with most work, between pauses that are longer than `pause`.
+Interval LongestStretch(const IntervalSet& work, Nanos pause) {
+  Interval longest;
+  Nanos most = 0;
+  Interval now;
+  Nanos worked = 0;
+  for (const Interval& piece : work.intervals()) {
+    if (worked == 0 || piece.start - now.end > pause) {
+      now = piece;
+      worked = 0;
+    }
+    now.end = piece.end;
+    worked += piece.Length();
+    if (worked > most) {
+      most = worked;
+      longest = now;
+    }
+  }
+  return longest;
+}
+
+}  // namespace
+
+OtherWork FindOtherWork(const Run& run) {
+  OtherWork found;
+  const OpTable& ops = run.trace.ops;
+  if (run.window.mode != "steady" || !run.steps.known() || ops.size() == 0) return found;
+  const Nanos last = *std::max_element(ops.end.begin(), ops.end.end());
+  const double all = WorkBetween(run, ops.start.front(), last).time;
+  const Nanos least_pause = run.knowledge.Time("window.other_pause");
+  const Nanos pause = std::max(least_pause, 2 * run.steps.Median());
+  const auto devices = static_cast<double>(run.active_devices.size());
+  const Interval sides[] = {{ops.start.front(), run.steps.all.front().start},
+                            {run.steps.all.back().end, last}};
+  for (const Interval& side : sides) {
+    if (side.end <= side.start) continue;
+    const Interval span = LongestStretch(WorkBetween(run, side.start, side.end).any, pause);
+    const double time = WorkBetween(run, span.start, span.end).time;
+    const double share = time / all;
+    const double busy = time / (devices * static_cast<double>(std::max<Nanos>(1, span.Length())));
+    if (share < run.knowledge.Number("window.other_share") || share <= found.share ||
+        busy < run.knowledge.Number("window.other_busy")) {
+      continue;
+    }
+    found = {span, &side == sides, share, busy};
+  }
+  return found;
+}
+
+}  // namespace advise
