@@ -240,6 +240,8 @@ void FixList::Explain() {
       if (&cause == &effect || !Matters(cause.unprofiled) || cause.rule->kind == RuleKind::kInfo)
         continue;
       if (cause.unprofiled < effect.unprofiled) continue;
+      // What is lost in all steps is no part of what single ones lose.
+      if (cause.rule->topic == Topic::kSingleSteps && Matters(effect.unprofiled)) continue;
       const bool said = IsIn(effect.rule->id, cause.rule->explains) && MayExplain(cause, effect);
       if (!said && !LostTo(effect, cause)) continue;
       AddOnce(&effect.explained_by, cause.rule->id);

@@ -414,6 +414,12 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
         std::string(loop ? "single steps could not be told apart" : "no steps were found") +
             ": the whole capture was analyzed, including start-up");
   }
+  if (const Interval& pause = analysis.run.steps.standstill;
+      pause.Length() > 0 && analysis.run.window.mode == "steady") {
+    add(Care::kOther, fmt::format("the program stood still for {}: figures are of the steps {} that",
+                                  FormatQuantity(static_cast<double>(pause.Length()), "ns"),
+                                  pause.start < analysis.run.window.start ? "after" : "before"));
+  }
   if (analysis.run.steps.recordings > 1)
     add(Care::kOther,
         fmt::format("the profiler recorded {} stretches of the run and paused between "

@@ -57,6 +57,7 @@ OtherWork FindOtherWork(const Run& run) {
   OtherWork found;
   const OpTable& ops = run.trace.ops;
   if (run.window.mode != "steady" || !run.steps.known() || ops.size() == 0) return found;
+  if (run.steps.standstill.Length() > 0) return found;  // the same loop goes on
   const Nanos last = *std::max_element(ops.end.begin(), ops.end.end());
   const double all = WorkBetween(run, ops.start.front(), last).time;
   const Nanos least_pause = run.knowledge.Time("window.other_pause");

@@ -46,6 +46,7 @@ struct Steps {
   bool uneven = false;          // each does what is asked for: a longer one is no warm-up
   bool handed_over = false;     // another thread launches the work, at times of its own
   std::size_t recordings = 1;   // of which these are of the longest: the profiler paused between
+  Interval standstill;          // a pause of the whole program, beside which these are
   std::size_t named = 0;        // ranges that stand for steps, whether work was launched in them
   std::string why_layers;       // why what repeats are layers of one pass, and no steps
   std::vector<Step> offloaded;  // those layers, where each uploads its weights before it runs

@@ -6,6 +6,7 @@
 #include "engine/base/ascii.h"
 #include "engine/base/median.h"
 #include "engine/timeline/layers.h"
+#include "engine/timeline/standstill.h"
 
 namespace advise {
 
@@ -298,7 +299,10 @@ Steps FindSteps(const Run& run) {
                   [](const Step& step) { return step.end < step.start; })) {
     return {};
   }
-  if (steps.steady_count() >= min_count) return steps;
+  if (steps.steady_count() >= min_count) {
+    LeaveOutStandstill(run, &steps);
+    return steps;
+  }
   Steps none;
   none.why_layers = std::move(why_layers);
   none.offloaded = std::move(offloaded);
