@@ -122,6 +122,9 @@ void DeclareSlowSteps(Catalog* catalog) {
   stall.Add("steps.stall.bytes", "bytes",
             "Bytes that each periodic slow step copies to the host and other steps do not.",
             &StepStats::stall_bytes);
+  stall.Add("steps.stall.upload_bytes", "bytes",
+            "Bytes that each periodic slow step copies to the GPU and other steps do not.",
+            &StepStats::stall_upload_bytes);
   stall.Add(
       "steps.stall.may_wait", "flag",
       "The slow steps may wait for requests: nothing that was recorded tells that from what the "

@@ -397,8 +397,8 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
     add(requests ? Care::kRequestsLikeCode : Care::kOther,
         requests ? "no OS calls were recorded: waits for files and for requests look like host code"
                  : "no OS calls were recorded: waits for files look like host code");
-  } else if (!could && analysis.kind.serves && HostCodeMatters(analysis) &&
-             RequestsMatter(analysis)) {
+  } else if (!could && analysis.kind.serves && analysis.kind.kind != KindOfRun::kTraining &&
+             HostCodeMatters(analysis) && RequestsMatter(analysis)) {
     add(Care::kRequestsLikeCode,
         "waits for requests look like host code: PyTorch's profiler does not record them");
   }

@@ -53,10 +53,13 @@ local function needs_result(f, t)
 end
 
 -- Whose results the code needs that lies between a result and the next input of a training run. An environment gets a few
--- actions, and takes about as long for each of them. Metrics are computed of the outputs of a model, or once for many results.
+-- actions, and takes about as long for each of them. Metrics are computed of the outputs of a model, or once for many results;
+-- a single number may be a loss as well as an action.
 local function users_of_results(f, t)
   local results = f.copy.d2h.count or 0
-  if results > 0 and not at_most(share(f.copy.d2h.bytes or 0, results), t.most_action) then return { "metrics" } end
+  local bytes = share(f.copy.d2h.bytes or 0, results)
+  if results > 0 and not at_most(bytes, t.most_action) then return { "metrics" } end
+  if results > 0 and at_most(bytes, t.most_loss) then return { "metrics", "turns" } end
   local alike = at_most((f.host.compute.longest or 0) * f.host.compute.lost.count, t.most_uneven * f.host.compute.lost.time)
   return alike and { "turns" } or { "metrics", "turns" }
 end
@@ -90,7 +93,7 @@ return {
   optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "copy.d2h.count", "copy.d2h.bytes", "run.request_waits", "run.kind", "run.framework", "run.decode", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "min_late", "max_pauses_of_request" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "most_loss", "min_late", "max_pauses_of_request" },
 
   symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
@@ -302,6 +305,11 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 58 }, longest = 1.2e8, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
       expect = { where = ", most of it between a result that it takes from the GPU and the next input",
                  ways = { { reason = "metrics" }, { reason = "turns" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "a loss that is logged after each batch of a validation",
+      edges = { ["copy.d2h.bytes"] = 160 },
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 20, bytes = 80 } },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, longest = 3e7, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { ways = { { reason = "metrics" }, { reason = "turns" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "metrics of all outputs, which come to the host for that",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 58, bytes = 1.25e10 } },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 48 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },

@@ -1,5 +1,12 @@
 -- Kernels that only change the order of a tensor in memory: NCHW to NHWC and back around convolutions, transposes around
 -- matrix products, contiguous() behind a transpose.
+
+-- Collectives and calls of MPI in which each rank sends others different parts of its arrays.
+local EXCHANGES = {
+  sendrecv = true, alltoall = true, MPI_Alltoall = true, MPI_Alltoallv = true, MPI_Alltoallw = true, MPI_Ialltoall = true, MPI_Ialltoallv = true,
+  MPI_Isend = true, MPI_Send = true, MPI_Sendrecv = true, MPI_Neighbor_alltoall = true, MPI_Neighbor_alltoallv = true,
+}
+
 return {
   id        = "kernel/layout-conversion",
   title     = "Keep arrays in the layout that the kernels behind them need",
@@ -14,7 +21,7 @@ return {
   loss           = "kernel.layout",
   not_applicable = "no transposes or layout conversions ran",
   evidence       = { "count", compute_share = "share" },
-  optional       = { "family.strided_tensor_copy.lost", "comm.kinds" },
+  optional       = { "family.strided_tensor_copy.lost", "comm.kinds", "mpi.functions" },
   thresholds     = { "min_share", "min_count", "max_longest", "min_packing" },
 
   symptom = "Changing the layout of arrays takes {share:pct} of the time: {count:count} {what:text} {per:text}.",
@@ -36,8 +43,11 @@ return {
 
   detect = function(f, t, e)
     -- Who exchanges tokens or messages packs them before and behind, and has to.
-    local exchanges = f.comm.kinds and filter(f.comm.kinds, function(row) return row.kind == "sendrecv" or row.kind == "alltoall" end)
-    if exchanges and #exchanges > 0 and not at_least(e.share, t.min_packing) then return nil end
+    local exchanges = filter(f.comm.kinds or {}, function(row) return EXCHANGES[row.kind] end)
+    local messages = filter(f.mpi.functions or {}, function(row) return EXCHANGES[row.name] end)
+    if #exchanges + #messages > 0 and not at_least(e.share, t.min_packing) then return nil end
+    -- Codes with MPI write such kernels themselves: one in front of each exchange, and one behind it.
+    if #messages > 0 and (f.kernel.layout.lost.count or 0) <= 2 * sum(messages, "count") then return nil end
     local strided = f.family.strided_tensor_copy.lost
     local copies = strided ~= nil and 2 * strided.time >= f.kernel.layout.lost.time
     e.reason = copies and "copies" or nil
@@ -71,6 +81,14 @@ return {
       facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "alltoall", count = 48, time = 1e8, exposed = 1e7 } } },
                 kernel = { layout = { share = 0.034, count = 32, longest = 0.003, lost = 3.4e7, remedy = true } } },
       expect = "silent" },
+    { name = "near miss: pencils of a distributed transform are packed for messages of MPI",
+      facts = { window = { device_time = 1e9 }, mpi = { functions = { { name = "MPI_Alltoall", count = 48, time = 1e8 } } },
+                kernel = { layout = { share = 0.09, count = 32, longest = 0.002, lost = { time = 9e7, count = 96 }, remedy = true } } },
+      expect = "silent" },
+    { name = "far more transposes than messages of MPI",
+      facts = { window = { device_time = 1e9 }, mpi = { functions = { { name = "MPI_Alltoall", count = 4, time = 1e8 } } },
+                kernel = { layout = { share = 0.09, count = 32, longest = 0.002, lost = { time = 9e7, count = 96 }, remedy = true } } },
+      expect = { share = 0.09 } },
     { name = "sums of gradients need no packing",
       facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "allreduce", count = 48, time = 1e8, exposed = 1e7 } } },
                 kernel = { layout = { share = 0.034, count = 32, longest = 0.003, lost = 3.4e7, remedy = true } } },

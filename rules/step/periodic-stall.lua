@@ -2,8 +2,10 @@
 -- chance, and what fills the excess names it. Only idle time counts: evaluation that keeps the GPU busy is work.
 -- What the slow steps hold that others do not, as the reason of the fixes: copies and writes of a checkpoint, few bytes
 -- of a log, work of an evaluation. Where nothing at all is recorded but host code, garbage is collected, or Python works.
-local function reason_of(what, bytes, large, work, much)
+-- What takes data from the GPU and sends some back computes with it: it is no output.
+local function reason_of(what, bytes, uploads, large, work, much)
   if what == "evaluation" or at_least(work, much) then return "evaluation" end
+  if at_least(bytes, large) and at_least(uploads, large) then return "back" end
   if what == "waiting for a child process" then return "child" end
   if what == "reading files" then return "read" end
   if what == "checkpoint" or at_least(bytes, large) then return "checkpoint" end
@@ -15,6 +17,7 @@ end
 
 local WHY = {
   read  = "The launching thread reads files now and then, such as the next part of the data, and the loop stops until they are read.",
+  back  = "Now and then, the launching thread takes data from the GPU, computes with it and sends the result back, such as a new mesh or a new list of neighbors.",
   child = "The launching thread starts another program now and then, and waits until it ends.",
 }
 
@@ -47,13 +50,15 @@ return {
 
   needs      = { "window.device_time", "steps.count", "steps.median" },
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
-                 "steps.stall.bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "steps.stall.of_pieces", "host.os_wait.per_step",
+                 "steps.stall.bytes", "steps.stall.upload_bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "steps.stall.of_pieces", "host.os_wait.per_step",
                  "serving.no_request.lost" },
   thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between", "idle" },
 
   symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in {part:text}the extra time: {share:pct} of the time in all.{what_text:text}",
   cause   = "{why:text}",
   fixes   = {
+    { reason = "back", action = "Compute on the GPU what the host computes here: the data are there already, and even a slow kernel saves both copies" },
+    { reason = "back", action = "If the loop can go on with the old values for a while, let another thread compute the new ones meanwhile" },
     { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before" },
     { reason = "child", action = "If something else can go on meanwhile, let another thread wait for the program, and work on other requests or data" },
     { reason = "child", action = "Call a library, or a process that keeps running, instead of starting a program each time" },
@@ -130,7 +135,7 @@ elif step % 100 == 10:
     -- Who waits nearly all of the time is not stopped, but has nothing to do: a notebook, or a server, between requests.
     if what == "waiting in the OS" and at_least(lost, t.idle) then return nil end
     local work = f.steps.stall.gpu_share or 0
-    local reason = reason_of(what, f.steps.stall.bytes or 0, t.checkpoint_bytes, work, t.evaluation_share)
+    local reason = reason_of(what, f.steps.stall.bytes or 0, f.steps.stall.upload_bytes or 0, t.checkpoint_bytes, work, t.evaluation_share)
     local works = at_least(work, t.evaluation_share)
     local goes = works and " There, the time goes to " or " The extra time goes to "
     return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)), reason = reason,
@@ -155,6 +160,16 @@ elif step % 100 == 10:
       expect = { share = 0.375, every = 5, nth = "5th", reason = "checkpoint", excess = 1.6e9, median = 1e8, steps = 20,
                  what_text = " The extra time goes to checkpoints." },
       saving = { claims = 1.5e9, confidence = 0.75 } },
+    { name = "the host makes a new list of neighbors of the positions that it takes from the GPU",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "host code", bytes = 6e6, upload_bytes = 2e7, lost = 1.5e9,
+                                                              remedy = true } } },
+      expect = { reason = "back" } },
+    { name = "near miss: a result, and a few parameters that go back",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "host code", bytes = 6e6, upload_bytes = 2e3, lost = 1.5e9,
+                                                              remedy = true } } },
+      expect = { reason = "checkpoint" } },
     { name = "a wait in the operating system for most of the time",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e6, stall = { every = 20, excess = 3.5e9, what = "waiting in the OS", lost = 3.5e9, bytes = 4, remedy = true } } },

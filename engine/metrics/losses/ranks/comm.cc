@@ -114,7 +114,7 @@ class CommFinder : Finder {
     const double hidden = Number("comm.hidden_share");
     const double little = Number("comm.train_compute");
     const double at_end_most = Number("comm.trains_at_end");
-    std::int64_t in_serial = 0;
+    Nanos in_serial = 0;
     for (const std::uint32_t d : run_.active_devices) {
       const std::vector<std::uint32_t>& comm = of_device_[d];
       if (comm.empty()) continue;
@@ -158,7 +158,7 @@ class CommFinder : Finder {
           loss.AddExposed(op);
           loss.remedy().detached_ops.push_back(op);
         }
-        if (after_backward || at_end) in_serial += static_cast<std::int64_t>(train.size());
+        if (after_backward || at_end) in_serial += length;
       }
     }
     result_.serial = serial.Build();
@@ -168,7 +168,8 @@ class CommFinder : Finder {
     result_.serial.remedy->reach_ns = std::max<Nanos>(1, static_cast<Nanos>(hideable));
     result_.serial.remedy->reach_reason = "the backward pass, too short to hide more,";
     result_.no_overlap = apart.Build();
-    result_.serial_share = static_cast<double>(in_serial) / static_cast<double>(result_.count);
+    // By time: values that are logged after the step are many messages and no gradients.
+    result_.serial_share = static_cast<double>(in_serial) / (result_.time_ns * Devices());
   }
 
   // Compute time of the backward pass on a device; its usual share of the step when no ranges tell.

@@ -90,16 +90,21 @@ class SlowStepFinder : Finder {
     return Largest(by_name);
   }
 
-  // What each of these steps copies to the host and a usual step does not, in bytes.
-  double ExtraDownloads(const std::vector<std::size_t>& steps) const {
+  // What each of these steps copies that way and a usual step does not, in bytes.
+  double ExtraBytes(const std::vector<std::size_t>& steps, CopyDirection direction) const {
     double bytes = 0;
     for (const auto& [op, step] : extra_copies_) {
       const std::uint32_t row = trace_.ops.detail[op];
-      if (trace_.copies.direction[row] != CopyDirection::kDeviceToHost) continue;
+      if (trace_.copies.direction[row] != direction) continue;
       if (std::find(steps.begin(), steps.end(), step) != steps.end())
         bytes += static_cast<double>(std::max<std::int64_t>(0, trace_.copies.bytes[row]));
     }
     return bytes / static_cast<double>(steps.size());
+  }
+
+  void FillBytes(const std::vector<std::size_t>& steps) {
+    result_.stall_bytes = ExtraBytes(steps, CopyDirection::kDeviceToHost);
+    result_.stall_upload_bytes = ExtraBytes(steps, CopyDirection::kHostToDevice);
   }
 
   // How long the first device idles in a step for somebody's doing, and in a usual one.
@@ -269,7 +274,7 @@ class SlowStepFinder : Finder {
     Lost lost = Slow(rhythm.steps, &result_.stall_excess_ns);
     result_.stall = std::move(lost.loss);
     result_.stall_what = lost.mostly;
-    result_.stall_bytes = ExtraDownloads(rhythm.steps);
+    FillBytes(rhythm.steps);
     if (result_.stall_excess_ns > 0) result_.stall_gpu_share = lost.busy / result_.stall_excess_ns;
     const StepWork work = WorkOf(basis_, phases_, rhythm.steps);
     result_.stall_work = work.times;
@@ -369,7 +374,7 @@ class SlowStepFinder : Finder {
     }
     result_.stall = loss.Build();
     result_.stall_what = Largest(total);
-    result_.stall_bytes = ExtraDownloads(steps);
+    FillBytes(steps);
     Reach(result_.stall_excess_ns, &result_.stall);
   }
 

@@ -33,6 +33,7 @@ struct StepStats {
   double stall_work = 0;         // kernels of such a step over those of a usual one; 0 unknown
   std::string stall_work_phase;  // that most of the extra work is of; empty unknown
   double stall_bytes = 0;        // a slow step copies to the host so many that other steps do not
+  double stall_upload_bytes = 0;  // the same to the GPU
   bool stall_may_wait = false;   // for requests: nothing that was recorded tells that from code
   bool stall_of_pieces = false;  // a lone kernel was taken for a step: the loop may be around many
   Loss stall;

@@ -50,6 +50,20 @@ TEST_CASE("gradients that are summed after the whole backward pass are serial") 
   CHECK(run->comm.no_overlap.lost->Total() == 0);
 }
 
+TEST_CASE("values that are logged after the step are many messages, and little of the gradients") {
+  TraceBuilder story;
+  AddSteps(&story, 5, 400_us, true);
+  story.OnStream(kCommStream);
+  Repeat(5, 1_ms, [&](int, Nanos at) {
+    for (int i = 0; i < 6; ++i) {
+      const Nanos logged = at + 720_us + i * 30_us;
+      story.Launch(kAllReduce, {logged - 5_us, logged - 1_us}, {logged, logged + 10_us},
+                   {.blocks = 1});
+    }
+  });
+  CHECK(Analyzed(story)->comm.serial_share == Approx(60.0 / 260));
+}
+
 TEST_CASE("the gather behind the update of the weights opens the step; later gathers do not") {
   const auto steps = [](const char* collective, const char* update) {
     TraceBuilder story;

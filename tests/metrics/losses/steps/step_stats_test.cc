@@ -173,6 +173,26 @@ TEST_CASE("copies of a slow step are called after the phase that they lie in") {
   CHECK(run->step_stats.outliers[0].what == "checkpoint");
 }
 
+TEST_CASE("what slow steps send to the GPU, and others do not, is counted as well") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 30; ++n) {
+    const Nanos end = at + 9_ms + (n % 10 == 9 ? 60_ms : 0);
+    story.Range("step", {at, end + 1_ms});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 9_ms});
+    if (n % 10 == 9) {
+      story.CopyFromGpu(6_MiB, MemoryKind::kPinned, {at + 10_us, at + 9500_us},
+                        {at + 9_ms, at + 9400_us});
+      story.CopyToGpu(20_MiB, MemoryKind::kPinned, {end - 2_ms, end}, {end - 1_ms, end});
+    }
+    at = end + 1_ms;
+  }
+  const Analyzed run(story, kAuto);
+  CHECK(run->step_stats.stall_every == 10);
+  CHECK(run->step_stats.stall_bytes == 6_MiB);
+  CHECK(run->step_stats.stall_upload_bytes == 20_MiB);
+}
+
 TEST_CASE("copies that usual steps do not make could run beside the kernels") {
   TraceBuilder story;
   Nanos at = 0;
