@@ -57,9 +57,10 @@ void ReadTime(const nlohmann::json& json, Baseline* baseline) {
     baseline->seconds_per_unit = seconds.get<double>() / units.get<double>();
   }
   if (!json.contains("devices") || !json["devices"].is_array()) return;
+  baseline->gpus.emplace();
   for (const auto& device : json["devices"]) {
     const bool named = device.is_object() && device.contains("name") && device["name"].is_string();
-    baseline->gpus.push_back(named ? device["name"].get<std::string>() : "");
+    baseline->gpus->push_back(named ? device["name"].get<std::string>() : "");
   }
 }
 
@@ -97,7 +98,7 @@ Result<double> SlowerBy(const Report& report, const Baseline& baseline, const st
   }
   std::vector<std::string> gpus;
   for (const DeviceBudget& device : report.devices) gpus.push_back(device.name);
-  if (gpus != baseline.gpus) return Fail("the baseline ran on other GPUs", path, hint);
+  if (baseline.gpus && gpus != *baseline.gpus) return Fail("the baseline ran on other GPUs", path, hint);
   const double seconds = static_cast<double>(report.window.end_ns - report.window.start_ns) * 1e-9 /
                          static_cast<double>(report.run.units);
   return seconds / baseline.seconds_per_unit - 1;

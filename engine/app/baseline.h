@@ -26,7 +26,7 @@ struct Baseline {
   std::set<std::string> rules;  // that fired
   std::string unit;             // step, token, request …
   double seconds_per_unit = 0;  // 0: the report does not say
-  std::vector<std::string> gpus;
+  std::optional<std::vector<std::string>> gpus;  // nothing: a brief report does not name them
 };
 
 Result<Baseline> ReadBaseline(const std::string& path);

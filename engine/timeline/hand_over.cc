@@ -107,8 +107,9 @@ class Shown {
            run_.names.Os(os.name[first]) == OsClass::kWait;
   }
 
-  // The last CUDA call or call of the operating system to end in the pause. Calls of one kind that
-  // follow each other closely (writes of a file) end with the last of them.
+  // The last CUDA call or call of the operating system to end in the pause, or the beginning of a
+  // wait that goes on behind it: who asks another thread to work then waits for that one. Calls of
+  // one kind that follow each other closely (writes of a file) end with the last of them.
   std::optional<Mark> LastIn(const Pause& pause) const {
     std::optional<Mark> mark;
     const CallTable& calls = run_.trace.calls;
@@ -119,7 +120,11 @@ class Shown {
       mark = Mark{calls.end[call], KindOfCall(run_, call), RestsAfter(call)};
     const OsCallTable& os = run_.trace.os_calls;
     std::uint32_t row = LastBefore(os.start, os_, pause.end);
-    if (row != kNone && os.end[row] > pause.end) row = row > os_.first ? row - 1 : kNone;
+    if (row != kNone && os.end[row] > pause.end) {
+      if (run_.names.Os(os.name[row]) == OsClass::kWait && os.start[row] > pause.start)
+        return Mark{os.start[row], {true, os.name[row], kNone}, true};
+      row = row > os_.first ? row - 1 : kNone;
+    }
     if (row != kNone && os.end[row] > pause.start && os.end[row] <= pause.end && EndsRun(row) &&
         (!mark || os.end[row] > mark->end))
       mark = Mark{os.end[row], {true, os.name[row], kNone}, true};

@@ -12,23 +12,26 @@ return {
 
   loss           = "comm.serial",
   needs          = { "comm.count" },
-  optional       = { "launch.waiting.share", "run.kind", "run.framework" },
+  optional       = { "launch.waiting.share", "run.kind", "run.framework", "comm.overlap" },
   evidence       = { serial = "share", time = "lost.time" },
-  thresholds     = { "min_serial", "min_share", "max_waiting" },
+  thresholds     = { "min_serial", "min_share", "max_waiting", "min_overlap" },
 
   symptom = "{serial:pct} of the gradient communication starts only after the backward pass. Meanwhile, the GPUs compute nothing for {share:pct} of the time.",
-  cause   = "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other.",
+  cause   = "{why:text}",
   fixes   = {
-    { action = "Let DistributedDataParallel reduce gradients in buckets during the backward pass, instead of in a loop over parameters after it",
+    { reason = "buckets", action = "Make the buckets smaller, so that the last one is: it holds the first layers' gradients, which are ready last",
+      snippet = "DistributedDataParallel(model, bucket_cap_mb=10, gradient_as_bucket_view=True)", language = "python", ["for"] = { "pytorch" } },
+    { reason = "buckets", action = "Send gradients in smaller groups, so that the last group, which nothing can hide, is small" },
+    { reason = "!buckets", action = "Let DistributedDataParallel reduce gradients in buckets during the backward pass, instead of in a loop over parameters after it",
       snippet = "model = torch.nn.parallel.DistributedDataParallel(\n    model, device_ids=[local_rank], gradient_as_bucket_view=True, bucket_cap_mb=25)",
       language = "python", ["for"] = { "pytorch" } },
-    { action = "With DDP: a bucket as large as the model, or a wrong static_graph or find_unused_parameters, delays the first reduction",
+    { reason = "!buckets", action = "With DDP: a bucket as large as the model, or a wrong static_graph or find_unused_parameters, delays the first reduction",
       snippet = "DistributedDataParallel(model, bucket_cap_mb=25, find_unused_parameters=False)", language = "python", ["for"] = { "pytorch" } },
-    { action = "With DeepSpeed, turn overlap on",
+    { reason = "!buckets", action = "With DeepSpeed, turn overlap on",
       snippet = "{ \"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 50000000 } }", language = "json", ["for"] = { "deepspeed" } },
-    { action = "With Megatron, add --overlap-grad-reduce",
+    { reason = "!buckets", action = "With Megatron, add --overlap-grad-reduce",
       snippet = "torchrun pretrain_gpt.py --overlap-grad-reduce --use-distributed-optimizer", language = "bash", ["for"] = { "pytorch" } },
-    { action = "Let XLA order collectives so that they overlap with the backward pass",
+    { reason = "!buckets", action = "Let XLA order collectives so that they overlap with the backward pass",
       snippet = "export XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true", language = "bash", ["for"] = { "jax" } },
   },
   false_positives = "Models so small that all gradients fit into one bucket.",
@@ -44,12 +47,20 @@ return {
     return framework ~= "" or f.run.kind == "training" or f.run.kind == nil, "nothing shows that the run trains a network"
   end,
 
+  detect = function(f, t, e)
+    local overlaps = at_least(f.comm.overlap or 0, t.min_overlap)
+    e.reason = overlaps and "buckets" or nil
+    e.why = overlaps and "Part of the gradients is sent during the backward pass. The rest is one large bucket, which is full only when that pass is done."
+            or "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other."
+    return e
+  end,
+
   saving = { confidence = 0.8,
              basis = "gradients are reduced during the backward pass, as far as it is long enough" },
 
   tests = {
     { name = "all gradients are reduced after backward, a third of the time",
-      edges = { ["comm.serial.lost"] = 6e7, ["comm.serial.share"] = 0.5 },
+      edges = { ["comm.serial.lost"] = 6e7, ["comm.serial.share"] = 0.6 },
       facts = { window = { device_time = 3e9 }, comm = { count = 400, serial = { share = 1.0, lost = 9e8, remedy = true } } },
       expect = { serial = 1, share = 0.3, time = 9e8 },
       saving = { claims = 9e8 } },
@@ -57,6 +68,13 @@ return {
       facts = { window = { device_time = 3e9 }, run = { kind = "loop", framework = "" },
                 comm = { count = 400, serial = { share = 1.0, lost = 9e8, remedy = true } } },
       expect = "not_applicable" },
+    { name = "two buckets, of which the larger one is ready last",
+      edges = { ["comm.overlap"] = 0.1 },
+      facts = { window = { device_time = 3e9 }, comm = { count = 400, overlap = 0.2, serial = { share = 0.8, lost = 9e8, remedy = true } } },
+      expect = { reason = "buckets", why = "Part of the gradients is sent during the backward pass. The rest is one large bucket, which is full only when that pass is done." } },
+    { name = "near miss: of two buckets of the same size, one comes after backward",
+      facts = { window = { device_time = 3e9 }, comm = { count = 400, overlap = 0.49, serial = { share = 0.5, lost = 2e8, remedy = true } } },
+      expect = "silent" },
     { name = "near miss: only the last bucket comes after backward",
       facts = { window = { device_time = 3e9 }, comm = { count = 400, serial = { share = 0.12, lost = 1e8, remedy = true } } },
       expect = "silent" },

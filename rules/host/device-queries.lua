@@ -1,8 +1,8 @@
--- cudaGetDeviceProperties, cudaMemGetInfo and the like in the loop: they take a lock in the driver, and some ask the
--- device.
+-- cudaGetDeviceProperties, cudaMemGetInfo, cudaDeviceEnablePeerAccess and the like in the loop: they take a lock in the
+-- driver, and some ask the device.
 return {
   id        = "host/device-queries",
-  title     = "Query device properties once, before the loop",
+  title     = "Query and set up devices once, before the loop",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -16,13 +16,13 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The loop queries devices or memory ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
-  cause   = "The loop queries values that do not change, or that no step needs.",
+  symptom = "The loop queries or sets up devices, kernels or memory ({count:count} calls {per:text}). The GPU waits {share:pct} of the time for that.",
+  cause   = "Such calls take a lock in the driver, and some ask the device. What they return or set hardly changes from one step to the next.",
   fixes   = {
     { action  = "Query once before the loop",
       snippet = "properties = torch.cuda.get_device_properties(0)     # before the loop",
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "For single values, use the cheap call",
+    { action  = "For single properties of a device, use the cheap call",
       snippet = [[int sms = 0;
 cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);   // not cudaGetDeviceProperties]],
       language = "cpp", ["for"] = { "c++" } },

@@ -126,6 +126,12 @@ TEST_CASE("a baseline fails a run whose steps became longer, without another opt
   const Ran other = RunAdvise(folder, run);
   CHECK(other.status == 0);
   CHECK_THAT(other.err, Contains("slower was not judged: the baseline ran on other GPUs"));
+  // A brief report names no GPUs.
+  base = whole;
+  base.erase("devices");
+  base["window"]["seconds"] = base["window"]["seconds"].get<double>() / 1.07;
+  folder.Write("base.json", base.dump());
+  CHECK(RunAdvise(folder, run).status == 1);
 }
 
 TEST_CASE("with a baseline, --fail-on slower looks at the time of a step") {

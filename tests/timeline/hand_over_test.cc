@@ -86,6 +86,22 @@ TEST_CASE("waits of threads that nobody recorded count like recorded ones") {
 
 // The first kernel of the backward pass comes again in each of its layers, launched right behind
 // the one before it.
+// The main thread computes the loss itself, launches nothing more, and waits for the backward pass.
+TEST_CASE("who begins to wait just when another thread goes on has let that one go") {
+  TraceBuilder story;
+  Repeat(12, 10_ms, [&](int n, Nanos at) {
+    const Nanos back = at + 6_ms + (n * n * 37 % 11) * 10_us;
+    story.Thread("main").Launch("forward", {at, at + 5_us}, {at + 10_us, at + 2_ms});
+    story.Sync({at + 10_us, at + 2_ms + 5_us});
+    story.OsCall("pthread_cond_wait", {back - 15_us, at + 9900_us});
+    story.Thread("backward").OsCall("pthread_cond_wait", {back - 7_ms, back - 2_us});
+    story.Launch("dgrad", {back, back + 5_us}, {back + 10_us, back + 2_ms});
+  });
+  const Analyzed run(story, kAuto);
+  CHECK(HandOvers(run->run).AwaitedAt(1, 24_ms) == 0);
+  CHECK(run.Idle(IdleCause::kHostCompute) > run.Window() / 3);
+}
+
 TEST_CASE("layers that launch the same kernel again do not hide the wait before the first") {
   TraceBuilder story = TwoThreads(Waits::kSilent);
   Repeat(12, 10_ms, [&](int n, Nanos at) {
