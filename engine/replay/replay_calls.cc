@@ -190,16 +190,20 @@ void Replay::FollowPeers(const Run& run, const std::vector<IntervalSet>& waits_o
     const Nanos slept = sleeps[call.thread].OverlapWith(since, call.start);
     call.blocked = in_os > 0 && 2 * in_os >= call.start - since - slept;
     call.waited_for = awaited;
+    // Nothing shows what a thread did before its first call, nor a wait that began before the
+    // recording: it may have begun with what another thread handed to it.
+    const bool is_first = call.row == run.calls_of_thread[call.thread].first && in_os == 0;
+    const bool may_wait = !os_known || is_first;
     // Without a recorded wait, only what works for the same GPU may have let it go.
     const auto may_let_go = [&](std::uint32_t thread) {
       if (thread == call.thread) return false;
       if (awaited != kNone) return thread == awaited;
-      return call.blocked || (!os_known && devices.Share(thread, call.thread));
+      return call.blocked || (may_wait && devices.Share(thread, call.thread));
     };
     const auto& peers = by_process[run.trace.threads[call.thread].process];
     auto at = std::upper_bound(peers.begin(), peers.end(), call.start,
                                [&](Nanos t, std::uint32_t p) { return t < calls_[p].end; });
-    const bool waits = call.blocked || !os_known || awaited != kNone;
+    const bool waits = call.blocked || may_wait || awaited != kNone;
     while (waits && at != peers.begin() && calls_[*--at].end > since) {
       if (!may_let_go(calls_[*at].thread)) continue;
       call.released_by = *at;

@@ -15,7 +15,7 @@ return {
   applies        = "per_step",
   not_applicable = "no tensors are cast",
   evidence       = { "per_step", compute_share = "share" },
-  optional       = { "op.cast.per_step", "precision.cast.widening", "run.trains" },
+  optional       = { "op.cast.per_step", "precision.cast.widening", "run.trains", "family.quantization.lost" },
   thresholds     = { "min_share", "min_per_step", "both_ways" },
 
   symptom = "Type conversions take {share:pct} of the time: {per_step:count} casts{op_text:text} {per:text}.",
@@ -41,10 +41,13 @@ return {
       snippet = "params = jax.tree.map(lambda x: x.astype(jax.numpy.bfloat16), params)   # once, after loading", language = "python", ["for"] = { "jax", "inference" } },
     { action = "Take casts out of the step: convert inputs and constants once, where they are made", ["for"] = { "jax" } },
   },
-  false_positives = "Quantized inference, in which conversions are part of the method.",
+  false_positives = "Conversions that a method needs, such as rounding before a product in a small type.",
   references = { "pytorch/amp", "pytorch/compile", "nvidia/mixed-precision" },
 
   detect = function(f, t, e)
+    -- Quantized models round each new activation, and widen weights that are kept small on purpose.
+    local quantized = f.family.quantization.lost
+    if quantized and 2 * quantized.time > f.precision.cast.lost.time then return nil end
     e.op_text = f.op.cast.per_step and " and " .. in_words(math.floor(f.op.cast.per_step + 0.5), "count") .. " calls of aten::_to_copy" or ""
     -- Training casts weights down and their gradients up again; without gradients, weights go one way only.
     local widening = f.precision.cast.widening
@@ -64,6 +67,14 @@ return {
                 precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
       expect = { share = 0.14, per_step = 400, op_text = "" },
       saving = { claims = 1.4e8 } },
+    { name = "near miss: a quantized model rounds its activations",
+      facts = { window = { device_time = 1e9 }, family = { quantization = { lost = 1.2e8 } },
+                precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
+      expect = "silent" },
+    { name = "a quantized output layer, and casts all over the rest",
+      facts = { window = { device_time = 1e9 }, family = { quantization = { lost = 2e7 } },
+                precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },
+      expect = { share = 0.14 } },
     { name = "with the operators of a framework's trace",
       facts = { window = { device_time = 1e9 }, op = { cast = { per_step = 410 } },
                 precision = { cast = { share = 0.16, per_step = 400, lost = 1.4e8, remedy = true } } },

@@ -15,9 +15,17 @@ local function reason_of(what, bytes, uploads, large, work, much)
   return what == "host code" and "collector" or "other"
 end
 
+-- Whether most of what these steps lose goes into capturing and building graphs, as for each new shape of an input.
+local function builds_graphs(f, t)
+  local capture, build = f.calls.graph_capture.lost, f.calls.graph_build.lost
+  local time = (capture and capture.time or 0) + (build and build.time or 0)
+  return time > 0 and at_least(share(time, f.steps.stall.lost.time), t.of_graphs)
+end
+
 local WHY = {
   read  = "The launching thread reads files now and then, such as the next part of the data, and the loop stops until they are read.",
   back  = "Now and then, the launching thread takes data from the GPU, computes with it and sends the result back, such as a new mesh or a new list of neighbors.",
+  graphs = "The program captures its graphs anew now and then, as torch.compile does for each new shape of an input.",
   child = "The launching thread starts another program now and then, and waits until it ends.",
 }
 
@@ -51,8 +59,8 @@ return {
   needs      = { "window.device_time", "steps.count", "steps.median" },
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
                  "steps.stall.bytes", "steps.stall.upload_bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "steps.stall.of_pieces", "host.os_wait.per_step",
-                 "serving.no_request.lost" },
-  thresholds = { "min_share", "min_times", "checkpoint_bytes", "evaluation_share", "waits_between", "idle" },
+                 "serving.no_request.lost", "calls.graph_capture.lost", "calls.graph_build.lost" },
+  thresholds = { "min_share", "min_times", "of_graphs", "checkpoint_bytes", "evaluation_share", "waits_between", "idle" },
 
   symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in {part:text}the extra time: {share:pct} of the time in all.{what_text:text}",
   cause   = "{why:text}",
@@ -93,14 +101,17 @@ elif step % 100 == 10:
       snippet = "torch.backends.cudnn.benchmark = False      # if shapes must change", language = "python", ["for"] = { "pytorch" } },
     { reason = "shapes", action = "Keep shapes fixed, so that no code is compiled and no memory allocated for new ones: pad to a few sizes",
       ["for"] = { "python" } },
+    { reason = "graphs", action = "Keep shapes fixed, so that a graph fits each input: pad to a few sizes, and run each of them once before the loop" },
+    { reason = "graphs", action = "If shapes must change, compile without graphs",
+      snippet = 'model = torch.compile(model, mode="default")     # instead of mode="reduce-overhead"', language = "python", ["for"] = { "pytorch" } },
     { reason = "collector", action = "In a server, move work on requests, such as tokenizing, to another process than the one that launches",
       ["for"] = { "inference" } },
-    { reason = "collector", action = "Where Python's garbage collector is the cause, run it rarely and at times that you choose",
-      snippet = [[gc.collect(); gc.freeze(); gc.disable()            # after warm-up; then gc.collect() every 1000 steps]],
-      language = "python", ["for"] = { "python" } },
     { reason = "collector", action = "Sample the CPU to see what the launching thread runs meanwhile",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --python-sampling=true -o cpu -- COMMAND",
       language = "bash", ["for"] = { "python", "nvidia" } },
+    { reason = "collector", action = "Where Python's garbage collector is the cause, run it rarely and at times that you choose",
+      snippet = [[gc.collect(); gc.freeze(); gc.disable()            # after warm-up; then gc.collect() every 1000 steps]],
+      language = "python", ["for"] = { "python" } },
     { action = "Do this work less often" },
   },
   false_positives = "In a short capture, two slow steps may be equally far apart by chance.",
@@ -136,6 +147,7 @@ elif step % 100 == 10:
     if what == "waiting in the OS" and at_least(lost, t.idle) then return nil end
     local work = f.steps.stall.gpu_share or 0
     local reason = reason_of(what, f.steps.stall.bytes or 0, f.steps.stall.upload_bytes or 0, t.checkpoint_bytes, work, t.evaluation_share)
+    if reason ~= "evaluation" and builds_graphs(f, t) then reason = "graphs" end
     local works = at_least(work, t.evaluation_share)
     local goes = works and " There, the time goes to " or " The extra time goes to "
     return { share = lost, every = f.steps.stall.every, nth = ordinal(math.floor(f.steps.stall.every)), reason = reason,
@@ -165,6 +177,12 @@ elif step % 100 == 10:
                 steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "host code", bytes = 6e6, upload_bytes = 2e7, lost = 1.5e9,
                                                               remedy = true } } },
       expect = { reason = "back" } },
+    { name = "graphs are captured anew for each new shape",
+      edges = { ["calls.graph_capture.lost"] = 4e8 },
+      facts = { window = { device_time = 4e9 }, calls = { graph_capture = { lost = 6e8 }, graph_build = { lost = 2e8 } },
+                steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "host code", lost = 1.5e9,
+                                                              remedy = true } } },
+      expect = { reason = "graphs" } },
     { name = "near miss: a result, and a few parameters that go back",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "host code", bytes = 6e6, upload_bytes = 2e3, lost = 1.5e9,

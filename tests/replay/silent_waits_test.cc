@@ -260,5 +260,22 @@ TEST_CASE("who sleeps before it waits for another thread goes on as soon as both
   CHECK(static_cast<double>(run->replay().Gain(remedy)) < 1.05 * wins);
 }
 
+// One step: the main thread prepares a batch for 60 ms, uploads it and launches the forward pass,
+// another thread the backward pass. Its wait began before the recording, which holds none of it.
+TEST_CASE("a thread whose first call comes behind another thread's work begins with that") {
+  TraceBuilder story;
+  story.Thread("main").CopyToGpu(1_MiB, MemoryKind::kPinned, {60_ms, 60_ms + 5_us},
+                                 {60_ms + 10_us, 60_ms + 100_us});
+  story.Launch("forward", {60_ms + 10_us, 60_ms + 15_us}, {60_ms + 110_us, 65_ms});
+  story.OsCall("pthread_cond_wait", {60_ms + 30_us, 62_ms});
+  story.Thread("backward").Launch("dgrad", {60_ms + 50_us, 60_ms + 55_us}, {65_ms, 75_ms});
+  story.Thread("main").Range("step 3", {0, 76_ms});
+  story.Launch("update", {62_ms + 10_us, 62_ms + 15_us}, {75_ms, 76_ms});
+  const Analyzed run(story, kAuto);
+  Remedy loaded;
+  loaded.host_cuts.push_back({0, IntervalSet::Of({{0, 60_ms}})});
+  CHECK(std::abs(run->replay().Gain(loaded) - 60_ms) < 1_ms);
+}
+
 }  // namespace
 }  // namespace advise
