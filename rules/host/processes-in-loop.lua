@@ -56,7 +56,7 @@ return {
     { name = "a tool in each iteration, which the program waits for",
       facts = { window = { device_time = 1e9 }, os = { process = { count = 50, lost = 1e8, remedy = true }, child_wait = { lost = 3e8, remedy = true } } },
       expect = { share = 0.4, reason = "waits", until_end = ", and until they end" },
-      saving = { claims = 4e8 } },
+      saving = { claims = 3e8 } },
     { name = "near miss: one command",
       facts = { window = { device_time = 1e9 }, os = { process = { count = 1, lost = 1e8, remedy = true } } },
       expect = "silent" },

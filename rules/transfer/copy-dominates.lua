@@ -17,9 +17,14 @@ return {
   optional   = { "run.devices", "op.copy.per_step", "copy.separate.lost", "copy.separate.remedy" },
   thresholds = { "min_share", "min_ratio", "min_separate" },
 
-  symptom = "{who:text} copies for {copy_time:time} and computes for {compute_time:time}. For {share:pct} of the time, only copies run{op_text:text}.",
+  symptom = "{who:text} copies for {copy_time:time} and computes for {compute_time:time}. For {share:pct} of the time, only copies run{op_text:text}.{memory_text:text}",
   cause   = "Moving the data takes longer than computing with it.",
   fixes   = {
+    { reason = "pageable", action = "Copy from and to pinned memory, which is two or three times as fast",
+      snippet = [[float* host;
+cudaMallocHost(&host, bytes);          // instead of malloc(); or once: cudaHostRegister(existing, bytes, cudaHostRegisterDefault)]],
+      language = "cpp", ["for"] = { "c++" } },
+    { reason = "pageable", action = "Copy from and to pinned memory, which is two or three times as fast", ["for"] = { "python", "fortran", "openacc", "openmp" } },
     { action = "Keep data that is used again on the GPU, and compute intermediate steps there" },
     { action  = "Send data in the type in which it is stored, and convert it on the GPU",
       snippet = "x = images_uint8.to(device, non_blocking=True).to(torch.bfloat16).div_(255)   # a quarter of float32",
@@ -41,8 +46,11 @@ return {
     if not at_least(share(f.copy.time, f.budget.compute), t.min_ratio) then return nil end
     local calls = f.op.copy.per_step
     local one = (f.run.devices or 1) == 1
+    local pageable = filter(f.copy.groups, function(row) return row.memory == "pageable" end)
+    local mostly = 2 * sum(pageable, "time") > f.copy.time
     return { who = one and "The GPU" or "On average, each GPU", op_text = calls and "; aten::copy_ is called " .. in_words(math.floor(calls + 0.5), "count") .. " times per step" or "",
              share = exposed, copy_time = f.copy.time, compute_time = f.budget.compute, bytes = f.copy.bytes,
+             reason = mostly and "pageable" or nil, memory_text = mostly and " Most of the data lies in pageable memory." or "",
              rows = top(f.copy.groups, "time", 3) }
   end,
 
@@ -72,6 +80,12 @@ return {
                          groups = { { direction = "host to device", time = 5e8 },
                                     { direction = "device to host", time = 3e8 } } } },
       expect = { share = 0.75, copy_time = 8e8, compute_time = 2e8, bytes = 6e9, rows = 2 } },
+    { name = "most of the time for copies of pageable memory",
+      facts = { window = { device_time = 1e9 }, budget = { compute = 2e8 },
+                copy = { count = 40, time = 8e8, bytes = 6e9, exposed = 7.5e8,
+                         groups = { { direction = "host to device", memory = "pageable", time = 5e8 },
+                                    { direction = "device to host", memory = "pinned", time = 3e8 } } } },
+      expect = { reason = "pageable", memory_text = " Most of the data lies in pageable memory." } },
     { name = "near miss: as long as computing, but beside it",
       facts = { window = { device_time = 1e9 }, budget = { compute = 9e8 },
                 copy = { count = 40, time = 9.5e8, bytes = 6e9, exposed = 4e7,
