@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "engine/base/median.h"
 #include "engine/metrics/system/paths.h"
 
 namespace advise {
@@ -177,23 +178,24 @@ class PathFinder {
     return BusFactor(joint_.Kind(collective), static_cast<double>(collective.members.size()));
   }
 
-  // The rate of large collectives, and the transfer beyond the usual rate.
+  // The rate of large collectives, and the transfer beyond the usual rate. A few that take a hundred
+  // times as long as their like, while the network is down for a moment, say nothing of the path:
+  // the median does not see them.
   void Measure() {
     const auto least = knowledge_.BytesOf("cluster.large_message");
     const auto large = [&](const JointCollective& c) { return c.bytes >= least && IsOn(c); };
-    double bus_bytes = 0;
-    double transfer = 0;
+    std::vector<double> rates;
     std::map<std::string, double> kinds;
     for (const JointCollective& collective : joint_.all) {
       if (!large(collective)) continue;
       const auto time = static_cast<double>(collective.Moving());
-      bus_bytes += static_cast<double>(collective.bytes) * BusFactorOf(collective);
-      transfer += time;
+      rates.push_back(static_cast<double>(collective.bytes) * BusFactorOf(collective) /
+                      (time / kNanosPerSecond));
       kinds[joint_.Kind(collective)] += time;
       ++speed_.count;
     }
     if (speed_.count == 0) return;
-    speed_.bus_bytes_per_s = bus_bytes / (transfer / kNanosPerSecond);
+    speed_.bus_bytes_per_s = Median(std::move(rates));
     double most = 0;
     for (const auto& [kind, time] : kinds) {
       if (time > most) most = time, speed_.kind = kind;

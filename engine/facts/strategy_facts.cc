@@ -224,7 +224,7 @@ void DeclarePath(const NamedPath& named, Catalog* catalog) {
   const std::string large = "large collectives " + where;
   auto& path = NeedMany(&catalog->OfRanks(named.speed));
   path.Add(group + ".rate", "bytes_per_s",
-           "Bus bandwidth of " + large + ": bytes over links in the shortest kernel.",
+           "Median bus bandwidth of " + large + ": bytes over links in the shortest kernel.",
            IfPositive(&PathSpeed::bus_bytes_per_s, kNoRate, "nvtx"));
   path.Add(group + ".tokens", "num",
            "Where sizes are not known: if the all-reduces " + where +

@@ -21,6 +21,7 @@ struct JobStory {
   int steps = 10;
   Nanos compute = 8'000'000;                      // of each rank and step
   Nanos transfer = 1'000'000;                     // of the all-reduce
+  std::vector<Nanos> extra_transfer;              // [step], may be empty
   std::vector<std::vector<Nanos>> extra_compute;  // [rank][step], may be empty
   std::vector<std::vector<Nanos>> extra_loading;
   std::vector<Nanos> clock_offset;
@@ -52,7 +53,9 @@ struct JobStory {
         last =
             std::max(last, now + Extra(extra_loading, r, s) + compute + Extra(extra_compute, r, s));
       }
-      const Nanos end = last + transfer;
+      const Nanos end =
+          last + transfer +
+          (extra_transfer.empty() ? 0 : extra_transfer[static_cast<std::size_t>(s)]);
       for (int r = 0; r < ranks; ++r) {
         RankSummary& rank = all[static_cast<std::size_t>(r)];
         const Nanos shift = clock_offset.empty() ? 0 : clock_offset[static_cast<std::size_t>(r)];
