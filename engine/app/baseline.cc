@@ -98,7 +98,8 @@ Result<double> SlowerBy(const Report& report, const Baseline& baseline, const st
   }
   std::vector<std::string> gpus;
   for (const DeviceBudget& device : report.devices) gpus.push_back(device.name);
-  if (baseline.gpus && gpus != *baseline.gpus) return Fail("the baseline ran on other GPUs", path, hint);
+  if (baseline.gpus && gpus != *baseline.gpus)
+    return Fail("the baseline ran on other GPUs", path, hint);
   const double seconds = static_cast<double>(report.window.end_ns - report.window.start_ns) * 1e-9 /
                          static_cast<double>(report.run.units);
   return seconds / baseline.seconds_per_unit - 1;

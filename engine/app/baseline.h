@@ -23,9 +23,9 @@ std::optional<double> SlowerLimit(const std::string& text);
 
 // What a report of `--format json` says of its run.
 struct Baseline {
-  std::set<std::string> rules;  // that fired
-  std::string unit;             // step, token, request …
-  double seconds_per_unit = 0;  // 0: the report does not say
+  std::set<std::string> rules;                   // that fired
+  std::string unit;                              // step, token, request …
+  double seconds_per_unit = 0;                   // 0: the report does not say
   std::optional<std::vector<std::string>> gpus;  // nothing: a brief report does not name them
 };
 

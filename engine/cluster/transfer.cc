@@ -178,9 +178,9 @@ class PathFinder {
     return BusFactor(joint_.Kind(collective), static_cast<double>(collective.members.size()));
   }
 
-  // The rate of large collectives, and the transfer beyond the usual rate. A few that take a hundred
-  // times as long as their like, while the network is down for a moment, say nothing of the path:
-  // the median does not see them.
+  // The rate of large collectives, and the transfer beyond the usual rate. A few that take a
+  // hundred times as long as their like, while the network is down for a moment, say nothing of the
+  // path: the median does not see them.
   void Measure() {
     const auto least = knowledge_.BytesOf("cluster.large_message");
     const auto large = [&](const JointCollective& c) { return c.bytes >= least && IsOn(c); };

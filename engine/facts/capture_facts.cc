@@ -116,11 +116,11 @@ void DeclareCaptureFacts(Catalog* catalog) {
             &OtherWork::share);
   other.Add("capture.other.idle", "ns",
             "Time of that stretch in which GPUs do nothing, on average.",
-            [](const OtherWork& o) {
-              return (1 - o.busy) * static_cast<double>(o.span.Length());
-            });
-  all.Add("capture.other.from", "ns",
-          "When that stretch begins, on the clock of --window.",
+            [](const OtherWork& o) { return (1 - o.busy) * static_cast<double>(o.span.Length()); });
+  other.Add("capture.other.starts_up", "flag",
+            "Code is loaded for a fair part of the time in which GPUs do nothing in that stretch.",
+            &OtherWork::starts_up);
+  all.Add("capture.other.from", "ns", "When that stretch begins, on the clock of --window.",
           [](const Analysis& a) { return a.other_work.span.start - a.run.window.origin; });
   all.Add("capture.other.to", "ns", "When that stretch ends, on the clock of --window.",
           [](const Analysis& a) { return a.other_work.span.end - a.run.window.origin; });

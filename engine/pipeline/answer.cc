@@ -210,8 +210,8 @@ void FillNextStepOfInput(Report* report) {
   };
   report->next_step = "Analyze the part of the session in which the program works.";
   report->next_command =
-      fmt::format("advise {} REPORT", WindowOption(time("host.input.between_from"),
-                                                   time("host.input.between_to")));
+      fmt::format("advise {} REPORT",
+                  WindowOption(time("host.input.between_from"), time("host.input.between_to")));
 }
 
 }  // namespace
@@ -370,7 +370,9 @@ bool LosesMoreElsewhere(const Report& report) {
   double won = 0;
   for (const Finding& finding : report.findings) won += finding.saving_s;
   const double idle = FactNumber(report, "capture.other.idle").value_or(0) / kNanosPerSecond;
-  return FactNumber(report, "capture.other.share").value_or(0) > 0 && idle > won;
+  // Start-up comes once, however long the run is.
+  const bool starts_up = FactNumber(report, "capture.other.starts_up").value_or(0) > 0;
+  return FactNumber(report, "capture.other.share").value_or(0) > 0 && !starts_up && idle > won;
 }
 
 void FillNextStepOfOtherWork(Report* report) {

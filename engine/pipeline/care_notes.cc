@@ -416,9 +416,10 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   }
   if (const Interval& pause = analysis.run.steps.standstill;
       pause.Length() > 0 && analysis.run.window.mode == "steady") {
-    add(Care::kOther, fmt::format("the program stood still for {}: figures are of the steps {} that",
-                                  FormatQuantity(static_cast<double>(pause.Length()), "ns"),
-                                  pause.start < analysis.run.window.start ? "after" : "before"));
+    add(Care::kOther,
+        fmt::format("the program stood still for {}: figures are of the steps {} that",
+                    FormatQuantity(static_cast<double>(pause.Length()), "ns"),
+                    pause.start < analysis.run.window.start ? "after" : "before"));
   }
   if (analysis.run.steps.recordings > 1)
     add(Care::kOther,

@@ -175,8 +175,7 @@ HostCauses::Piece HostCauses::CauseOfWait(std::uint32_t thread, const HostPiece&
     return made;
   }
   // A queue is waited for by condition, semaphore, pipe or polling; a mutex is no queue.
-  const bool for_source =
-      !sources_[thread].silent && sources_[thread].waits.Contains(piece.start);
+  const bool for_source = !sources_[thread].silent && sources_[thread].waits.Contains(piece.start);
   const bool waits = piece.activity == Activity::kOsWait || piece.activity == Activity::kFileIo ||
                      piece.activity == Activity::kNetwork ||
                      piece.activity == Activity::kDeviceWait ||

@@ -1,7 +1,8 @@
 #include "engine/timeline/other_work.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "engine/timeline/code_loading.h"
 
 namespace advise {
 namespace {
@@ -51,6 +52,24 @@ Interval LongestStretch(const IntervalSet& work, Nanos pause) {
   return longest;
 }
 
+// Whether calls that load code, and first launches that do, take a fair part of the time in which
+// the GPUs do nothing.
+bool LoadsCode(const Run& run, const Interval& span, double busy) {
+  const CallTable& calls = run.trace.calls;
+  const CodeLoading first_launches(run);
+  double loading = 0;
+  for (const std::uint32_t thread : run.launching_threads) {
+    for (const std::uint32_t call : run.calls_of_thread[thread]) {
+      if (calls.start[call] < span.start || calls.start[call] >= span.end) continue;
+      const std::uint32_t op = run.first_op_of_call[call];
+      if (IsCodeLoading(run.ClassOfCall(call)) || (op != kNone && first_launches.InLaunchOf(op)))
+        loading += static_cast<double>(calls.end[call] - calls.start[call]);
+    }
+  }
+  const double idle = (1 - busy) * static_cast<double>(span.Length());
+  return loading > run.knowledge.Number("window.other_loading") * idle;
+}
+
 }  // namespace
 
 OtherWork FindOtherWork(const Run& run) {
@@ -75,7 +94,7 @@ OtherWork FindOtherWork(const Run& run) {
         busy < run.knowledge.Number("window.other_busy")) {
       continue;
     }
-    found = {span, &side == sides, share, busy};
+    found = {span, &side == sides, share, busy, LoadsCode(run, span, busy)};
   }
   return found;
 }

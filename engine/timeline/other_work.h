@@ -8,10 +8,11 @@ namespace advise {
 
 // The stretch outside of the steps that holds most GPU work, with no long pause inside.
 struct OtherWork {
-  Interval span;       // from its first op to its last; empty: there is none worth a word
-  bool before = false;  // the steps; else behind them
-  double share = 0;    // of all GPU work of the capture
-  double busy = 0;     // of the span: in which GPUs work, on average
+  Interval span;           // from its first op to its last; empty: there is none worth a word
+  bool before = false;     // the steps; else behind them
+  double share = 0;        // of all GPU work of the capture
+  double busy = 0;         // of the span: in which GPUs work, on average
+  bool starts_up = false;  // code is loaded for a fair part of the rest: that comes once in a run
 };
 
 // Warm-up steps belong to the loop. Start-up is no such work: there, GPUs hardly work between the

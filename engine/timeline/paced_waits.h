@@ -19,8 +19,9 @@ struct PacedWaits {
 
 // By thread, for those that launch: its sleeps, where a timer ends them, as in renderers and
 // simulations in real time; else the blocking calls of one function (read, poll, ioctl …) that end
-// on the grid of a clock, or else pauses between calls that do, as where the thread spins. Who waits for work that takes equally long each time, or computes, drifts
-// off any grid; who is let go by another launching thread waits for that one. O(calls log of them).
+// on the grid of a clock, or else pauses between calls that do, as where the thread spins. Who
+// waits for work that takes equally long each time, or computes, drifts off any grid; who is let go
+// by another launching thread waits for that one. O(calls log of them).
 std::vector<PacedWaits> WaitsForSources(const Run& run, const HandOvers& hand_overs);
 
 }  // namespace advise

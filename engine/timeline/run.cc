@@ -65,8 +65,8 @@ void NarrowToSteps(const Interval& asked, Window* window, Steps* steps) {
 // Whether most of what was asked for lies before or behind the steps.
 bool LiesBeside(const Steps& steps, const Interval& asked) {
   if (!steps.known()) return false;
-  const Nanos inside = std::min(steps.all.back().end, asked.end) -
-                       std::max(steps.all.front().start, asked.start);
+  const Nanos inside =
+      std::min(steps.all.back().end, asked.end) - std::max(steps.all.front().start, asked.start);
   return 2 * inside < asked.Length();
 }
 

@@ -44,8 +44,8 @@ double HostTakesPart(const Run& run, std::vector<Nanos> opened, bool data_only);
 // them are no steps, but a reader who marked one step knows that there is one.
 struct MarkedSteps {
   std::size_t count = 0;
-  Nanos start = 0;  // of the first
-  Nanos usual = 0;  // median length
+  Nanos start = 0;           // of the first
+  Nanos usual = 0;           // median length
   std::size_t launches = 0;  // in all of them, of what computes
   std::uint32_t thread = kNone;
 };

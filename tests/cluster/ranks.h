@@ -53,9 +53,8 @@ struct JobStory {
         last =
             std::max(last, now + Extra(extra_loading, r, s) + compute + Extra(extra_compute, r, s));
       }
-      const Nanos end =
-          last + transfer +
-          (extra_transfer.empty() ? 0 : extra_transfer[static_cast<std::size_t>(s)]);
+      const Nanos end = last + transfer +
+                        (extra_transfer.empty() ? 0 : extra_transfer[static_cast<std::size_t>(s)]);
       for (int r = 0; r < ranks; ++r) {
         RankSummary& rank = all[static_cast<std::size_t>(r)];
         const Nanos shift = clock_offset.empty() ? 0 : clock_offset[static_cast<std::size_t>(r)];

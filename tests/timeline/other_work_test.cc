@@ -60,6 +60,16 @@ TEST_CASE("little work, and GPUs that hardly work between pauses, are no other w
   CHECK(Analyzed(TwoLoops(5_ms).story)->other_work.share == 0);
 }
 
+TEST_CASE("work beside which code is loaded is start-up") {
+  const auto starts_up = [](Nanos loading) {
+    TwoLoops loops(5_ms);
+    loops.story.Call("cuLibraryLoadData", {105_ms, 105_ms + loading});
+    return Analyzed(loops.story, kAuto)->other_work.starts_up;
+  };
+  CHECK_FALSE(starts_up(15_ms));  // of 100 ms in which the GPU does nothing
+  CHECK(starts_up(25_ms));
+}
+
 TEST_CASE("a window beside the main loop has the steps of its own") {
   const TwoLoops loops(5_ms);
   const auto asked = [&](double from, double to) {

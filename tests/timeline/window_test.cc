@@ -48,7 +48,8 @@ TEST_CASE("two ranges called steps that launch the work are steps, whatever repe
                       {at + 101_ms, at + 105_ms});
       for (int n = 0; n < 40; ++n) {
         const Nanos call = (n < in_range ? at + 106_ms : at + 492_ms) + n * 10_us;
-        story.Launch("solve", {call, call + 5_us}, {at + 107_ms + n * 9_ms, at + 115_ms + n * 9_ms});
+        story.Launch("solve", {call, call + 5_us},
+                     {at + 107_ms + n * 9_ms, at + 115_ms + n * 9_ms});
         story.Sync({call + 6_us, call + 8_us});
       }
     });

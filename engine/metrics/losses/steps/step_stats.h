@@ -29,13 +29,13 @@ struct StepStats {
   std::size_t stall_every = 0;  // 0: slow steps are not periodic
   double stall_excess_ns = 0;
   std::string stall_what;
-  double stall_gpu_share = 0;    // of their excess, in which the GPU has more work
-  double stall_work = 0;         // kernels of such a step over those of a usual one; 0 unknown
-  std::string stall_work_phase;  // that most of the extra work is of; empty unknown
-  double stall_bytes = 0;        // a slow step copies to the host so many that other steps do not
+  double stall_gpu_share = 0;     // of their excess, in which the GPU has more work
+  double stall_work = 0;          // kernels of such a step over those of a usual one; 0 unknown
+  std::string stall_work_phase;   // that most of the extra work is of; empty unknown
+  double stall_bytes = 0;         // a slow step copies to the host so many that other steps do not
   double stall_upload_bytes = 0;  // the same to the GPU
-  bool stall_may_wait = false;   // for requests: nothing that was recorded tells that from code
-  bool stall_of_pieces = false;  // a lone kernel was taken for a step: the loop may be around many
+  bool stall_may_wait = false;    // for requests: nothing that was recorded tells that from code
+  bool stall_of_pieces = false;   // a lone kernel was taken for a step: the loop may be around many
   Loss stall;
   double forward_gpu_ns = 0, backward_gpu_ns = 0;    // a step, 0 unknown
   double forward_host_ns = 0, backward_host_ns = 0;  // a step, 0 unknown
