@@ -248,7 +248,7 @@ std::string WhyNothingRepeats(const Basis& basis, const IdleStart& start) {
       static_cast<double>(launched) >= run.knowledge.Number("verdict.min_ops") &&
       static_cast<double>(run.window.Length()) >= run.knowledge.Number("verdict.min_window");
   if (long_enough || RepeatsThroughout(basis)) return "";
-  return "only one pass was recorded, and no work repeats often enough to be a loop";
+  return "the capture holds no loop, or too few passes of one";
 }
 
 }  // namespace
