@@ -168,8 +168,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { FindOfOperators(); },
       [&] { FindOfSizes(); },
       [&] { samples = FindSamples(shared); },
-      [&] { profiler_cost = CostOfProfiler(run); },
-      [&] { other_work = FindOtherWork(run); },
+      [&] { profiler_cost = CostOfProfiler(run), other_work = FindOtherWork(run); },
       [&] { shapes = FindShapes(shared, hardware); },
   };
   const auto ahead = [&](const auto&... parts) {

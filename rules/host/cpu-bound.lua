@@ -115,7 +115,7 @@ return {
       snippet = "@torch.compile(fullgraph=False)\ndef update():\n    optimizer.step()", language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "optimizer", action = "Compute what does not change from step to step outside the update, such as lists of blocks and shapes" },
     { reason = "metrics", action = "If this code computes metrics or checks results, do that on the GPU, and copy only what comes out",
-      snippet = "pred = logits.argmax(-1)              # on the GPU; instead of: logits.cpu().argmax(-1)\ncorrect += (pred == labels).sum()     # read once, at the end of the evaluation",
+      snippet = "correct += (out.argmax(-1) == y).sum()     # on the GPU; read once, at the end of the evaluation",
       language = "python", ["for"] = { "pytorch" } },
     { reason = "metrics", action = "Let another process compute metrics of copied results while training goes on", ["for"] = { "python" } },
     { reason = "turns", action = "If this code steps an environment, run several of them in processes, and infer for all of them in one batch",
