@@ -33,23 +33,23 @@ constexpr std::size_t kLarge = 4 * kHugePage;  // smaller ones come from memory 
   return madvise(reinterpret_cast<void*>(end - 7 * kHugePage), 7 * kHugePage, MADV_HUGEPAGE);
 }();
 
-// Other threads have heaps of their own, which glibc aligns to the most that one may grow to, and
-// marks each of their blocks. The beginning of a heap was touched before it can be asked for: what
-// is left of its first huge page stays untouched, and the next ones are huge.
+// Other threads have heaps of their own, which glibc aligns to the most that one may grow to. The
+// beginning of a heap was touched before it can be asked for: what is left of its first huge page
+// stays untouched, and the next ones are huge. Where another allocator stands in for glibc's
+// (LD_PRELOAD), this asks in vain, and does no harm.
 constexpr std::size_t kMostOfHeap = std::size_t{64} << 20;
-constexpr std::size_t kOfThread = 4;  // in the size that stands before a block
 
 class ThreadHeaps {
  public:
-  // Once for each heap; threads take over the heaps of those that ended.
+  // Once for each heap; threads take over the heaps of those that ended. The first thread has the
+  // heap that is prepared above.
   void Prepare() {
+    if (getpid() == gettid()) return;
     void* const block = std::malloc(kProbe);
     if (block == nullptr) return;
     const auto at = reinterpret_cast<std::uintptr_t>(block);
     const std::uintptr_t heap = at / kMostOfHeap * kMostOfHeap;
-    const bool of_thread =
-        (*reinterpret_cast<const std::size_t*>(at - sizeof(std::size_t)) & kOfThread) != 0;
-    if (of_thread && at + 2 * kProbe < heap + kHugePage && IsNew(heap)) {
+    if (at + 2 * kProbe < heap + kHugePage && IsNew(heap)) {
       const std::uintptr_t next = heap + kHugePage;
       static_cast<void>(
           madvise(reinterpret_cast<void*>(next), kMostOfHeap - kHugePage, MADV_HUGEPAGE));
