@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -23,7 +25,7 @@ constexpr std::size_t kLarge = 4 * kHugePage;  // smaller ones come from memory 
 [[maybe_unused]] const int kGrown = mallopt(M_TOP_PAD, int{16} << 20);
 
 // What it begins with is in huge pages, too: rules and knowledge alone fill 2,000 small ones. Which
-// of them are never used costs nothing. Other threads have heaps of their own.
+// of them are never used costs nothing.
 [[maybe_unused]] const int kBegun = [] {
   void* volatile first = std::malloc(1 << 20);  // compilers leave out what is freed at once
   std::free(first);
@@ -31,7 +33,55 @@ constexpr std::size_t kLarge = 4 * kHugePage;  // smaller ones come from memory 
   return madvise(reinterpret_cast<void*>(end - 7 * kHugePage), 7 * kHugePage, MADV_HUGEPAGE);
 }();
 
+// Other threads have heaps of their own, which glibc aligns to the most that one may grow to. The
+// beginning of a heap was touched before it can be asked for: what is left of its first huge page
+// stays untouched, and the next ones are huge. Where another allocator stands in for glibc's
+// (LD_PRELOAD), this asks in vain, and does no harm.
+constexpr std::size_t kMostOfHeap = std::size_t{64} << 20;
+
+class ThreadHeaps {
+ public:
+  // Once for each heap; threads take over the heaps of those that ended. The first thread has the
+  // heap that is prepared above.
+  void Prepare() {
+    if (getpid() == gettid()) return;
+    void* const block = std::malloc(kProbe);
+    if (block == nullptr) return;
+    const auto at = reinterpret_cast<std::uintptr_t>(block);
+    const std::uintptr_t heap = at / kMostOfHeap * kMostOfHeap;
+    if (at + 2 * kProbe < heap + kHugePage && IsNew(heap)) {
+      const std::uintptr_t next = heap + kHugePage;
+      static_cast<void>(
+          madvise(reinterpret_cast<void*>(next), kMostOfHeap - kHugePage, MADV_HUGEPAGE));
+      void* volatile left_out = std::malloc(next - at - kProbe);  // for good
+      static_cast<void>(left_out);
+    }
+    std::free(block);
+  }
+
+ private:
+  static constexpr std::size_t kProbe = std::size_t{64} << 10;  // no cache of a thread holds it
+
+  bool IsNew(std::uintptr_t heap) {
+    for (std::atomic<std::uintptr_t>& known : heaps_) {
+      std::uintptr_t nobody = 0;
+      if (known.compare_exchange_strong(nobody, heap)) return true;
+      if (nobody == heap) return false;
+    }
+    return false;  // so many threads: theirs stay as they are
+  }
+
+  std::array<std::atomic<std::uintptr_t>, 64> heaps_ = {};
+};
+
+ThreadHeaps thread_heaps;
+thread_local bool knows_heap = false;
+
 void* Allocate(std::size_t size) {
+  if (!knows_heap) {
+    knows_heap = true;
+    thread_heaps.Prepare();
+  }
   if (size < kLarge || size > SIZE_MAX - kHugePage) return std::malloc(size == 0 ? 1 : size);
   const std::size_t whole = (size + kHugePage - 1) / kHugePage * kHugePage;
   void* memory = std::aligned_alloc(kHugePage, whole);
