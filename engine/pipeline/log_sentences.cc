@@ -106,7 +106,9 @@ std::string ServerSentence(const ServerLoad& server) {
     words += "had requests";
   }
   if (server.running >= 0) {
-    words += fmt::format("; meanwhile, {} ran at once on average",
+    // A page of metrics is one look.
+    words += fmt::format(server.lines > 1 ? "; meanwhile, {} ran at once on average"
+                                          : "; when they were read, {} ran at once",
                          server.running < 1 ? "less than one" : count(std::round(server.running)));
     if (server.waiting > 0)
       words +=

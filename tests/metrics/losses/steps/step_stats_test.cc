@@ -196,6 +196,10 @@ TEST_CASE("copies that usual steps do not make could run beside the kernels") {
   const Remedy& remedy = *run->step_stats.stall.remedy;
   CHECK(remedy.detached_ops.size() == 3);
   CHECK(remedy.unblocked_calls.size() == 3);
+  // Their memory is pinned then, and they run at the rate of the link.
+  REQUIRE(remedy.scaled_ops.size() == 3);
+  CHECK(remedy.scaled_ops.front().second ==
+        Approx(800_MiB / run->hardware.host_link_bytes_per_s / 0.06).epsilon(0.01));
 }
 
 TEST_CASE("warm-up: how much longer the first steps take, and what they do") {
