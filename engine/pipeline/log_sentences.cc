@@ -106,10 +106,11 @@ std::string ServerSentence(const ServerLoad& server) {
     words += "had requests";
   }
   if (server.running >= 0) {
+    const std::string ran =
+        server.running < 1 ? "less than one" : count(std::round(server.running));
     // A page of metrics is one look.
-    words += fmt::format(server.lines > 1 ? "; meanwhile, {} ran at once on average"
-                                          : "; when they were read, {} ran at once",
-                         server.running < 1 ? "less than one" : count(std::round(server.running)));
+    words += server.lines > 1 ? fmt::format("; meanwhile, {} ran at once on average", ran)
+                              : fmt::format("; at that moment, {} ran at once", ran);
     if (server.waiting > 0)
       words +=
           fmt::format(" and {} waited",

@@ -14,7 +14,8 @@
 namespace advise {
 namespace {
 
-enum class Whose : std::uint8_t { kThis, kAnother, kUnknown };
+// kOfRank: probably of this report, by its rank.
+enum class Whose : std::uint8_t { kThis, kOfRank, kAnother, kUnknown };
 
 // "GPU-4F2A…" and "4f2a…" are one.
 std::string PlainUuid(std::string_view uuid) {
@@ -47,7 +48,10 @@ class UsedDevices {
       }
       if (all_known) return Whose::kAnother;
     }
-    if (!NumbersTell(side, hosts)) return Whose::kUnknown;
+    if (!NumbersTell(side, hosts)) {
+      if (!RankTells(side)) return Whose::kUnknown;
+      return gpu.label == std::to_string(trace_.rank) ? Whose::kOfRank : Whose::kAnother;
+    }
     const bool same = std::any_of(devices_.begin(), devices_.end(), [&](const Device* device) {
       return std::to_string(device->ordinal) == gpu.label;
     });
@@ -60,9 +64,27 @@ class UsedDevices {
   bool NumbersTell(const Trace& side, bool same_host) const {
     if (devices_.empty()) return false;
     if (same_host && devices_.back()->ordinal > 0) return true;
-    const bool fits = trace_.world_size > 0 &&
-                      static_cast<std::size_t>(trace_.world_size) <= side.monitor.gpus.size();
-    return fits && devices_.size() == 1 && devices_.front()->ordinal == trace_.rank;
+    return Fits(side) && devices_.size() == 1 && devices_.front()->ordinal == trace_.rank;
+  }
+
+  // All ranks are on the node of the log.
+  bool Fits(const Trace& side) const {
+    return trace_.world_size > 0 &&
+           static_cast<std::size_t>(trace_.world_size) <= side.monitor.gpus.size();
+  }
+
+  // Where each process sees one GPU and calls it 0, launchers give the GPUs of a node to its ranks
+  // in their order. Not where the log shows that GPU without work: then ranks may share one.
+  bool RankTells(const Trace& side) const {
+    if (!Fits(side) || devices_.size() != 1 || devices_.front()->ordinal != 0) return false;
+    const std::string rank = std::to_string(trace_.rank);
+    return std::any_of(side.monitor.gpus.begin(), side.monitor.gpus.end(),
+                       [&](const MonitoredGpu& gpu) {
+                         const MonitorSeries* const used = gpu.Find("utilization");
+                         return gpu.label == rank && used != nullptr &&
+                                std::any_of(used->value.begin(), used->value.end(),
+                                            [](double value) { return value > 0; });
+                       });
   }
 
   const Trace& trace_;
@@ -232,6 +254,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
     Trace part;
     part.counters = side.counters;
     std::vector<std::string> guessed;
+    std::string by_rank;
     for (std::size_t g = 0; g < side.monitor.gpus.size(); ++g) {
       const MonitoredGpu& gpu = side.monitor.gpus[g];
       if (of != Of::kOnlyReport) {
@@ -239,10 +262,17 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
         const bool first = of == Of::kFirstReport;
         if (whose == Whose::kAnother || (whose == Whose::kUnknown && !first)) continue;
         if (whose == Whose::kUnknown) guessed.push_back(gpu.label);
+        if (whose == Whose::kOfRank) by_rank = gpu.label;
       }
       part.monitor.gpus.push_back(gpu);
       sources.push_back(SourceOf(side));
       took.insert(Key(s, g));
+    }
+    if (!by_rank.empty()) {
+      part.diagnostics.Add(Level::kInfo,
+                           fmt::format("GPUs of {} are taken to be those of the ranks with their "
+                                       "numbers: all ranks call theirs 0",
+                                       side.path));
     }
     part.monitor.has_clock = side.monitor.has_clock && !part.monitor.empty();
     part.nccl = side.nccl;
@@ -253,7 +283,8 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
       part.monitor.killed = side.monitor.killed;
       part.monitor.kernel_log = side.monitor.kernel_log;
       part.devices = side.devices;
-      part.diagnostics = side.diagnostics;
+      for (const Diagnostic& diagnostic : side.diagnostics.list())
+        part.diagnostics.Add(diagnostic.level, diagnostic.text, diagnostic.table, diagnostic.count);
       if (!guessed.empty()) {
         part.diagnostics.Add(
             Level::kWarning,
