@@ -20,10 +20,10 @@ return {
   cause   = "Kernels that read or write memory of the host do so over the link, which is many times slower than device memory.",
   fixes   = {
     { action  = "Copy what kernels read more than once to the GPU before the loop, and let them use the copy",
-      snippet = "cudaMalloc(&table, bytes);                                      // once\ncudaMemcpy(table, host_table, bytes, cudaMemcpyHostToDevice);    // instead of cudaHostGetDevicePointer",
+      snippet = "cudaMalloc(&buffer, bytes);                                              // once\ncudaMemcpyAsync(buffer, data, bytes, cudaMemcpyHostToDevice, stream);    // instead of cudaHostGetDevicePointer",
       language = "cpp", ["for"] = { "c++" } },
     { action  = "If the memory is managed, move it to the GPU before the kernels that use it",
-      snippet = "cudaMemPrefetchAsync(table, bytes, device, stream);", language = "cpp", ["for"] = { "c++" } },
+      snippet = "cudaMemPrefetchAsync(data, bytes, device, stream);", language = "cpp", ["for"] = { "c++" } },
     { action  = "Where values are read once, copy them in pieces on a separate stream while kernels work on the piece before" },
   },
   false_positives = "A table that does not fit into device memory. Traffic of another process, or of a network adapter that reads the GPU's memory.",
