@@ -14,8 +14,7 @@
 namespace advise {
 namespace {
 
-// kOfRank: probably of this report, by its rank.
-enum class Whose : std::uint8_t { kThis, kOfRank, kAnother, kUnknown };
+enum class Whose : std::uint8_t { kThis, kAnother, kUnknown };
 
 // "GPU-4F2A…" and "4f2a…" are one.
 std::string PlainUuid(std::string_view uuid) {
@@ -50,7 +49,7 @@ class UsedDevices {
     }
     if (!NumbersTell(side, hosts)) {
       if (!RankTells(side)) return Whose::kUnknown;
-      return gpu.label == std::to_string(trace_.rank) ? Whose::kOfRank : Whose::kAnother;
+      return gpu.label == std::to_string(trace_.rank) ? Whose::kThis : Whose::kAnother;
     }
     const bool same = std::any_of(devices_.begin(), devices_.end(), [&](const Device* device) {
       return std::to_string(device->ordinal) == gpu.label;
@@ -254,7 +253,6 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
     Trace part;
     part.counters = side.counters;
     std::vector<std::string> guessed;
-    std::string by_rank;
     for (std::size_t g = 0; g < side.monitor.gpus.size(); ++g) {
       const MonitoredGpu& gpu = side.monitor.gpus[g];
       if (of != Of::kOnlyReport) {
@@ -262,17 +260,10 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
         const bool first = of == Of::kFirstReport;
         if (whose == Whose::kAnother || (whose == Whose::kUnknown && !first)) continue;
         if (whose == Whose::kUnknown) guessed.push_back(gpu.label);
-        if (whose == Whose::kOfRank) by_rank = gpu.label;
       }
       part.monitor.gpus.push_back(gpu);
       sources.push_back(SourceOf(side));
       took.insert(Key(s, g));
-    }
-    if (!by_rank.empty()) {
-      part.diagnostics.Add(Level::kInfo,
-                           fmt::format("GPUs of {} are taken to be those of the ranks with their "
-                                       "numbers: all ranks call theirs 0",
-                                       side.path));
     }
     part.monitor.has_clock = side.monitor.has_clock && !part.monitor.empty();
     part.nccl = side.nccl;
@@ -283,8 +274,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
       part.monitor.killed = side.monitor.killed;
       part.monitor.kernel_log = side.monitor.kernel_log;
       part.devices = side.devices;
-      for (const Diagnostic& diagnostic : side.diagnostics.list())
-        part.diagnostics.Add(diagnostic.level, diagnostic.text, diagnostic.table, diagnostic.count);
+      part.diagnostics = side.diagnostics;
       if (!guessed.empty()) {
         part.diagnostics.Add(
             Level::kWarning,
