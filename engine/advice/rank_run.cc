@@ -174,6 +174,8 @@ class JobFixes : public FixList {
   bool IsRootOf(const Candidate& cause, const Candidate& effect) const override {
     const JobItem& found = ItemOf(cause);
     const JobItem& late = ItemOf(effect);
+    if (IsOfLongerCode(found, late)) return true;
+    if (IsOfLongerCode(late, found)) return false;
     if (cause.rule->kind == RuleKind::kInfo || found.verdict != nullptr) return false;
     if (late.verdict == nullptr || late.ranks.empty()) return false;
     if (late.ranks.size() == cluster_.ranks.size()) return false;
@@ -194,6 +196,27 @@ class JobFixes : public FixList {
     return item.verdict != nullptr && late.rank != kNone &&
            late.cause.kind == LateCause::Kind::kSlowGpu &&
            item.ranks == std::set<std::size_t>{late.rank};
+  }
+
+  // Ranks run one program. Where code of its host keeps one of them longer than the others, and the
+  // same finding costs each of these less than half as much, then what makes the difference is that
+  // code: a call that all of them make, or code that all of them run, does not explain it.
+  bool IsOfLongerCode(const JobItem& late, const JobItem& found) const {
+    const LateRank& straggler = cluster_.lateness.straggler;
+    if (late.verdict == nullptr || found.verdict != nullptr || straggler.rank == kNone ||
+        straggler.cause.kind != LateCause::Kind::kHostCode || found.words.first->batches_ready ||
+        late.ranks != std::set<std::size_t>{straggler.rank})
+      return false;
+    std::set<std::size_t> seen;
+    for (const auto& [finding, report] : found.found) {
+      if (finding->rule == found.rule) seen.insert(report->ranks.begin(), report->ranks.end());
+    }
+    if (seen.size() < cluster_.ranks.size()) return false;
+    Nanos others = 0;
+    for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
+      if (r != straggler.rank) others = std::max(others, CutsOfJob::Taken(found.by_itself, r));
+    }
+    return 2 * others < CutsOfJob::Taken(found.by_itself, straggler.rank);
   }
 
   // What the second of two fixes wins once the first is done, and nothing else.

@@ -1,5 +1,6 @@
 #include "engine/advice/run_terms.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <string_view>
@@ -16,7 +17,7 @@ struct Term {
 
 // Longer terms come before those that they begin with. The tools of NVIDIA have no counterpart
 // whose output is read here, so that nobody is sent to them.
-constexpr std::array<Term, 22> kAmd = {{
+constexpr std::array<Term, 21> kAmd = {{
     {" (Nsight Compute)", ""},
     {"an SM", "a compute unit"},
     {"SMs", "compute units"},
@@ -38,7 +39,6 @@ constexpr std::array<Term, 22> kAmd = {{
     {"NVLink", "Infinity Fabric"},
     {"NVSwitch", "Infinity Fabric"},
     {"InfiniBand/NVLink", "InfiniBand/Infinity Fabric"},
-    {"cudaFree", "hipFree"},
 }};
 
 // A term stands alone: it is no part of a name such as CUDA_HOME, torch.CUDA or `SMs_per_GPU`.
@@ -62,6 +62,36 @@ std::string WordBefore(const std::string& text) {
   const std::size_t space = end == 0 ? std::string::npos : text.find_last_of(" (", end - 1);
   return text.substr(space == std::string::npos ? 0 : space + 1,
                      end - (space == std::string::npos ? 0 : space + 1));
+}
+
+// Names of the runtime library that HIP does not have with "hip" in place of "cuda".
+constexpr std::array<Term, 4> kHip = {{
+    {"cudaMallocHost", "hipHostMalloc"},
+    {"cudaFreeHost", "hipHostFree"},
+    {"cudaDevAttrMultiProcessorCount", "hipDeviceAttributeMultiprocessorCount"},
+    {"cudaDeviceProp", "hipDeviceProp_t"},
+}};
+
+// Names of the runtime library of CUDA, such as cudaEventRecord, as HIP has them.
+std::string InNamesOfHip(const std::string& text) {
+  constexpr std::string_view kCuda = "cuda";
+  std::string made;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool begins = i == 0 || (!IsWordChar(text[i - 1]) && text[i - 1] != '.');
+    std::size_t end = i;
+    while (begins && end < text.size() && IsWordChar(text[end])) ++end;
+    const std::string_view word(text.data() + i, end - i);
+    if (word.size() <= kCuda.size() || !word.starts_with(kCuda) || !IsUpper(word[kCuda.size()])) {
+      made += text[i++];
+      continue;
+    }
+    const auto* const other = std::find_if(kHip.begin(), kHip.end(),
+                                           [&](const Term& term) { return term.theirs == word; });
+    made += other != kHip.end() ? std::string(other->ours)
+                                : "hip" + std::string(word.substr(kCuda.size()));
+    i = end;
+  }
+  return made;
 }
 
 // Steps that are no iterations of the program's loop.
@@ -94,7 +124,7 @@ std::string InTermsOf(const std::string& maker, const std::string& prose) {
     if (begins && at < made.size()) made[at] = Upper(made[at]);
     i += found->theirs.size();
   }
-  return made;
+  return InNamesOfHip(made);
 }
 
 std::string InUnitsOf(const std::string& unit, const std::string& prose) {
@@ -143,7 +173,10 @@ void UseTermsOfRun(Report* report) {
          {&finding.symptom, &finding.cause, &finding.basis, &finding.confidence_from}) {
       use(prose);
     }
-    for (Fix& fix : finding.fixes) use(&fix.action);
+    for (Fix& fix : finding.fixes) {
+      use(&fix.action);
+      if (run.maker == "amd" && fix.language == "cpp") fix.snippet = InNamesOfHip(fix.snippet);
+    }
   }
   const auto use = [&](std::string* prose) {
     *prose = InUnitsOf(run.unit, InTermsOf(run.maker, *prose));

@@ -40,8 +40,9 @@ class CauseFinder {
     if (worst == nullptr) return {"the captures do not show why"};
     if (*worst == kCopies && HasSlowLink(slow))
       return {"it copies as much as the others, but more slowly"};
-    if (!worst->empty()) return {*worst};
     using Kind = LateCause::Kind;
+    if (*worst == WordsOf(IdleCause::kHostCompute).late) return {*worst, Kind::kHostCode};
+    if (!worst->empty()) return {*worst};
     if (std::string models = OtherModel(slow); !models.empty())
       return {std::move(models), Kind::kSlowGpu};
     if (AtTimes(slow))

@@ -110,7 +110,8 @@ void DeclareKinds(Catalog* catalog) {
       &Copies::blocking);
   copies.Add("copy.blocking.pageable_share", "share",
              "Share of the bytes of blocking copies that lie in pageable memory.",
-             &Copies::blocking_pageable_share);
+             UnlessNegative(&Copies::blocking_pageable_share,
+                            "the profiler does not record the kind of memory", ""));
   copies.AddLoss(
       "copy.small", kOfCopies,
       {"small copies between host and device in series, several in a row in one direction",

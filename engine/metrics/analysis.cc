@@ -128,7 +128,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   // Subjects do not know each other. The longest first, so that all threads end together.
   std::vector<std::function<void()>> subjects = {
       [&] {
-        step_stats = FindStepStats(shared, phases);
+        step_stats = FindStepStats(shared, phases, hardware.host_link_bytes_per_s);
         step_stats.stall_may_wait = StallsMayWait(step_stats, kind);
         if (!options.few_facts) host_code.Get();
       },

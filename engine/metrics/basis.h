@@ -49,6 +49,12 @@ class Finder {
   std::size_t CountOf(std::string_view name) const { return run_.knowledge.CountOf(name); }
   std::int64_t BytesOf(std::string_view name) const { return run_.knowledge.BytesOf(name); }
   Nanos Length(std::uint32_t op) const { return trace_.ops.Length(op); }
+  // The factor that brings a copy to this rate; 1 when the rate is unknown (0) or no higher.
+  float ToRate(std::uint32_t op, double bytes_per_s) const {
+    if (bytes_per_s <= 0 || Length(op) <= 0) return 1.0F;
+    const double then = static_cast<double>(trace_.BytesOfCopy(op)) / bytes_per_s * kNanosPerSecond;
+    return static_cast<float>(std::min(1.0, then / static_cast<double>(Length(op))));
+  }
   // Devices that did work, at least one: sums over devices become means by it.
   double Devices() const {
     return static_cast<double>(std::max<std::size_t>(1, run_.active_devices.size()));

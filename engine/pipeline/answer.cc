@@ -199,6 +199,17 @@ void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
   }
 }
 
+// A kernel of the program itself, or of a library of templates that was compiled into it. PyTorch
+// has such a library in a namespace of its own, and sparse products of hand have the same names as
+// those of the library, but for its own name.
+bool IsOfOwnCode(const std::string& kernel, const Knowledge& knowledge) {
+  const std::string family = knowledge.ClassifyKernel(kernel).family;
+  const auto says = [&](const char* word) { return kernel.find(word) != std::string::npos; };
+  if (family == "cub" || family == "thrust") return !says("at_cuda_detail") && !says("at::");
+  if (family == "cusparse") return !says("cusparse");
+  return family.empty() || family == "other" || family == "hand-written";
+}
+
 // What to do about a run that mostly waited for its next request or command.
 void FillNextStepOfInput(Report* report) {
   if (FactNumber(*report, "run.serves").value_or(0) > 0) {
@@ -241,8 +252,7 @@ void FillLanguages(const Knowledge& knowledge, Report* report) {
     run.languages = knowledge.LanguagesOf(run.framework);
   if (rows == nullptr || rows->empty() || !run.languages.empty() || !run.framework.empty()) return;
   const bool own = std::all_of(rows->begin(), rows->end(), [&](const Row& row) {
-    const std::string family = knowledge.ClassifyKernel(TextIn(row, "kernel")).family;
-    return family.empty() || family == "other" || family == "hand-written";
+    return IsOfOwnCode(TextIn(row, "kernel"), knowledge);
   });
   if (own) run.languages = {"CUDA C++"};
 }
@@ -454,7 +464,10 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
                                : "advise --gpu NAME REPORT   # such as h100-sxm or mi300x";
     return;
   }
-  if (RunsAsWellAsLibraries(*report, knowledge)) {
+  // Where nearly all kernels were measured, and no rule found a fix for them, to measure them again
+  // shows nothing new.
+  if (RunsAsWellAsLibraries(*report, knowledge) ||
+      report->efficiency.measured_share >= knowledge.Number("verdict.healthy_measured")) {
     report->next_step =
         "Save work rather than tune kernels: smaller types, fewer or smaller layers.";
     return;

@@ -106,8 +106,11 @@ std::string ServerSentence(const ServerLoad& server) {
     words += "had requests";
   }
   if (server.running >= 0) {
-    words += fmt::format("; meanwhile, {} ran at once on average",
-                         server.running < 1 ? "less than one" : count(std::round(server.running)));
+    const std::string ran =
+        server.running < 1 ? "less than one" : count(std::round(server.running));
+    // A page of metrics is one look.
+    words += server.lines > 1 ? fmt::format("; meanwhile, {} ran at once on average", ran)
+                              : fmt::format("; at that moment, {} ran at once", ran);
     if (server.waiting > 0)
       words +=
           fmt::format(" and {} waited",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/ascii.h"
+#include "engine/base/file_name.h"
 #include "engine/base/is_in.h"
 #include "engine/import/importer.h"
 
@@ -46,7 +47,10 @@ class UsedDevices {
       }
       if (all_known) return Whose::kAnother;
     }
-    if (!NumbersTell(side, hosts)) return Whose::kUnknown;
+    if (!NumbersTell(side, hosts)) {
+      if (!RankTells(side)) return Whose::kUnknown;
+      return gpu.label == std::to_string(trace_.rank) ? Whose::kThis : Whose::kAnother;
+    }
     const bool same = std::any_of(devices_.begin(), devices_.end(), [&](const Device* device) {
       return std::to_string(device->ordinal) == gpu.label;
     });
@@ -59,9 +63,27 @@ class UsedDevices {
   bool NumbersTell(const Trace& side, bool same_host) const {
     if (devices_.empty()) return false;
     if (same_host && devices_.back()->ordinal > 0) return true;
-    const bool fits = trace_.world_size > 0 &&
-                      static_cast<std::size_t>(trace_.world_size) <= side.monitor.gpus.size();
-    return fits && devices_.size() == 1 && devices_.front()->ordinal == trace_.rank;
+    return Fits(side) && devices_.size() == 1 && devices_.front()->ordinal == trace_.rank;
+  }
+
+  // All ranks are on the node of the log.
+  bool Fits(const Trace& side) const {
+    return trace_.world_size > 0 &&
+           static_cast<std::size_t>(trace_.world_size) <= side.monitor.gpus.size();
+  }
+
+  // Where each process sees one GPU and calls it 0, launchers give the GPUs of a node to its ranks
+  // in their order. Not where the log shows that GPU without work: then ranks may share one.
+  bool RankTells(const Trace& side) const {
+    if (!Fits(side) || devices_.size() != 1 || devices_.front()->ordinal != 0) return false;
+    const std::string rank = std::to_string(trace_.rank);
+    return std::any_of(side.monitor.gpus.begin(), side.monitor.gpus.end(),
+                       [&](const MonitoredGpu& gpu) {
+                         const MonitorSeries* const used = gpu.Find("utilization");
+                         return gpu.label == rank && used != nullptr &&
+                                std::any_of(used->value.begin(), used->value.end(),
+                                            [](double value) { return value > 0; });
+                       });
   }
 
   const Trace& trace_;
@@ -144,6 +166,8 @@ void JoinServer(ServerLog& side, ServerLog* to) {
 // Adds what an input without a timeline says to a trace. `side` is left empty.
 void JoinSide(Trace& side, Trace* trace) {
   MoveAll(side.counters, &trace->counters);
+  const bool of_monitors = trace->devices.size() == trace->monitor.gpus.size() &&
+                           side.devices.size() == side.monitor.gpus.size();
   MoveAll(side.monitor.gpus, &trace->monitor.gpus);
   MoveAll(side.monitor.errors, &trace->monitor.errors);
   MoveAll(side.monitor.killed, &trace->monitor.killed);
@@ -153,11 +177,29 @@ void JoinSide(Trace& side, Trace* trace) {
   MoveAll(side.topology.ports, &trace->topology.ports);
   JoinNccl(side.nccl, &trace->nccl);
   JoinServer(side.server, &trace->server);
-  // Without a timeline the devices are those of the first input that names any.
-  if (!trace->HasTimeline() && trace->devices.empty()) MoveAll(side.devices, &trace->devices);
+  // Without a timeline the devices are those of the first input that names any, or of all monitors.
+  if (!trace->HasTimeline() && (trace->devices.empty() || of_monitors))
+    MoveAll(side.devices, &trace->devices);
   for (const Diagnostic& diagnostic : side.diagnostics.list()) {
     trace->diagnostics.Add(diagnostic.level, diagnostic.text, diagnostic.table, diagnostic.count);
   }
+}
+
+// Each node numbers its GPUs from 0. Where several logs have a number, it needs the name of the
+// node, or of the log. `sources`: of each GPU, what it may be called by.
+void TellNodesApart(const std::vector<std::string>& sources, Monitor* monitor) {
+  std::vector<MonitoredGpu>& gpus = monitor->gpus;
+  for (std::size_t a = 0; a < gpus.size(); ++a) {
+    for (std::size_t b = 0; b < gpus.size(); ++b) {
+      if (a != b && gpus[a].label == gpus[b].label && sources[a] != sources[b])
+        gpus[a].of = sources[a];
+    }
+  }
+}
+
+// What a log is called by: its host, or its file.
+std::string SourceOf(const Trace& log) {
+  return log.host.empty() ? FileName(log.path) : std::string(ShortHost(log.host));
 }
 
 std::string Key(std::size_t side, std::size_t gpu) { return fmt::format("{} {}", side, gpu); }
@@ -205,6 +247,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
   std::set<std::string> took;
   if (sides_.empty()) return took;
   const UsedDevices devices(*trace);
+  std::vector<std::string> sources(trace->monitor.gpus.size(), SourceOf(*trace));
   for (std::size_t s = 0; s < sides_.size(); ++s) {
     const Trace& side = sides_[s];
     Trace part;
@@ -219,6 +262,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
         if (whose == Whose::kUnknown) guessed.push_back(gpu.label);
       }
       part.monitor.gpus.push_back(gpu);
+      sources.push_back(SourceOf(side));
       took.insert(Key(s, g));
     }
     part.monitor.has_clock = side.monitor.has_clock && !part.monitor.empty();
@@ -240,6 +284,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
     }
     JoinSide(part, trace);
   }
+  if (!trace->HasTimeline()) TellNodesApart(sources, &trace->monitor);
   return took;
 }
 

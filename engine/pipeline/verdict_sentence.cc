@@ -240,7 +240,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     }
     if (RunsAsWellAsLibraries(report, knowledge))
       return is_busy + ", and its kernels run as well as those of good libraries";
-    return fmt::format("{}; how well the kernels run was measured for {} of the computing time",
+    return fmt::format("{}; {} of the computing time of kernels was measured, and no fix was found",
                        is_busy, Percent(efficiency.measured_share));
   }
   if (time.compute + time.comm + time.copy + time.idle <

@@ -1,7 +1,8 @@
 // The forward and backward pass from a framework's operators. Backward operators have names of
 // their own ("autograd::engine::evaluate_function: MulBackward0"); a pass is a train of them that
 // no other work of the program interrupts. The forward pass is what autograd recorded before it:
-// operators with a sequence number, since the last pass.
+// operators with a sequence number, since the last pass. Where no operator has such a number,
+// nothing tells where a train ends: then each backward operator stands for itself.
 #include <algorithm>
 #include <vector>
 
@@ -51,12 +52,15 @@ Passes PassesOf(const std::vector<Piece>& pieces, const IntervalSet& named) {
   Interval pending;  // the forward pass so far; its backward pass is still to come
   bool has_pending = false;
   bool in_backward = false;
+  const bool numbered =
+      std::any_of(pieces.begin(), pieces.end(), [](const Piece& piece) { return !piece.backward; });
   for (const Piece& piece : pieces) {
     if (piece.backward) {
       if (has_pending) passes.forward.push_back(pending);
       has_pending = false;
       Interval* const last = passes.backward.empty() ? nullptr : &passes.backward.back();
-      if (in_backward && last != nullptr && named.OverlapWith(last->end, piece.start) == 0) {
+      if (numbered && in_backward && last != nullptr &&
+          named.OverlapWith(last->end, piece.start) == 0) {
         last->end = std::max(last->end, piece.end);
       } else {
         passes.backward.push_back({piece.start, piece.end});

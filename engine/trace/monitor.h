@@ -18,10 +18,13 @@ struct MonitorSeries {
 
 struct MonitoredGpu {
   std::string label;  // "0", as the log numbers it
+  std::string of;     // whose GPU it is, where several logs number theirs alike: a host or a log
   std::string name;
   std::string uuid;
   std::vector<MonitorSeries> series;
   double lost_s = -1;  // when the driver could not reach it any more; -1: it always could
+  // As a reader tells it from others: "0", "0 of node1.csv".
+  std::string Named() const { return of.empty() ? label : label + " of " + of; }
   const MonitorSeries* Find(const std::string& quantity) const {
     for (const MonitorSeries& one : series) {
       if (one.quantity == quantity) return &one;

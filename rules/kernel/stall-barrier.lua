@@ -1,4 +1,12 @@
 -- Warps wait for the others of their block at barriers.
+-- A warp that never waits there is done sooner by that share of its time, and so is a kernel that latency limits: no more than that
+-- of its headroom is won.
+local function winnable(rows)
+  local won = 0
+  for _, row in ipairs(rows) do won = won + math.min(row.lost, row.stall_barrier * row.time) end
+  return won
+end
+
 return {
   id        = "kernel/stall-barrier",
   title     = "Reduce waiting at barriers inside blocks",
@@ -33,7 +41,7 @@ return {
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
     local worst = top(rows, "weight", 5)
     local first = worst[1]
-    return { weight = weight, count = #rows, name = first.kernel, stall = first.stall_barrier, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+    return { weight = weight, count = #rows, name = first.kernel, stall = first.stall_barrier, part = share(winnable(rows), f.counter.latency.lost.time), rows = worst }
   end,
 
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
@@ -45,9 +53,14 @@ return {
   tests = {
     { name = "a third of a warp's time at barriers",
       edges = { ["counter.rows[1].stall_barrier"] = 0.2, ["counter.rows[1].weight"] = 0.1 },
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_barrier = 0.35 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, time = 8e8, lost = 200000000.0, bound = "latency", stall_barrier = 0.35 } } } },
       expect = { weight = 0.6, name = "stencil", stall = 0.35, part = 0.5 },
       saving = { claims = 4e8, part = 0.2 } },
+    { name = "a fifth of a warp's time wins a fifth of the kernel's time at most",
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 },
+                            rows = { { kernel = "gemm", weight = 0.6, time = 4e8, lost = 2e8, bound = "latency", stall_barrier = 0.25 } } } },
+      expect = { stall = 0.25, part = 0.25 },
+      saving = { claims = 4e8, part = 0.1 } },
     { name = "near miss: some waiting is normal",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_barrier = 0.08 } } } },
       expect = "silent" },

@@ -1,6 +1,14 @@
 -- Warps spend most of their time waiting for global or local memory, while memory itself is not at its limit: it is latency, not
 -- bandwidth. Where memory is at its limit, kernel/memory-bound speaks; where warps wait to hand accesses over, more of them would only
 -- make the queue longer: kernel/stall-queue speaks.
+-- A warp that never waits there is done sooner by that share of its time, and so is a kernel that latency limits: no more than that
+-- of its headroom is won.
+local function winnable(rows)
+  local won = 0
+  for _, row in ipairs(rows) do won = won + math.min(row.lost, row.stall_memory * row.time) end
+  return won
+end
+
 return {
   id        = "kernel/stall-memory",
   title     = "Keep more memory loads in flight to hide latency",
@@ -39,7 +47,7 @@ return {
     if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
     local worst = top(rows, "weight", 5)
     local first = worst[1]
-    return { weight = weight, count = #rows, name = first.kernel, stall = first.stall_memory, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
+    return { weight = weight, count = #rows, name = first.kernel, stall = first.stall_memory, part = share(winnable(rows), f.counter.latency.lost.time), rows = worst }
   end,
 
   -- The claims hold the headroom of all such kernels; this rule takes that of its own.
@@ -51,7 +59,7 @@ return {
   tests = {
     { name = "three quarters of a warp's time waits for memory",
       edges = { ["counter.rows[1].stall_memory"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", stall_memory = 0.75, stall_queue = -1 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, time = 8e8, lost = 200000000.0, bound = "latency", stall_memory = 0.75, stall_queue = -1 } } } },
       expect = { weight = 0.6, name = "stencil", stall = 0.75, part = 0.5 },
       saving = { claims = 4e8, part = 0.25 } },
     { name = "near miss: the queue is full",

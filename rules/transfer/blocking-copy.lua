@@ -13,11 +13,11 @@ return {
 
   loss           = "copy.blocking",
   not_applicable = "no synchronous copy, as by cudaMemcpy, is made in the usual steps of the loop, but for small ones; copies before the loop do not count",
-  evidence       = { "count", "bytes", "per_step", "pageable_share" },
-  optional       = { "steps.count", "window.supports_verdict", "copy.blocking.remedy" },
+  evidence       = { "count", "bytes", "per_step" },
+  optional       = { "steps.count", "window.supports_verdict", "copy.blocking.remedy", "copy.blocking.pageable_share" },
   thresholds     = { "min_share", "min_count", "max_pageable" },
 
-  symptom = "In {count:count} copies ({bytes:bytes} in all, {memory:text}), the host is blocked until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "In {count:count} copies ({bytes:bytes} in all{memory:text}), the host is blocked until the data has moved. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The host can queue no work during a synchronous copy: the call waits for all earlier work and moves the data.",
   fixes   = {
     { action  = "Copy asynchronously from pinned memory on a separate stream, and let the kernels wait for an event",
@@ -45,18 +45,21 @@ for (int step = 0; step < steps; ++step) advance(state, weights);   // in advanc
 
   detect = function(f, t, e)
     local looped = (f.steps.count or 0) > 0
-    local once = f.window.supports_verdict == false and not at_most(e.pageable_share, t.max_pageable)
+    local pageable = f.copy.blocking.pageable_share
+    local once = f.window.supports_verdict == false and pageable and not at_most(pageable, t.max_pageable)
     e.reason = looped and "loop" or once and "once" or "pass"
-    local kind = e.pageable_share > 0 and "pageable" or "pinned"
-    local part = (e.pageable_share == 0 or e.pageable_share == 1) and ""
-      or at_most(e.pageable_share, t.max_pageable) and "partly " or "mostly "
-    e.memory = part .. "from or to " .. kind .. " memory"
+    e.memory = ""   -- not every profiler records what memory it is
+    if pageable then
+      local part = (pageable == 0 or pageable == 1) and "" or at_most(pageable, t.max_pageable) and "partly " or "mostly "
+      e.memory = ", " .. part .. "from or to " .. (pageable > 0 and "pageable" or "pinned") .. " memory"
+    end
     return e
   end,
 
   -- What is copied once is pinned for one copy, and pinning takes as long as the driver's staging or longer.
   saving = function(f, t, e)
-    if f.window.supports_verdict == false and not at_most(e.pageable_share, t.max_pageable) then return nil end
+    local pageable = f.copy.blocking.pageable_share
+    if f.window.supports_verdict == false and pageable and not at_most(pageable, t.max_pageable) then return nil end
     return { claims = f.copy.blocking.lost, remedy = f.copy.blocking.remedy, confidence = 0.8,
              basis = "copies are asynchronous and from pinned memory, uploads in a loop run on a separate stream, and the host is free meanwhile" }
   end,
@@ -67,14 +70,14 @@ for (int step = 0; step < steps; ++step) advance(state, weights);   // in advanc
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 1, lost = 2.5e8,
                                       remedy = true } } },
-      expect = { share = 0.25, count = 15, bytes = 4e9, per_step = 3, pageable_share = 1,
-                 memory = "from or to pageable memory" },
+      expect = { share = 0.25, count = 15, bytes = 4e9, per_step = 3,
+                 memory = ", from or to pageable memory" },
       saving = { claims = 2.5e8, confidence = 0.8 } },
     { name = "a program that copies its arrays once: pinning them would win nothing",
       edges = { ["copy.blocking.pageable_share"] = 0.5 },
       facts = { window = { device_time = 1e9, supports_verdict = false },
                 copy = { blocking = { count = 6, bytes = 3e8, per_step = 0, pageable_share = 0.9, lost = 9e8, remedy = true } } },
-      expect = { share = 0.9, reason = "once", memory = "mostly from or to pageable memory" } },
+      expect = { share = 0.9, reason = "once", memory = ", mostly from or to pageable memory" } },
     { name = "a program that copies pinned arrays once",
       facts = { window = { device_time = 1e9, supports_verdict = false },
                 copy = { blocking = { count = 6, bytes = 3e8, per_step = 0, pageable_share = 0.3, lost = 9e8, remedy = true } } },
@@ -84,12 +87,17 @@ for (int step = 0; step < steps; ++step) advance(state, weights);   // in advanc
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 0.304, lost = 2.5e8,
                                       remedy = true } } },
-      expect = { memory = "partly from or to pageable memory" } },
+      expect = { memory = ", partly from or to pageable memory" } },
     { name = "all of the memory is pinned",
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, pageable_share = 0, lost = 2.5e8,
                                       remedy = true } } },
-      expect = { memory = "from or to pinned memory" } },
+      expect = { memory = ", from or to pinned memory" } },
+    { name = "a profiler that does not record the kind of memory",
+      facts = { window = { device_time = 1e9 },
+                copy = { blocking = { count = 15, bytes = 4e9, per_step = 3, lost = 2.5e8, remedy = true } } },
+      expect = { memory = "", reason = "pass" },
+      saving = { claims = 2.5e8 } },
     { name = "near miss: short copies that cost little",
       facts = { window = { device_time = 1e9 },
                 copy = { blocking = { count = 15, bytes = 4e6, per_step = 3, pageable_share = 0, lost = 4e6, remedy = true } } },

@@ -312,6 +312,39 @@ TEST_CASE("what all ranks suffer from comes before the rank that suffers most") 
   CHECK(first() == "rank/late");
 }
 
+// Code of the host takes 10 us of each step on rank 0, and 40 us on rank 1. A call that empties the
+// queue stands before it on both.
+TEST_CASE("code that takes longer on one rank comes before what all ranks have of it") {
+  Cluster cluster = LateBy30(&RankTime::idle);
+  for (RankSummary* rank : {&cluster.ranks[0], &cluster.ranks[1]}) {
+    for (RankStep& step : rank->steps) step.time.compute -= 10_us, step.time.idle += 10_us;
+  }
+  Verdicts together;
+  AddLateRank(&together);
+  RuleInfo host = Rule("host/code");
+  host.kind = RuleKind::kSymptom;
+  RuleInfo call = Rule("sync/call");
+  call.priority = 80;
+  for (const RuleInfo* rule : {&host, &call}) {
+    std::vector<ReportFindings> reports = {{{Saves(*rule, 0.1, 0)}, {0}},
+                                           {{Saves(*rule, 0.4, 0)}, {1}}};
+    for (ReportFindings& report : reports)
+      report.findings.front().alone_share = report.findings.front().saving_share;
+    const auto share = [&](const char* id) {
+      return ShareOf(RankRun(together.list(), reports, cluster, ShippedKnowledge()), id);
+    };
+    cluster.lateness.straggler = {};
+    CHECK(share("rank/late") < 0.2);
+    cluster.lateness.straggler.rank = 1;
+    cluster.lateness.straggler.cause.kind = LateCause::Kind::kHostCode;
+    CHECK(share("rank/late") == Approx(0.3).margin(0.01));
+    CHECK(share(rule->id.c_str()) == Approx(0.1).margin(0.01));  // what an even run has of it
+    // Only the late rank makes the call.
+    reports.front().findings.clear();
+    if (rule == &call) CHECK(share("rank/late") < 0.2);
+  }
+}
+
 // Of two ranks, rank 1 has 30 us more host code in each step of 100 us, for which rank 0 waits.
 TEST_CASE("a fix that only the late rank needs is told of that rank") {
   Cluster cluster = LateBy30(&RankTime::idle);

@@ -30,6 +30,27 @@ TEST_CASE("names and other words stay as they are") {
   CHECK(InTermsOf("", "108 SMs") == "108 SMs");
 }
 
+TEST_CASE("calls of CUDA become those of HIP, also in code of C++") {
+  CHECK(InTermsOf("amd", "use cudaMallocAsync, or cudaMallocHost once") ==
+        "use hipMallocAsync, or hipHostMalloc once");
+  CHECK(InTermsOf("amd", "torch.cudaThing, my_cudaCall, cudart") ==
+        "torch.cudaThing, my_cudaCall, cudart");
+  for (const char* maker : {"amd", "nvidia"}) {
+    Report report;
+    report.run.maker = maker;
+    RuleInfo rule;
+    report.findings.emplace_back();
+    report.findings.back().rule = &rule;
+    Fix fix;
+    fix.snippet = "cudaEventRecord(ready, s);";
+    fix.language = "cpp";
+    report.findings.back().fixes.push_back(fix);
+    UseTermsOfRun(&report);
+    CHECK(report.findings.back().fixes.front().snippet ==
+          (report.run.maker == "amd" ? "hipEventRecord(ready, s);" : "cudaEventRecord(ready, s);"));
+  }
+}
+
 TEST_CASE("a step is what the run repeats") {
   const auto solver = [](const std::string& prose) { return InUnitsOf("iteration", prose); };
   CHECK(solver("Steps vary: 9 of 58 steps. Read it every N steps, once per step.") ==

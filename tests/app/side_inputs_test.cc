@@ -95,6 +95,16 @@ TEST_CASE("a monitor's log is all there is: what it shows, what it cannot, and w
   }
 }
 
+TEST_CASE("logs of two nodes are of twice as many GPUs, and each is told with its log") {
+  const Folder folder;
+  folder.Write("node1.csv", SmiLog(40, 90));
+  folder.Write("node2.csv", SmiLog(40, 0));
+  const Ran ran = RunAdvise(folder, "node1.csv node2.csv");
+  CHECK(ran.status == 0);
+  CHECK_THAT(ran.out, Contains("2 \u00d7 NVIDIA H100 80GB HBM3"));
+  CHECK_THAT(ran.out, Contains("GPU 0 of node2.csv did nothing"));
+}
+
 TEST_CASE("a log of AMD's monitor asks for AMD's profiler, and never for NVIDIA's") {
   const Folder folder;
   std::string text = " TIMESTAMP  GPU  POWER  PWR_CAP   GPU_T   GFX_CLK   GFX%\n";

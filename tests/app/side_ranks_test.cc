@@ -82,6 +82,23 @@ TEST_CASE("without UUIDs numbers tell, where ranks are numbered like the GPUs of
   CHECK_THAT(DiagnosticWith(other, "assuming the first report"), Contains("GPUs 0, 1, 2 in "));
 }
 
+TEST_CASE("ranks that all call their GPU 0 have the GPUs of their node in order") {
+  const Folder folder;
+  MakeRanks(folder, "kineto");
+  for (const char* rank : {"1", "2", "3"}) {
+    const std::string file = std::string("run/rank_") + rank + ".json";
+    const std::string device = std::string("\"device\":") + rank;
+    std::string text = ReadAll(folder / file);
+    for (std::size_t at = text.find(device); at != std::string::npos; at = text.find(device, at))
+      text.replace(at, device.size(), "\"device\":0");
+    folder.Write(file, text);
+  }
+  folder.Write("smi.csv", Log(4, false));
+  const Json report = ParsedOf(folder, "run smi.csv");
+  CHECK(RanksOf(report, "monitor/throttled") == Json::array({2}));
+  CHECK(DiagnosticWith(report, "left out") == "");
+}
+
 TEST_CASE("counters are of every rank, since all run the same kernels") {
   const Folder folder;
   MakeRanks(folder, "nsys");

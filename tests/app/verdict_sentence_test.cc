@@ -319,6 +319,14 @@ TEST_CASE("a capture without kernels says so, and asks for the work") {
   CHECK_THAT(Sentence(copies), Catch::Contains("Next: use pinned host memory."));
 }
 
+TEST_CASE("kernels that were all measured are not to be measured again") {
+  Report report = ReportWith(990, 0, 0);
+  report.efficiency.measured_share = 1;
+  const std::string sentence = Sentence(report);
+  CHECK_THAT(sentence, Contains("no fix was found"));
+  CHECK_THAT(sentence, Contains("Next: save work"));
+}
+
 TEST_CASE("kernels that take nearly all of the time are measured before slivers are won") {
   RuleInfo rule = RuleCalled("transfer/blocking-copy", "Replace synchronous copies");
   const auto found = [&](double share) {

@@ -58,7 +58,7 @@ void AddGrowth(const MonitoredGpu& gpu, std::initializer_list<const char*> count
     seconds = std::max(seconds, series->time_s.back() - series->time_s.front());
   }
   if (grown <= errors->count) return;
-  errors->label = gpu.label;
+  errors->label = gpu.Named();
   errors->count = grown;
   errors->per_minute = has_clock && seconds > 0 ? grown * 60 / seconds : -1;
 }
@@ -75,13 +75,14 @@ MonitorHealth FindMonitorHealth(const Monitor& monitor, const Knowledge& knowled
     if (gpu.lost_s >= 0) {
       const bool first = health.lost_after < 0 || gpu.lost_s < health.lost_after;
       if (monitor.has_clock && first) health.lost_after = gpu.lost_s;
-      health.lost.push_back(gpu.label);
+      health.lost.push_back(gpu.Named());
     }
     const double uncorrected = MostOf(gpu, "ecc_uncorrected");
     const double rows = MostOf(gpu, "remap_pending"), pages = MostOf(gpu, "pages_pending");
     const double failed = MostOf(gpu, "remap_failed");
     health.known = health.known || std::max({uncorrected, rows, pages, failed}) >= 0;
-    if (uncorrected > 0 || rows > 0 || pages > 0 || failed > 0) health.faulty.push_back(gpu.label);
+    if (uncorrected > 0 || rows > 0 || pages > 0 || failed > 0)
+      health.faulty.push_back(gpu.Named());
     health.uncorrected = std::max(health.uncorrected, uncorrected);
     health.pending = health.pending || rows > 0 || pages > 0;
     health.failed = health.failed || failed > 0;
@@ -89,7 +90,7 @@ MonitorHealth FindMonitorHealth(const Monitor& monitor, const Knowledge& knowled
     if (const MonitorSeries* xids = gpu.Find("xid")) {
       health.xids_known = true;
       for (const double code : xids->value)
-        AddXid(gpu.label, static_cast<int>(std::clamp(code, 0.0, 9999.0)), knowledge, &health);
+        AddXid(gpu.Named(), static_cast<int>(std::clamp(code, 0.0, 9999.0)), knowledge, &health);
     }
     AddGrowth(gpu, {"pcie_replays"}, monitor.has_clock, &health.pcie);
     AddGrowth(gpu, {"nvlink_replays", "nvlink_recoveries"}, monitor.has_clock, &health.nvlink);
@@ -98,7 +99,7 @@ MonitorHealth FindMonitorHealth(const Monitor& monitor, const Knowledge& knowled
     if (now < 0 || possible < 0) continue;
     health.link_known = true;
     if (now < possible && (health.slow_link.empty() || now < health.generation)) {
-      health.slow_link = gpu.label;
+      health.slow_link = gpu.Named();
       health.generation = now;
       health.possible = possible;
     }

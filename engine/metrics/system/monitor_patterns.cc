@@ -258,7 +258,7 @@ class PatternFinder {
     const double least = knowledge_.Number("monitor.growth_steady") * by_part;
     for (std::size_t p = 1; p < medians.size(); ++p)
       if (medians[p] - medians[p - 1] < least) return;
-    MonitorGrowth found{gpu.label, by_part / part, -1};
+    MonitorGrowth found{gpu.Named(), by_part / part, -1};
     if (const MonitorSeries* total = gpu.Find("memory_total"))
       found.seconds_to_full =
           std::max(0.0, total->value.back() - used->value.back()) / by_part * part;

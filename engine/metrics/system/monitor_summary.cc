@@ -19,7 +19,7 @@ class Summary {
 
   MonitoredUse Make() const {
     MonitoredUse use;
-    use.label = gpu_.label;
+    use.label = gpu_.Named();
     use.name = gpu_.name;
     for (const MonitorSeries& series : gpu_.series) {
       std::size_t samples = 0;
@@ -96,7 +96,7 @@ class Summary {
     if (fast <= 0 || cool < 0 || slow > knowledge_.Number("monitor.slow_clock") * fast ||
         hot < cool + knowledge_.Number("monitor.gets_hot"))
       return {};
-    return {gpu_.label, slow / fast, cool, hot};
+    return {gpu_.Named(), slow / fast, cool, hot};
   }
 
   double Reached() const { return std::max(Peak("sm_clock_max"), Peak("sm_clock")); }
@@ -231,7 +231,7 @@ FullLink FullLinkOf(const MonitoredGpu& gpu, const LoggedJob& job, const Knowled
     for (const double one : rates) sum += one;
     const double mean = sum / static_cast<double>(rates.size());
     if (mean > found.rate)
-      found = {gpu.label, std::string(quantity) == "pcie_rx", mean, link.rate, link.words};
+      found = {gpu.Named(), std::string(quantity) == "pcie_rx", mean, link.rate, link.words};
   }
   return found;
 }

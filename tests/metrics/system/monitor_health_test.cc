@@ -11,7 +11,7 @@ namespace {
 MonitoredGpu Board(const char* label, std::vector<MonitorSeries> series) {
   for (MonitorSeries& one : series)
     for (std::size_t i = 0; i < one.value.size(); ++i) one.time_s.push_back(static_cast<double>(i));
-  return {label, "", "", std::move(series)};
+  return {label, "", "", "", std::move(series)};
 }
 
 MonitorHealth HealthOf(std::vector<MonitoredGpu> gpus) {

@@ -21,8 +21,11 @@ MonitorSeries SeriesOf(const char* quantity, int seconds, const OfTime& value) {
 }
 
 MonitoredGpu GpuOf(const char* label, int seconds, const OfTime& busy, const OfTime& watts) {
-  return {
-      label, "", "", {SeriesOf("utilization", seconds, busy), SeriesOf("power", seconds, watts)}};
+  return {label,
+          "",
+          "",
+          "",
+          {SeriesOf("utilization", seconds, busy), SeriesOf("power", seconds, watts)}};
 }
 
 MonitorPatterns PatternsOf(std::vector<MonitoredGpu> gpus) {

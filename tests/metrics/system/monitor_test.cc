@@ -24,7 +24,7 @@ MonitorSummary Summary(std::vector<MonitoredGpu> gpus) {
 
 TEST_CASE("an analysis holds what monitors saw") {
   Trace trace;
-  trace.monitor.gpus = {{"0", "", "", {SeriesOf("utilization", {1, 1})}}};
+  trace.monitor.gpus = {{"0", "", "", "", {SeriesOf("utilization", {1, 1})}}};
   const Analysis analysis(trace, ShippedKnowledge(), {});
   REQUIRE(analysis.monitor.gpus.size() == 1);
   CHECK(analysis.monitor.gpus[0].utilization == 1);
@@ -32,7 +32,7 @@ TEST_CASE("an analysis holds what monitors saw") {
 
 TEST_CASE("idle time before the job and after it does not count, pauses inside do") {
   const MonitorSummary summary =
-      Summary({{"0", "", "", {SeriesOf("utilization", {0, 0, 0.9, 0, 0.9, 0.6, 0, 0.02, 0})}}});
+      Summary({{"0", "", "", "", {SeriesOf("utilization", {0, 0, 0.9, 0, 0.9, 0.6, 0, 0.02, 0})}}});
   REQUIRE(summary.gpus.size() == 1);
   CHECK(summary.gpus[0].samples == 4);
   CHECK(summary.gpus[0].utilization == Approx(0.6));  // 0.9, 0, 0.9, 0.6
@@ -42,9 +42,9 @@ TEST_CASE("idle time before the job and after it does not count, pauses inside d
 
 TEST_CASE("the job's time is that of all GPUs of a log; GPUs that do nothing are no part of it") {
   const MonitorSummary summary =
-      Summary({{"0", "", "", {SeriesOf("utilization", {0, 1, 1, 1, 0})}},
-               {"1", "", "", {SeriesOf("utilization", {0, 0, 0, 1, 0})}},
-               {"2", "", "", {SeriesOf("utilization", {0, 0, 0, 0, 0})}}});
+      Summary({{"0", "", "", "", {SeriesOf("utilization", {0, 1, 1, 1, 0})}},
+               {"1", "", "", "", {SeriesOf("utilization", {0, 0, 0, 1, 0})}},
+               {"2", "", "", "", {SeriesOf("utilization", {0, 0, 0, 0, 0})}}});
   CHECK(summary.gpus[0].utilization == 1);
   CHECK(summary.gpus[1].utilization == Approx(1.0 / 3));
   CHECK_FALSE(summary.gpus[2].at_work);
@@ -54,6 +54,7 @@ TEST_CASE("the job's time is that of all GPUs of a log; GPUs that do nothing are
 TEST_CASE("power, clocks and their limits are those of busy samples") {
   const MonitorSummary summary = Summary(
       {{"0",
+        "",
         "NVIDIA H100 80GB HBM3",
         "",
         {SeriesOf("utilization", {1, 1, 0.2, 1}), SeriesOf("power", {350, 700, 100, 350}),
@@ -71,19 +72,19 @@ TEST_CASE("a value that is missing in a row moves nothing to another row") {
   MonitorSeries power = SeriesOf("power", {0, 0, 500});
   power.time_s = {1, 2, 3};  // none in row 0
   const MonitorSummary summary = Summary(
-      {{"0", "NVIDIA H100 80GB HBM3", "", {SeriesOf("utilization", {1, 0.1, 0.1, 1}), power}}});
+      {{"0", "", "NVIDIA H100 80GB HBM3", "", {SeriesOf("utilization", {1, 0.1, 0.1, 1}), power}}});
   CHECK(summary.gpus[0].busy_power == Approx(500.0 / 700));
 }
 
 TEST_CASE("DCGM's count of active engines is its utilization") {
   const MonitorSummary summary =
-      Summary({{"0", "", "", {SeriesOf("gr_active", {0, 1, 0.5, 1, 0})}}});
+      Summary({{"0", "", "", "", {SeriesOf("gr_active", {0, 1, 0.5, 1, 0})}}});
   CHECK(summary.gpus[0].utilization == Approx(2.5 / 3));
   CHECK(summary.gpus[0].below == Approx(1.0 / 3));
 }
 
 TEST_CASE("a log of power alone has no utilization, and nothing is made up") {
-  const MonitorSummary summary = Summary({{"0", "", "", {SeriesOf("power", {20, 30, 40})}}});
+  const MonitorSummary summary = Summary({{"0", "", "", "", {SeriesOf("power", {20, 30, 40})}}});
   CHECK(summary.gpus[0].at_work);
   CHECK(summary.gpus[0].utilization == -1);
   CHECK(summary.gpus[0].power == -1);  // of an unknown limit
@@ -93,20 +94,21 @@ TEST_CASE("a log of power alone has no utilization, and nothing is made up") {
 TEST_CASE("memory: the peak, and the capacity of the log before that of the card") {
   const MonitorSummary logged = Summary(
       {{"0",
+        "",
         "NVIDIA A100-SXM4-80GB",
         "",
         {SeriesOf("memory_used", {1e9, 5e9, 2e9}), SeriesOf("memory_total", {85e9, 85e9})}}});
   CHECK(logged.gpus[0].memory_peak == 5e9);
   CHECK(logged.gpus[0].memory_total == 85e9);
   const MonitorSummary known =
-      Summary({{"0", "NVIDIA A100-SXM4-80GB", "", {SeriesOf("memory_used", {1e9})}}});
+      Summary({{"0", "", "NVIDIA A100-SXM4-80GB", "", {SeriesOf("memory_used", {1e9})}}});
   CHECK(known.gpus[0].memory_total == 80e9);
 }
 
 TEST_CASE("two logs of one GPU keep their own clocks") {
   const MonitorSummary summary = Summary(
-      {{"0", "", "", {SeriesOf("utilization", {0, 0, 1, 1})}},
-       {"0", "", "", {SeriesOf("gr_active", {0.5, 0.5}), SeriesOf("sm_active", {0.2, 0.4})}}});
+      {{"0", "", "", "", {SeriesOf("utilization", {0, 0, 1, 1})}},
+       {"0", "", "", "", {SeriesOf("gr_active", {0.5, 0.5}), SeriesOf("sm_active", {0.2, 0.4})}}});
   REQUIRE(summary.gpus.size() == 2);
   CHECK(summary.gpus[0].utilization == 1);
   CHECK(summary.gpus[1].sm_active == Approx(0.3));
@@ -118,7 +120,7 @@ TEST_CASE("GPUs used by far less than the others are told apart") {
     std::vector<MonitoredGpu> gpus;
     for (const double mean : means)
       gpus.push_back(
-          {std::to_string(gpus.size()), "", "", {SeriesOf("utilization", {mean, mean})}});
+          {std::to_string(gpus.size()), "", "", "", {SeriesOf("utilization", {mean, mean})}});
     return Summary(std::move(gpus)).split;
   };
   const MonitorSplit halves = uses({0.97, 0.98, 0.4, 0.41, 0});
@@ -134,7 +136,7 @@ TEST_CASE("the power limit, beside the board's own: of the log, else of the card
   const auto of = [](std::vector<MonitorSeries> more) {
     std::vector<MonitorSeries> series = {SeriesOf("utilization", {1, 1})};
     for (MonitorSeries& one : more) series.push_back(std::move(one));
-    return Summary({{"0", "NVIDIA A100-SXM4-80GB", "", series}}).gpus[0];
+    return Summary({{"0", "", "NVIDIA A100-SXM4-80GB", "", series}}).gpus[0];
   };
   const MonitoredUse known = of({SeriesOf("power_limit", {250, 250})});
   CHECK(known.limit == 250);
@@ -148,6 +150,7 @@ MonitoredGpu Clocked(const char* label, std::vector<double> mhz, std::vector<dou
   std::vector<double> busy(mhz.size(), 1);
   for (double& one : mhz) one *= 1e6;
   return {label,
+          "",
           "",
           "",
           {SeriesOf("utilization", busy), SeriesOf("sm_clock", std::move(mhz)),
@@ -194,7 +197,7 @@ TEST_CASE("a link to the host that is full in nearly all samples") {
       series.push_back(SeriesOf("pcie_generation", {generation}));
       series.push_back(SeriesOf("pcie_lanes", {16}));
     }
-    return Summary({{"0", "", "", series}}).full;
+    return Summary({{"0", "", "", "", series}}).full;
   };
   CHECK(uploads(24.5e9).label == "0");
   CHECK(uploads(24.5e9).link == "PCIe 4.0 x16");

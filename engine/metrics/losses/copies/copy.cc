@@ -71,12 +71,7 @@ class CopyFinder : Finder {
                ? trace_.copies.source[copy] == kind
                : trace_.copies.target[copy] == kind;
   }
-  // The factor that brings a copy to the rate of the link; 1 when the link is unknown or no faster.
-  float ToLinkRate(std::uint32_t op) const {
-    if (link_ <= 0 || Length(op) <= 0) return 1.0F;
-    const double at_link = Bytes(op) / link_ * kNanosPerSecond;
-    return static_cast<float>(std::min(1.0, at_link / static_cast<double>(Length(op))));
-  }
+  float ToLinkRate(std::uint32_t op) const { return ToRate(op, link_); }
 
   void Collect() {
     result_.kind_of_op.assign(trace_.ops.size(), CopyKind::kPlain);
@@ -177,6 +172,7 @@ class CopyFinder : Finder {
     LossBuilder loss(basis_);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     double pageable_bytes = 0;
+    double unknown_bytes = 0;  // some profilers do not record what memory it is
     for (const std::uint32_t op : copies_) {
       if (result_.kind_of_op[op] != kind || of_outliers_.contains(op)) continue;
       if (IsMadeOnce(op)) continue;
@@ -193,6 +189,7 @@ class CopyFinder : Finder {
         loss.AddSpan(device, std::max(gap->start, trace_.calls.start[call]), start);
       loss.AddExposed(op);
       if (Touches(op, MemoryKind::kPageable)) pageable_bytes += Bytes(op);
+      if (Touches(op, MemoryKind::kUnknown)) unknown_bytes += Bytes(op);
       loss.ScaleOp(op, ToLinkRate(op));
       Release(call, &blamed, &loss);
       // An upload that need not be waited for can run on a stream of its own, one batch ahead.
@@ -203,7 +200,7 @@ class CopyFinder : Finder {
     loss.AddBlamed(blamed);
     Loss built = loss.Build();
     if (kind == CopyKind::kBlocking && built.bytes > 0)
-      result_.blocking_pageable_share = pageable_bytes / built.bytes;
+      result_.blocking_pageable_share = unknown_bytes > 0 ? -1 : pageable_bytes / built.bytes;
     return built;
   }
 

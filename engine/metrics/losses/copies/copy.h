@@ -29,7 +29,7 @@ struct Copies {
   Loss pageable, blocking, small, slow, repeated, roundtrip, migration, through_host, serial,
       separate;
   double small_median_bytes = 0;
-  double blocking_pageable_share = 0;
+  double blocking_pageable_share = 0;  // -1: the kind of some of the memory was not recorded
   std::string repeated_memory;
   std::string roundtrip_directive;  // that brings most of it back, where the report has directives
   bool roundtrip_by_directives = false;  // the program computes by directives

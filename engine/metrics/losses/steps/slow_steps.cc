@@ -17,9 +17,10 @@ constexpr const char* kMoreWork = "more work on the GPU";
 
 class SlowStepFinder : Finder {
  public:
-  SlowStepFinder(const Basis& basis, const Phases& phases, StepStats* result)
+  SlowStepFinder(const Basis& basis, const Phases& phases, double link, StepStats* result)
       : Finder(basis),
         phases_(phases),
+        link_(link),
         median_(run_.steps.Median()),
         long_gap_(Time("launch.long_gap")),
         usual_pauses_(run_),
@@ -60,6 +61,12 @@ class SlowStepFinder : Finder {
  private:
   const std::vector<Step>& Steps() const { return run_.steps.all; }
 
+  bool IsOfPageable(std::uint32_t op) const {
+    const std::uint32_t copy = trace_.ops.detail[op];
+    return trace_.copies.source[copy] == MemoryKind::kPageable ||
+           trace_.copies.target[copy] == MemoryKind::kPageable;
+  }
+
   // The extra copies could run beside the kernels, and hold no thread, when they go to pinned
   // memory on a stream of their own. Returns the time in which only they run.
   Nanos HideCopies(std::size_t of_step, LossBuilder* loss) const {
@@ -70,6 +77,7 @@ class SlowStepFinder : Finder {
       exposed += basis_.times[trace_.ops.device[op]].copy_exposed.OverlapWith(trace_.ops.start[op],
                                                                               trace_.ops.end[op]);
       loss->remedy().detached_ops.push_back(op);
+      if (IsOfPageable(op)) loss->ScaleOp(op, ToRate(op, link_));
       if (trace_.ops.call[op] != kNone)
         loss->remedy().unblocked_calls.push_back(trace_.ops.call[op]);
     }
@@ -396,6 +404,7 @@ class SlowStepFinder : Finder {
   }
 
   const Phases& phases_;
+  double link_;  // bytes per second
   Nanos median_;
   Nanos long_gap_;
   UsualPauses usual_pauses_;
@@ -406,8 +415,9 @@ class SlowStepFinder : Finder {
 
 }  // namespace
 
-void FindSlowSteps(const Basis& basis, const Phases& phases, StepStats* stats) {
-  SlowStepFinder(basis, phases, stats).Find();
+void FindSlowSteps(const Basis& basis, const Phases& phases, double link_bytes_per_s,
+                   StepStats* stats) {
+  SlowStepFinder(basis, phases, link_bytes_per_s, stats).Find();
 }
 
 }  // namespace advise

@@ -10,6 +10,8 @@ namespace advise {
 // for unusually long. Where these show no rhythm, steps count whose GPU idles longer than in usual
 // ones by `step.pause_share` of a step: many short pauses make no step unusually long.
 // O((steps + ops + gaps) log gaps).
-void FindSlowSteps(const Basis& basis, const Phases& phases, StepStats* stats);
+// `link_bytes_per_s`: as for FindStepStats.
+void FindSlowSteps(const Basis& basis, const Phases& phases, double link_bytes_per_s,
+                   StepStats* stats);
 
 }  // namespace advise

@@ -11,8 +11,8 @@ namespace {
 
 class StepFinder : Finder {
  public:
-  StepFinder(const Basis& basis, const Phases& phases)
-      : Finder(basis), phases_(phases), median_(run_.steps.Median()) {}
+  StepFinder(const Basis& basis, const Phases& phases, double link_bytes_per_s)
+      : Finder(basis), phases_(phases), link_(link_bytes_per_s), median_(run_.steps.Median()) {}
 
   StepStats Find() {
     result_.outlier = LossBuilder(basis_).Build();
@@ -21,7 +21,7 @@ class StepFinder : Finder {
     Jitter();
     Drift();
     Warmup();
-    FindSlowSteps(basis_, phases_, &result_);
+    FindSlowSteps(basis_, phases_, link_, &result_);
     Phased();
     return std::move(result_);
   }
@@ -148,14 +148,15 @@ class StepFinder : Finder {
   }
 
   const Phases& phases_;
+  double link_;  // bytes per second
   Nanos median_;
   StepStats result_;
 };
 
 }  // namespace
 
-StepStats FindStepStats(const Basis& basis, const Phases& phases) {
-  return StepFinder(basis, phases).Find();
+StepStats FindStepStats(const Basis& basis, const Phases& phases, double link_bytes_per_s) {
+  return StepFinder(basis, phases, link_bytes_per_s).Find();
 }
 
 }  // namespace advise

@@ -41,6 +41,7 @@ struct StepStats {
   double forward_host_ns = 0, backward_host_ns = 0;  // a step, 0 unknown
 };
 
-StepStats FindStepStats(const Basis& basis, const Phases& phases);
+// `link_bytes_per_s`: what pinned copies reach on this host, 0 unknown.
+StepStats FindStepStats(const Basis& basis, const Phases& phases, double link_bytes_per_s);
 
 }  // namespace advise

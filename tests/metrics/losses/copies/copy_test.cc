@@ -37,6 +37,15 @@ TEST_CASE("a call that holds the host by its name is blocking, whatever its memo
   }
 }
 
+TEST_CASE("where the profiler does not record the memory of a copy, nobody knows its kind") {
+  const Analyzed run(
+      TraceBuilder()
+          .CopyToGpu(64_MiB, MemoryKind::kUnknown, {0_us, 5000_us}, {20_us, 4990_us}, "hipMemcpy")
+          .Launch("gemm", {5010_us, 5015_us}, {5020_us, 6000_us}));
+  CHECK(run->copies.blocking.count == 1);
+  CHECK(run->copies.blocking_pageable_share == -1);
+}
+
 TEST_CASE("a copy of unknown size is a value only when it is as short as one") {
   for (const Nanos time : {2_us, 4970_us}) {
     const Analyzed run(TraceBuilder()

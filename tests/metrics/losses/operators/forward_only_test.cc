@@ -42,6 +42,16 @@ class Training {
   Nanos at_ = 0;
 };
 
+TEST_CASE("without sequence numbers, nothing tells where a backward pass ends") {
+  Training t;
+  for (int step = 0; step < 3; ++step) {
+    t.Operator("aten::mm", kMatrixBf16, -1);
+    t.Operator("autograd::engine::evaluate_function: MmBackward0", kMatrixBf16, -1);
+    t.Operator("autograd::engine::evaluate_function: MmBackward0", kMatrixBf16, -1);
+  }
+  CHECK(t.story.Analyze().phases.Of(0, Phase::kBackward).Total() == 6 * 50_us);
+}
+
 TEST_CASE("a pass that autograd does not record has no backward pass") {
   Training t;
   for (int step = 0; step < 3; ++step) {

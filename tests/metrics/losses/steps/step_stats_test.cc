@@ -201,7 +201,7 @@ TEST_CASE("copies that usual steps do not make could run beside the kernels") {
     story.Range("step", {at, end + 1_ms});
     story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 9_ms});
     if (n % 10 == 9) {
-      story.CopyFromGpu(800_MiB, MemoryKind::kPageable, {at + 10_us, end + 10_us},
+      story.CopyFromGpu(400_MiB, MemoryKind::kPageable, {at + 10_us, end + 10_us},
                         {at + 9_ms, end});
     }
     at = end + 1_ms;
@@ -209,13 +209,17 @@ TEST_CASE("copies that usual steps do not make could run beside the kernels") {
   const Analyzed run(story, kAuto);
   CHECK(run->step_stats.stall_every == 10);
   CHECK(run->step_stats.stall_what == "copies that other steps do not make");
-  CHECK(run->step_stats.stall_bytes == 800_MiB);
+  CHECK(run->step_stats.stall_bytes == 400_MiB);
   CHECK(run->step_stats.stall_gpu_share == 0);
   CHECK(run->step_stats.stall_excess_ns == Approx(3 * 60e6).epsilon(0.001));
   CHECK(run->step_stats.stall.lost->Total() == Approx(3 * 60e6).epsilon(0.001));
   const Remedy& remedy = *run->step_stats.stall.remedy;
   CHECK(remedy.detached_ops.size() == 3);
   CHECK(remedy.unblocked_calls.size() == 3);
+  // Their memory is pinned then, and they run at the rate of the link.
+  REQUIRE(remedy.scaled_ops.size() == 3);
+  CHECK(remedy.scaled_ops.front().second ==
+        Approx(400_MiB / run->hardware.host_link_bytes_per_s / 0.06).epsilon(0.01));
 }
 
 TEST_CASE("warm-up: how much longer the first steps take, and what they do") {
