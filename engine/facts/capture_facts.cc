@@ -115,14 +115,21 @@ void DeclareCaptureFacts(Catalog* catalog) {
             "there is little.",
             &OtherWork::share);
   other.Add("capture.other.idle", "ns",
-            "Time of that stretch in which GPUs do nothing, on average.",
+            "Time in which GPUs do nothing inside the longest stretch of work before or behind the "
+            "steps, on average.",
             [](const OtherWork& o) { return (1 - o.busy) * static_cast<double>(o.span.Length()); });
-  other.Add("capture.other.starts_up", "flag",
-            "Code is loaded for a fair part of the time in which GPUs do nothing in that stretch.",
-            &OtherWork::starts_up);
-  all.Add("capture.other.from", "ns", "When that stretch begins, on the clock of --window.",
+  other.Add(
+      "capture.other.starts_up", "flag",
+      "Code is loaded for a fair part of the idle time of the longest stretch of work before or "
+      "behind the steps.",
+      &OtherWork::starts_up);
+  all.Add("capture.other.from", "ns",
+          "When the longest stretch of work before or behind the steps begins, on the clock of "
+          "--window.",
           [](const Analysis& a) { return a.other_work.span.start - a.run.window.origin; });
-  all.Add("capture.other.to", "ns", "When that stretch ends, on the clock of --window.",
+  all.Add("capture.other.to", "ns",
+          "When the longest stretch of work before or behind the steps ends, on the clock of "
+          "--window.",
           [](const Analysis& a) { return a.other_work.span.end - a.run.window.origin; });
   all.Add("capture.overhead", "ns", "Profiler overhead on launching threads inside the window.",
           Overhead);

@@ -387,8 +387,8 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
   AddNoteOnWindow(analysis.run, &notes);
   AddNoteOnProfiler(analysis, &notes);
   const std::size_t so_far = notes.size();
-  AddNoteOnOtherWork(analysis, &notes);
-  if (notes.size() == so_far) AddNoteOnLoop(analysis, &notes);
+  AddNoteOnLoop(analysis, &notes);
+  if (notes.size() == so_far) AddNoteOnOtherWork(analysis, &notes);
   if (notes.size() == so_far) AddNoteOnStart(analysis, &notes);
   // PyTorch's profiler never records them.
   const bool could = !trace.producer.starts_with("PyTorch");
