@@ -20,11 +20,11 @@ return {
   symptom = "{who:text} copies for {copy_time:time} and computes for {compute_time:time}. For {share:pct} of the time, only copies run{op_text:text}.{memory_text:text}",
   cause   = "Moving the data takes longer than computing with it.",
   fixes   = {
-    { reason = "pageable", action = "Copy from and to pinned memory, which is two or three times as fast",
+    { reason = "pageable", action = "Pin buffers that are copied more than once: such copies are two or three times as fast, and pinning takes about as long as one slow copy",
       snippet = [[float* host;
 cudaMallocHost(&host, bytes);          // instead of malloc(); or once: cudaHostRegister(existing, bytes, cudaHostRegisterDefault)]],
       language = "cpp", ["for"] = { "c++" } },
-    { reason = "pageable", action = "Copy from and to pinned memory, which is two or three times as fast", ["for"] = { "python", "fortran", "openacc", "openmp" } },
+    { reason = "pageable", action = "Pin buffers that are copied more than once: such copies are two or three times as fast, and pinning takes about as long as one slow copy", ["for"] = { "python", "fortran", "openacc", "openmp" } },
     { action = "Keep data that is used again on the GPU, and compute intermediate steps there" },
     { action  = "Send data in the type in which it is stored, and convert it on the GPU",
       snippet = "x = images_uint8.to(device, non_blocking=True).to(torch.bfloat16).div_(255)   # a quarter of float32",
