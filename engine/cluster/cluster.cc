@@ -224,6 +224,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   job = BuildJob(ranks, clocks, joint, knowledge.Number("cluster.coupled"));
   if (many()) NoteAlignment(knowledge, this);
   absent = FindAbsent(ranks, joint, job, knowledge);
+  stalled = FindStalled(ranks, joint, job, knowledge);
   MeasureEfficiency(this);
   lateness = FindLateness(ranks, clocks, joint, job, knowledge);
   pipeline = FindPipeline(ranks, joint, job, knowledge);

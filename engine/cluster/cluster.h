@@ -17,6 +17,7 @@
 
 #include "engine/cluster/absent.h"
 #include "engine/cluster/lateness.h"
+#include "engine/cluster/stalled.h"
 #include "engine/cluster/strategy.h"
 #include "engine/cluster/transfer.h"
 
@@ -54,6 +55,7 @@ struct Cluster {
   Efficiency efficiency;
   Lateness lateness;
   AbsentRanks absent;
+  StalledCollectives stalled;
   Strategy strategy;
   Pipeline pipeline;
   PathSpeed inside;            // large collectives inside a node

@@ -161,6 +161,26 @@ void DeclareAbsent(Catalog* catalog) {
           "Ranks without a report come to collectives with the others.", &AbsentRanks::loss);
 }
 
+void DeclareStalled(Catalog* catalog) {
+  auto& stalled = NeedMany(&catalog->OfRanks([](const Cluster& c) -> auto& { return c.stalled; }));
+  stalled.Add("comm.stalled.count", "count",
+              "Collectives that transfer for many times as long as their like, although no rank is "
+              "late.",
+              &StalledCollectives::count);
+  stalled.Add("comm.stalled.all", "count",
+              "Collectives of the kinds and sizes of which single ones take many times as long.",
+              &StalledCollectives::all);
+  stalled.Add("comm.stalled.longest", "ns",
+              "Longest transfer of a collective that takes many times as long as its like.",
+              &StalledCollectives::longest_ns);
+  stalled.Add("comm.stalled.usual", "ns",
+              "Median transfer of the like of the collective that stands out most.",
+              &StalledCollectives::usual_ns);
+  AddLoss(&stalled, "comm.stalled.",
+          "Exposed transfer of single collectives beyond what their like take.",
+          "Each collective takes as long as its like.", &StalledCollectives::loss);
+}
+
 void DeclareImbalances(Catalog* catalog) {
   const auto needing_steps = [&](auto source) -> auto& {
     return NeedMany(&catalog->OfRanks(source))
@@ -234,6 +254,7 @@ void DeclareClusterFacts(Catalog* catalog) {
   DeclareMembers(catalog);
   DeclareTimes(catalog);
   DeclareAbsent(catalog);
+  DeclareStalled(catalog);
   DeclareImbalances(catalog);
   DeclareSlowNode(catalog);
 }

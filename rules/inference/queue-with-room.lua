@@ -41,13 +41,12 @@ return {
       local queue, requests = f.server.queue.mean, f.server.requests
       if not queue or not requests or (f.server.preempted.count or 0) > 0 then return nil end
       if not at_least(queue, t.min_wait) or not at_least(requests, t.min_requests) then return nil end
-      log, seen = false, "Requests spent " .. in_words(queue, "time") .. " in the queue (mean over " .. in_words(requests, "count") .. "), and " ..
-             in_words(waiting, "count") .. " waited when the server's metrics were read,"
+      log, seen = false, "Requests spent " .. in_words(queue, "time") .. " in the queue (mean over " .. in_words(requests, "count") .. "),"
     end
     local limit = in_words(f.server.limit.requests or 0, "count")
     return { seen = seen, share = f.server.held.by_limit, used = f.server.cache.used or 0, waiting = math.max(1, math.floor((f.server.waiting.mean or 0) + 0.5)),
              limit_text = f.server.limit.set and "At most " .. limit .. " requests may run at once." or
-                          not log and "Then, " .. limit .. " requests ran at once." or
+                          not log and "When the metrics were read, " .. limit .. " requests ran at once." or
                           "Never more than " .. limit .. " requests ran at once." }
   end,
 
@@ -62,7 +61,7 @@ return {
       edges = { ["server.queue.mean"] = 1e8, ["server.requests"] = 20 },
       facts = { server = { lines = 1, requests = 20000, queue = { mean = 6e9 }, held = { by_limit = 1 }, waiting = { mean = 200 }, cache = { used = 0.1 },
                            preempted = { count = 0 }, limit = { requests = 8, set = false } } },
-      expect = { limit_text = "Then, 8 requests ran at once.", seen = "Requests spent 6.00 s in the queue (mean over 20,000), and 200 waited when the server's metrics were read,", waiting = 200 } },
+      expect = { limit_text = "When the metrics were read, 8 requests ran at once.", seen = "Requests spent 6.00 s in the queue (mean over 20,000),", waiting = 200 } },
     { name = "near miss: a page of a server that ran out of cache before",
       facts = { server = { lines = 1, requests = 20000, queue = { mean = 6e9 }, held = { by_limit = 1 }, waiting = { mean = 200 }, cache = { used = 0.1 },
                            preempted = { count = 40 }, limit = { requests = 8, set = false } } }, expect = "silent" },

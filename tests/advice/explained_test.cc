@@ -32,6 +32,22 @@ TEST_CASE("only a fix of the kernel that dominates explains it") {
   CHECK_FALSE(explained("copy"));
 }
 
+TEST_CASE("single slow steps do not explain what all other steps lose") {
+  const Analyzed run(HalfIdleSteps(), kAuto);
+  const auto explained = [&](Topic topic) {
+    Verdicts verdicts;
+    const Interval slow{4_ms, 14_ms};
+    verdicts.Add({.id = "a/slow", .priority = 60, .claims = {{slow}}, .explains = {"b/usual"}});
+    verdicts.rule(0).topic = topic;
+    verdicts.Add({.id = "b/usual", .claims = {{slow, {15_ms, 17_ms}}}, .kind = RuleKind::kSymptom});
+    const std::vector<Finding> findings = verdicts.Rank(run);
+    const Finding* const usual = Named(findings, "b/usual");
+    return usual == nullptr || !usual->explained_by.empty();
+  };
+  CHECK(explained(Topic::kNoTopic));
+  CHECK_FALSE(explained(Topic::kSingleSteps));
+}
+
 TEST_CASE("where launching calls are missing, a replay that wins nothing does not price a fix") {
   const auto falls_short = [](double unlinked, double won) {
     RuleInfo rule;

@@ -1,0 +1,47 @@
+// Single collectives that take many times as long as their like.
+#include "engine/cluster/stalled.h"
+
+#include "tests/cluster/ranks.h"
+
+namespace advise {
+namespace {
+
+// Ten steps, of which `slow` take 31 ms for their all-reduce of 1 ms, or `factor` ms.
+Cluster Summed(std::vector<std::size_t> slow, std::int64_t bytes = -1, Nanos factor = 31) {
+  JobStory story;
+  story.extra_transfer = std::vector<Nanos>(10, 0);
+  for (const std::size_t step : slow) story.extra_transfer[step] = (factor - 1) * 1'000'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks)
+    std::fill(rank.collectives.bytes.begin(), rank.collectives.bytes.end(), bytes);
+  return {std::move(ranks), ShippedKnowledge()};
+}
+
+TEST_CASE("a collective that takes many times as long as its like has stalled") {
+  for (const std::int64_t bytes : {std::int64_t{-1}, std::int64_t{100'000'000}}) {
+    const StalledCollectives stalled = Summed({4, 9}, bytes).stalled;
+    CHECK(stalled.count == 2);
+    CHECK(stalled.all == 10);
+    CHECK(stalled.longest_ns == 31e6);
+    CHECK(stalled.usual_ns == 1e6);
+    CHECK(stalled.loss.gain == 60'000'000);
+    CHECK(stalled.loss.lost.by_device[0].Total() == 60'000'000);
+  }
+}
+
+TEST_CASE("many slow ones, little slower ones and too few are no stall") {
+  CHECK(Summed({2, 5, 8}).stalled.count == 0);
+  CHECK(Summed({4, 9}, -1, 9).stalled.count == 0);
+  CHECK(Summed({4, 9}, -1, 11).stalled.count == 2);
+  CHECK(Summed({}).stalled.loss.gain == 0);
+}
+
+TEST_CASE("waiting for a late rank is no stall") {
+  JobStory story;
+  story.extra_compute = {std::vector<Nanos>(10, 0)};
+  story.extra_compute[0][4] = 30'000'000;
+  CHECK(Cluster(story.Tell(), ShippedKnowledge()).stalled.count == 0);
+}
+
+}  // namespace
+}  // namespace advise
