@@ -15,7 +15,7 @@ return {
   optional   = { "comm.count", "comm.stalled.count", "comm.stalled.all", "comm.stalled.longest", "comm.stalled.usual", "comm.stalled.lost", "comm.stalled.remedy" },
   thresholds = { "min_share" },
 
-  symptom = "{count:count} of {all:count} collectives take up to {longest:time}, where others like them take {usual:time}. Meanwhile, nothing else runs for {share:pct} of the time.",
+  symptom = "Single collectives ({count:count} of {all:count}) take up to {longest:time}, where others like them take {usual:time}. Meanwhile, nothing else runs for {share:pct} of the time.",
   cause   = "All ranks had come: the transfer itself stopped. Usual reasons: a link that loses packets and repeats them, a congested or failing port, or another job on the same network.",
   fixes   = {
     { action  = "Look for errors of the links at the time of the run",
