@@ -57,6 +57,13 @@ double WorldSize(const Trace& trace) {
   return std::max(NumberAmong(trace.environment, kWorldSizeVariables), 0);
 }
 
+// A time of it, where there is any.
+template <typename Get>
+auto OfOtherWork(Get get) {
+  return If([](const Analysis& a) { return a.other_work.share > 0; }, get,
+            "there is little work before and behind the steps", "");
+}
+
 }  // namespace
 
 void DeclareCaptureFacts(Catalog* catalog) {
@@ -123,14 +130,16 @@ void DeclareCaptureFacts(Catalog* catalog) {
       "Code is loaded for a fair part of the idle time of the longest stretch of work before or "
       "behind the steps.",
       &OtherWork::starts_up);
-  all.Add("capture.other.from", "ns",
-          "When the longest stretch of work before or behind the steps begins, on the clock of "
-          "--window.",
-          [](const Analysis& a) { return a.other_work.span.start - a.run.window.origin; });
-  all.Add("capture.other.to", "ns",
-          "When the longest stretch of work before or behind the steps ends, on the clock of "
-          "--window.",
-          [](const Analysis& a) { return a.other_work.span.end - a.run.window.origin; });
+  all.Add(
+      "capture.other.from", "ns",
+      "When the longest stretch of work before or behind the steps begins, on the clock of "
+      "--window.",
+      OfOtherWork([](const Analysis& a) { return a.other_work.span.start - a.run.window.origin; }));
+  all.Add(
+      "capture.other.to", "ns",
+      "When the longest stretch of work before or behind the steps ends, on the clock of "
+      "--window.",
+      OfOtherWork([](const Analysis& a) { return a.other_work.span.end - a.run.window.origin; }));
   all.Add("capture.overhead", "ns", "Profiler overhead on launching threads inside the window.",
           Overhead);
   all.Add("capture.range_coverage", "share",

@@ -210,19 +210,23 @@ bool IsOfOwnCode(const std::string& kernel, const Knowledge& knowledge) {
   return family.empty() || family == "other" || family == "hand-written";
 }
 
+// `advise --window` for the part between two facts.
+std::string CommandForWindow(const Report& report, const char* from, const char* to) {
+  const auto time = [&report](const char* fact) {
+    return static_cast<Nanos>(FactNumber(report, fact).value_or(0));
+  };
+  return fmt::format("advise {} REPORT", WindowOption(time(from), time(to)));
+}
+
 // What to do about a run that mostly waited for its next request or command.
 void FillNextStepOfInput(Report* report) {
   if (FactNumber(*report, "run.serves").value_or(0) > 0) {
     report->next_step = "Send the server the load that you expect, and record it again.";
     return;
   }
-  const auto time = [report](const char* fact) {
-    return static_cast<Nanos>(FactNumber(*report, fact).value_or(0));
-  };
   report->next_step = "Analyze the part of the session in which the program works.";
   report->next_command =
-      fmt::format("advise {} REPORT",
-                  WindowOption(time("host.input.between_from"), time("host.input.between_to")));
+      CommandForWindow(*report, "host.input.between_from", "host.input.between_to");
 }
 
 }  // namespace
@@ -386,12 +390,8 @@ bool LosesMoreElsewhere(const Report& report) {
 }
 
 void FillNextStepOfOtherWork(Report* report) {
-  const auto time = [report](const char* fact) {
-    return static_cast<Nanos>(FactNumber(*report, fact).value_or(0));
-  };
-  report->next_step = fmt::format("Analyze what runs outside of these {}s, too.", report->run.unit);
-  report->next_command = fmt::format(
-      "advise {} REPORT", WindowOption(time("capture.other.from"), time("capture.other.to")));
+  report->next_step = "Analyze what runs outside of this loop, too.";
+  report->next_command = CommandForWindow(*report, "capture.other.from", "capture.other.to");
 }
 
 void FillNextStep(const Knowledge& knowledge, Report* report) {

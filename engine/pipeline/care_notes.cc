@@ -138,9 +138,9 @@ void AddNoteOnOtherWork(const Analysis& analysis, std::vector<CareNote>* notes) 
   notes->insert(
       notes->begin(),
       {Care::kOther,
-       fmt::format("{} of the GPU work was done {} these {}s, and no figure includes it: to judge "
+       fmt::format("{} of the GPU work was done {} this loop, and no figure includes it: to judge "
                    "it, use {}",
-                   Percent(other.share), other.before ? "before" : "after", analysis.kind.unit,
+                   Percent(other.share), other.before ? "before" : "after",
                    WindowOption(other.span.start - origin, other.span.end - origin))});
 }
 

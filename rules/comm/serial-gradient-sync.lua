@@ -12,7 +12,7 @@ return {
 
   loss           = "comm.serial",
   needs          = { "comm.count" },
-  optional       = { "launch.waiting.share", "run.kind", "run.framework", "comm.overlap" },
+  optional       = { "launch.waiting.share", "run.kind", "run.framework", "comm.overlap", "comm.kinds" },
   evidence       = { serial = "share", time = "lost.time" },
   thresholds     = { "min_serial", "min_share", "max_waiting", "min_overlap" },
 
@@ -48,7 +48,9 @@ return {
   end,
 
   detect = function(f, t, e)
-    local overlaps = at_least(f.comm.overlap or 0, t.min_overlap)
+    -- Weights that are gathered during the pass say nothing of gradients.
+    local others = filter(f.comm.kinds or {}, function(row) return row.kind ~= "allreduce" end)
+    local overlaps = #others == 0 and at_least(f.comm.overlap or 0, t.min_overlap)
     e.reason = overlaps and "buckets" or nil
     e.why = overlaps and "Part of the gradients is sent during the backward pass. The rest is one large bucket, which is full only when that pass is done."
             or "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other."
@@ -72,6 +74,10 @@ return {
       edges = { ["comm.overlap"] = 0.1 },
       facts = { window = { device_time = 3e9 }, comm = { count = 400, overlap = 0.2, serial = { share = 0.8, lost = 9e8, remedy = true } } },
       expect = { reason = "buckets", why = "Part of the gradients is sent during the backward pass. The rest is one large bucket, which is full only when that pass is done." } },
+    { name = "what overlaps are weights that are gathered",
+      facts = { window = { device_time = 3e9 }, comm = { count = 400, overlap = 0.2, kinds = { { kind = "allgather" }, { kind = "allreduce" } },
+                                                         serial = { share = 0.8, lost = 9e8, remedy = true } } },
+      expect = { why = "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other." } },
     { name = "near miss: of two buckets of the same size, one comes after backward",
       facts = { window = { device_time = 3e9 }, comm = { count = 400, overlap = 0.49, serial = { share = 0.5, lost = 2e8, remedy = true } } },
       expect = "silent" },

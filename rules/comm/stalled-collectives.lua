@@ -19,8 +19,8 @@ return {
   cause   = "All ranks had come: the transfer itself stopped. Usual reasons: a link that loses packets and repeats them, a congested or failing port, or another job on the same network.",
   fixes   = {
     { action  = "Look for errors of the links at the time of the run",
-      snippet = "nvidia-smi nvlink -e     # NVLink: replays and recoveries\nperfquery -x             # InfiniBand: SymbolErrors, LinkDowned, PortXmitWait", language = "bash", ["for"] = { "nvidia" } },
-    { action = "Let NCCL say what it waits for", snippet = "NCCL_DEBUG=WARN NCCL_DEBUG_SUBSYS=NET COMMAND", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "nvidia-smi nvlink -e     # NVLink: replays and recoveries\nperfquery                # InfiniBand: SymbolErrorCounter, PortXmitWait", language = "bash", ["for"] = { "nvidia" } },
+    { action = "See in NCCL's log which network and ports each rank uses", snippet = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Run on other nodes: if it is gone, tell your support which nodes had it" },
   },
   false_positives = "A communicator that connects its channels at first use.",
