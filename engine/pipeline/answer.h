@@ -1,5 +1,4 @@
-// What a report answers beside its findings: what was captured, how well its kernels run, and the
-// best next thing to do.
+// What a report answers beside its findings: what was captured, and how well its kernels run.
 #pragma once
 
 #include <array>
@@ -48,6 +47,9 @@ bool RunsAsWellAsLibraries(const Report& report, const Knowledge& knowledge);
 // Part of a file could not be read.
 bool IsDamaged(const Report& report);
 
+// Sizes of operators were recorded, but not which GPU they ran on.
+bool OnlyPeaksAreMissing(const Report& report);
+
 // Whether the kernels take most of the time, nobody measured how well they run, and what was found
 // wins little: then measuring them comes next.
 bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge);
@@ -55,15 +57,14 @@ bool LeavesKernelsUnmeasured(const Report& report, const Knowledge& knowledge);
 // Whether the GPUs idle mostly because the program waits for its next request or command.
 bool WaitsForInput(const Report& report);
 
+// Whether half of the idle time or more is that of a fact, which is a mean over the GPUs.
+bool IsMostOfIdleTime(const Report& report, const char* fact);
+
 // Whether the idle time is mostly before work that waits for what began before the recording: the
 // GPU may have been busy with it, and the program has no part in that.
 bool BeginsAmidWork(const Report& report);
 
 // Whether the idle time is mostly inside graphs, where the profiler lost kernels.
 bool LosesKernelsOfGraphs(const Report& report);
-
-// The best next thing to do, with its command: the first finding's, else what would let the next
-// capture say more. Needs all of the above.
-void FillNextStep(const Knowledge& knowledge, Report* report);
 
 }  // namespace advise

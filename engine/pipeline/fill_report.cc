@@ -15,6 +15,7 @@
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/care_notes.h"
 #include "engine/pipeline/merge_work.h"
+#include "engine/pipeline/next_step.h"
 #include "engine/pipeline/not_checked.h"
 #include "engine/pipeline/side_sentence.h"
 #include "engine/pipeline/verdict_sentence.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/pipeline/answer.h"
+#include "engine/pipeline/next_step.h"
 #include "tests/app/capture_runs.h"
 #include "tests/app/find_capture.h"
 #include "tests/app/json.h"

@@ -5,6 +5,7 @@
 
 #include "engine/pipeline/answer.h"
 #include "engine/pipeline/care_notes.h"
+#include "engine/pipeline/next_step.h"
 #include "engine/pipeline/next_without_timeline.h"
 #include "engine/report/finding_text.h"
 #include "tests/support/analyzed.h"
