@@ -1,8 +1,12 @@
 // The passes of training from the threads that launch them. PyTorch runs the backward pass on
 // threads of its own, which it names: what they launch is that pass. On the other threads, the
-// optimizer follows it, up to its last kernel that is known by its name; what comes then, until the
-// next backward pass, is the forward pass.
+// optimizer follows it, up to its last kernel that is known by its name. The forward pass is what
+// comes then, until the next backward pass: from the upload of its batch on, where there is one,
+// since what lies before it (a log, a validation) has none of this batch's data.
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "engine/timeline/phase.h"
@@ -37,8 +41,44 @@ std::vector<KernelLaunch> LaunchesOf(const Run& run, std::uint32_t process,
   return launches;
 }
 
+// A copy to the GPU that may bring a batch.
+struct Upload {
+  Nanos start = 0;
+  Nanos end = 0;
+  std::int64_t bytes = 0;
+};
+
+// Calls that copy from the host, of threads that are not autograd's, in time order. Tiny ones (a
+// learning rate, a seed) are no batch.
+std::vector<Upload> UploadsOf(const Run& run, std::uint32_t process) {
+  const Trace& trace = run.trace;
+  const auto tiny = run.knowledge.BytesOf("copy.tiny_bytes");
+  std::vector<Upload> uploads;
+  for (const std::uint32_t thread : run.launching_threads) {
+    if (trace.threads[thread].process != process) continue;
+    if (run.names.ThreadRole(thread) == Role::kAutograd) continue;
+    for (const std::uint32_t call : run.calls_of_thread[thread]) {
+      const std::uint32_t op = run.first_op_of_call[call];
+      if (op == kNone || trace.ops.kind[op] != OpKind::kCopy) continue;
+      if (trace.copies.direction[trace.ops.detail[op]] != CopyDirection::kHostToDevice) continue;
+      const std::int64_t bytes = trace.BytesOfCopy(op);
+      if (bytes > tiny) uploads.push_back({trace.calls.start[call], trace.calls.end[call], bytes});
+    }
+  }
+  std::stable_sort(uploads.begin(), uploads.end(),
+                   [](const Upload& a, const Upload& b) { return a.start < b.start; });
+  return uploads;
+}
+
+// What may be a forward pass: its launches, and what lies between them and the optimizer.
+struct ForwardLaunches {
+  Nanos after = 0;  // the end of the optimizer, or the start of the step
+  Interval all;
+};
+
 struct ThreadPasses {
-  std::vector<Interval> forward, backward, optimizer;
+  std::vector<ForwardLaunches> forward;
+  std::vector<Interval> backward, optimizer;
 };
 
 // Launches of other threads between two backward passes: those of the optimizer, then those of the
@@ -50,12 +90,13 @@ void SplitBetween(const Run& run, const KernelLaunch* first, const KernelLaunch*
     if (at->update) rest = at + 1;
   if (rest != first) to->optimizer.push_back({first->start, (rest - 1)->end});
   if (rest == end || last) return;
-  Nanos start = rest->start;
+  Nanos after = rest == first ? std::numeric_limits<Nanos>::min() : (rest - 1)->end;
   // Inferred steps may begin anywhere.
   const bool named = run.steps.known() && run.steps.source != "period";
   const std::uint32_t step = named ? run.steps.At(end->start) : kNone;
-  if (step != kNone) start = std::max(start, run.steps.all[step].start);
-  if (start < (end - 1)->end) to->forward.push_back({start, (end - 1)->end});
+  if (step != kNone) after = std::max(after, run.steps.all[step].start);
+  const Interval all = {std::max(after, rest->start), (end - 1)->end};
+  if (all.start < all.end) to->forward.push_back({after, all});
 }
 
 ThreadPasses PassesOfThreads(const Run& run, const std::vector<KernelLaunch>& launches) {
@@ -71,6 +112,46 @@ ThreadPasses PassesOfThreads(const Run& run, const std::vector<KernelLaunch>& la
     at = next;
   }
   return passes;
+}
+
+// The uploads between the optimizer and the next backward pass.
+std::pair<const Upload*, const Upload*> UploadsFor(const ForwardLaunches& pass,
+                                                   const std::vector<Upload>& uploads) {
+  const auto earlier = [](const Upload& upload, Nanos at) { return upload.start < at; };
+  const auto first = std::lower_bound(uploads.begin(), uploads.end(), pass.after, earlier);
+  const auto end = std::lower_bound(first, uploads.end(), pass.all.end, earlier);
+  return {uploads.data() + (first - uploads.begin()), uploads.data() + (end - uploads.begin())};
+}
+
+// The size of a batch: that of the first upload in most passes.
+std::int64_t BatchBytes(const std::vector<ForwardLaunches>& passes,
+                        const std::vector<Upload>& uploads) {
+  std::map<std::int64_t, std::size_t> firsts;
+  for (const ForwardLaunches& pass : passes) {
+    const auto [first, end] = UploadsFor(pass, uploads);
+    if (first != end) ++firsts[first->bytes];
+  }
+  std::int64_t bytes = 0;
+  for (const auto& [size, count] : firsts)
+    if (bytes == 0 || count > firsts[bytes]) bytes = size;
+  return bytes;
+}
+
+// The passes, each from the upload of its batch on: the last of that size, since a validation
+// uploads such batches, too; where batches differ in size, the first upload.
+std::vector<Interval> FromTheirBatches(const std::vector<ForwardLaunches>& passes,
+                                       const std::vector<Upload>& uploads) {
+  const std::int64_t bytes = BatchBytes(passes, uploads);
+  std::vector<Interval> forward;
+  for (const ForwardLaunches& pass : passes) {
+    const auto [first, end] = UploadsFor(pass, uploads);
+    const Upload* batch = first;
+    for (const Upload* upload = first; upload != end; ++upload)
+      if (upload->bytes == bytes) batch = upload;
+    const Nanos start = first == end ? pass.all.start : std::max(pass.all.start, batch->end);
+    if (start < pass.all.end) forward.push_back({start, pass.all.end});
+  }
+  return forward;
 }
 
 }  // namespace
@@ -92,7 +173,7 @@ void Phases::FromThreads(const Run& run) {
     // Without updates that are known by their names, the optimizer would be taken for the forward
     // pass.
     if (!passes.optimizer.empty()) {
-      set(Phase::kForward, std::move(passes.forward));
+      set(Phase::kForward, FromTheirBatches(passes.forward, UploadsOf(run, p)));
       set(Phase::kOptimizer, std::move(passes.optimizer));
     }
     set(Phase::kBackward, std::move(passes.backward));

@@ -30,7 +30,8 @@ class Training {
     const Trace& trace = run.trace();
     Phase phase = Phase::kUnnamed;
     for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-      if (trace.strings[trace.shapes[trace.ops.detail[op]].name] == kernel)
+      if (trace.ops.kind[op] == OpKind::kKernel &&
+          trace.strings[trace.shapes[trace.ops.detail[op]].name] == kernel)
         phase = run->phases.OfOp(run->run, op);
     }
     return phase;
@@ -84,6 +85,42 @@ TEST_CASE("an evaluation before a step is no part of its forward pass") {
                                  {i * 1_ms + 190_us, i * 1_ms + 900_us});
   t.Launch("main", "evaluation", 3_ms - 50_us);
   CHECK(t.Of("evaluation") != Phase::kForward);
+  CHECK(t.Of("norm") == Phase::kForward);
+}
+
+TEST_CASE("what runs between the optimizer and the next batch is no part of the forward pass") {
+  Training t;
+  for (int i = 0; i < 4; ++i) {
+    const Nanos at = i * 1_ms;
+    t.story.Thread("main").CopyToGpu(1 << 20, MemoryKind::kPinned, {at + 150_us, at + 155_us},
+                                     {at + 160_us, at + 180_us});
+    t.Launch("main", "print", at + 850_us);
+  }
+  CHECK(t.Of("print") == Phase::kUnnamed);
+  CHECK(t.Of("norm") == Phase::kForward);
+}
+
+TEST_CASE("a validation with batches of its own lies before the forward pass") {
+  Training t;
+  const auto upload = [&](Nanos at) {
+    t.story.Thread("main").CopyToGpu(1 << 20, MemoryKind::kPinned, {at, at + 5_us},
+                                     {at + 10_us, at + 20_us});
+  };
+  for (int i = 0; i < 4; ++i) upload(i * 1_ms + 150_us);
+  upload(3_ms - 200_us);
+  t.Launch("main", "validation", 3_ms - 150_us);
+  CHECK(t.Of("validation") == Phase::kUnnamed);
+  CHECK(t.Of("norm") == Phase::kForward);
+}
+
+TEST_CASE("an upload of other data within the forward pass does not begin it") {
+  Training t;
+  for (int i = 0; i < 4; ++i) {
+    const Nanos at = i * 1_ms;
+    for (const auto& [bytes, when] : {std::pair(1 << 20, 150_us), std::pair(1 << 22, 280_us)})
+      t.story.Thread("main").CopyToGpu(bytes, MemoryKind::kPinned, {at + when, at + when + 5_us},
+                                       {at + when + 10_us, at + when + 20_us});
+  }
   CHECK(t.Of("norm") == Phase::kForward);
 }
 
