@@ -299,7 +299,7 @@ class Summarizer {
     for (std::uint32_t shape = 0; shape < used.size(); ++shape) {
       if (used[shape] == 0) continue;
       const KernelClass& known = run_.names.Kernel(shape);
-      if (known.Has("one-kernel-all-reduce")) traits.insert("one-kernel-all-reduce");
+      if (known.HasTrait("one-kernel-all-reduce")) traits.insert("one-kernel-all-reduce");
       if (run_.names.IsCommunication(shape)) continue;
       if (known.name == "attention" || known.name == "embedding") traits.insert(known.name);
       if (run_.knowledge.IsOfFamily(FamilyKind::kKernel, "moe_routing",

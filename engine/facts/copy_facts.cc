@@ -57,6 +57,10 @@ double RepeatedBytesPerStep(const Copies& c) {
   return c.repeated.bytes / count * c.repeated.per_step;
 }
 
+double PerUpdate(const Copies& c, double sum) {
+  return sum / static_cast<double>(std::max<std::int64_t>(1, c.offload.loss.count));
+}
+
 double GpuFaults(const Analysis& a) {
   double faults = 0;
   const auto& table = a.run.trace.faults;
@@ -157,6 +161,23 @@ void DeclareKinds(Catalog* catalog) {
                   "One peer copy at twice the rate takes the place of two copies through the "
                   "host."},
                  &Copies::through_host);
+  copies.AddLoss(
+      "copy.offload", kCount | kPerStep | kChange,
+      {"updates of weights on the host: gradients go down in the backward pass, and as many bytes, "
+       "or half or twice as many, come back before the next one",
+       "Exposed time of gradients on their way to the host and of weights on their way back, and "
+       "the idle time between.",
+       "The GPU updates the weights: the copies and the host work between them are gone."},
+      [](const Copies& c) -> const Loss& { return c.offload.loss; });
+  copies.Add("copy.offload.down", "bytes",
+             "Gradients that go to the host for an update of the weights there.",
+             [](const Copies& c) { return PerUpdate(c, c.offload.loss.bytes); });
+  copies.Add("copy.offload.up", "bytes",
+             "Weights that come back from an update on the host, with the batch.",
+             [](const Copies& c) { return PerUpdate(c, c.offload.up_bytes); });
+  copies.Add("copy.offload.host_time", "ns",
+             "Time from the last gradient on the host to the first weight that goes back.",
+             [](const Copies& c) { return PerUpdate(c, c.offload.host_time); });
   copies.AddLoss(
       "copy.serial", kOfCopies,
       {"pinned asynchronous copies on the stream of the kernels",

@@ -77,7 +77,7 @@ struct KernelClass {
   std::string precision;   // "fp32", "bf16" …, "" unknown
   int tensor_core = -1;    // 1 yes, 0 no, -1 unknown
   std::vector<std::string> traits;
-  bool Has(std::string_view trait) const;
+  bool HasTrait(std::string_view trait) const;
   bool Multiplies() const {  // the work of matrix units
     return name == "matrix" || name == "convolution" || name == "attention";
   }

@@ -24,7 +24,7 @@ std::string_view NameIn(FamilyKind kind, std::string_view name) {
 
 }  // namespace
 
-bool KernelClass::Has(std::string_view trait) const { return IsIn(trait, traits); }
+bool KernelClass::HasTrait(std::string_view trait) const { return IsIn(trait, traits); }
 
 KernelClass Knowledge::ClassifyKernel(std::string_view demangled_name) const {
   const NameKey key(demangled_name);
@@ -41,7 +41,7 @@ KernelClass Knowledge::ClassifyKernel(std::string_view demangled_name) const {
   }
   for (const NameRule& rule : kernel_trait_) {
     const bool asked = rule.classes.empty() || IsIn(made.name, rule.classes);
-    if (asked && !made.Has(rule.value) && rule.Matches(key)) made.traits.push_back(rule.value);
+    if (asked && !made.HasTrait(rule.value) && rule.Matches(key)) made.traits.push_back(rule.value);
   }
   return made;
 }

@@ -14,12 +14,25 @@ return {
 
   needs      = { "window.device_time", "input.lost", "input.own", "input.waiting", "input.remedy" },
   optional   = { "input.workers", "input.workers_busy", "input.steps_affected", "input.load.median", "steps.count",
-                 "run.cpu_cores", "capture.has_os_calls", "input.loader", "input.background" },
-  thresholds = { "min_share", "min_own", "min_busy", "min_steps" },
+                 "run.cpu_cores", "capture.has_os_calls", "input.loader", "input.background", "steps.stall.every", "steps.stall.what",
+                 "steps.stall.lost" },
+  thresholds = { "min_share", "min_own", "min_busy", "min_steps", "min_part" },
 
   symptom = "The GPU computes nothing for {share:pct} of the time while the host {doing:text}.",
-  cause   = "Batches arrive more slowly than the GPU consumes them.",
+  cause   = "{why:text}",
   fixes   = {
+    { reason = "rounds", action = "Print how long each worker takes for a batch. If all of them are slow, use more workers; if one is, look at its files and its CPU cores",
+      snippet = [[def __getitem__(self, i):                # of the dataset
+    start = time.perf_counter()
+    sample = self.load(i)
+    print(torch.utils.data.get_worker_info().id, i, time.perf_counter() - start)
+    return sample]],
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "rounds", action = "Keep more batches in reserve, and if their order does not matter, do not wait for the slow one",
+      snippet = [[loader = DataLoader(dataset, num_workers=8, prefetch_factor=8, persistent_workers=True,
+                    in_order=False)   # in_order: PyTorch 2.6 or newer]],
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "rounds", action = "Find out what the producer of the data does at these times: a new file, a slow server, or one of several producers that is slower than the rest" },
     { reason = "unseen", action = "If a data loader makes the batches, give it more workers; if simulators or other programs send them, run more of these, or let two groups take turns",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
                     persistent_workers=True, pin_memory=True)]],
@@ -63,14 +76,30 @@ return {
     local unseen = f.capture.has_os_calls and loader == "" and f.input.background == false and workers == 0
       and f.input.waiting > f.input.own
     if unseen then doing = "waits for data from another process, which the capture does not show" end
-    return { share = lost, reason = unseen and "unseen" or nil, own = f.input.own, waiting = f.input.waiting, steps = steps or nil,
-             load_time = f.input.load.median, doing = doing }
+    -- Most batches are ready, and the waits are evenly apart: a round of workers that are all slow looks like one slow
+    -- worker, or storage that stalls at intervals.
+    local every = f.steps.stall.what == "data loading" and f.steps.stall.lost and f.steps.stall.every
+    local rounds = every and f.input.waiting > f.input.own and at_least(share(f.steps.stall.lost.time, f.input.lost.time), t.min_part)
+    if rounds then doing = doing .. ", once every " .. math.floor(every) .. " steps" end
+    return { share = lost, reason = rounds and "rounds" or unseen and "unseen" or nil, own = f.input.own, waiting = f.input.waiting, steps = steps or nil,
+             load_time = f.input.load.median, doing = doing, every = rounds and every or nil,
+             why = rounds and ("The other batches are ready in time: either one worker or the storage is slow at intervals, or " .. math.floor(every) .. " workers are all slow, and their batches come in rounds.")
+               or "Batches arrive more slowly than the GPU consumes them." }
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.6,
              basis = "loading in parallel overlaps with GPU work, as far as it can" },
 
   tests = {
+    { name = "every eighth batch is late",
+      edges = { ["steps.stall.lost"] = 3e8 },
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 72, stall = { every = 8, what = "data loading", lost = 4.4e8 } },
+                input = { lost = 4e8, own = 0, waiting = 4e8, remedy = true, workers = 0, steps_affected = 0.12, loader = "", background = false } },
+      expect = { share = 0.4, every = 8, reason = "rounds", doing = "waits for data from another process, which the capture does not show, once every 8 steps" } },
+    { name = "near miss: one batch in eight is later than the others, which are late as well",
+      facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 72, stall = { every = 8, what = "data loading", lost = 4e7 } },
+                input = { lost = 4e8, own = 0, waiting = 4e8, remedy = true, workers = 0, steps_affected = 1, loader = "", background = false } },
+      expect = { share = 0.4, reason = "unseen" } },
     { name = "nothing shows who makes the data",
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 50 },
                 input = { lost = 8e8, own = 0, waiting = 8e8, remedy = true, workers = 0, steps_affected = 1, loader = "", background = false,

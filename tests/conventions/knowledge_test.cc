@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
 #include "tests/conventions/rule_tree.h"
+#include "tests/conventions/source_tree.h"
 
 namespace advise {
 namespace {
@@ -145,6 +147,27 @@ TEST_CASE(
     const auto& used = rule->thresholds;
     CHECK(std::find(used.begin(), used.end(), name.substr(dot + 1)) != used.end());
   }
+}
+
+TEST_CASE("what C++ asks of kernel names is declared, and what is declared is asked for") {
+  std::set<std::string> asked;
+  const std::regex trait("HasTrait\\(\"([a-z-]+)\"\\)");
+  for (const SourceFile& file : SourceFiles({"engine"}, {".cc", ".h"})) {
+    for (const std::string& line : file.lines) {
+      for (std::sregex_iterator at(line.begin(), line.end(), trait), end; at != end; ++at)
+        asked.insert((*at)[1]);
+    }
+  }
+  std::set<std::string> declared;
+  bool in_trait = false;
+  for (const SourceFile& file : SourceFiles({"kb"}, {"kernels.toml"})) {
+    for (const std::string& line : file.lines) {
+      if (line.starts_with("[[")) in_trait = line == "[[trait]]";
+      if (in_trait && line.starts_with("id = ")) declared.insert(line.substr(6, line.size() - 7));
+    }
+  }
+  REQUIRE(asked.size() > 10);
+  CHECK(asked == declared);
 }
 
 TEST_CASE("C++ names no rule and no area: what it asks for is a field that rules declare") {

@@ -56,13 +56,13 @@ TEST_CASE("kernels get class, precision, tensor-core use and traits from their n
   CHECK(comm.precision.empty());  // asked of matrix kernels only
   CHECK(comm.tensor_core == -1);
   CHECK(comm.Has("sum"));
-  CHECK_FALSE(comm.Has("split-k"));
+  CHECK_FALSE(comm.HasTrait("split-k"));
 
   const KernelClass matrix = knowledge.ClassifyKernel("ampere_HGEMM_tensorop_splitK_nn");
   CHECK(matrix.name == "matrix");
   CHECK(matrix.precision == "fp16");
   CHECK(matrix.tensor_core == 1);
-  CHECK(matrix.Has("split-k"));
+  CHECK(matrix.HasTrait("split-k"));
   CHECK(knowledge.ClassifyKernel("ampere_sgemm").tensor_core == 0);
   CHECK(knowledge.ClassifyKernel("gemm_softmax").name == "other");
   CHECK(knowledge.ClassifyKernel("").name == "other");

@@ -147,7 +147,7 @@ const char* ReasonOfMovement(const ShapeWork& work, const ShapeRow& row,
   }
   if (row.bytes < knowledge.Number("roofline.small_bytes")) return "small";
   const KernelClass& kernel = knowledge.ClassifyKernel(row.kernel);
-  if (kernel.Has("not-vectorized")) return "not-vectorized";
+  if (kernel.HasTrait("not-vectorized")) return "not-vectorized";
   return kernel.family == "triton" || kernel.family == "xla" ? "compiled" : "";
 }
 

@@ -208,12 +208,12 @@ class ShapeFinder : Finder {
       instance.time_ns += length;
       ++instance.kernels;
       // The parts of a sum that was split are one product.
-      if (kernel.name == "matrix" && !kernel.Has("split-k")) ++instance.products;
+      if (kernel.name == "matrix" && !kernel.HasTrait("split-k")) ++instance.products;
       if (multiplies) instance.covered_ns += length;
       if (kernel.tensor_core == 1) instance.units.tensor_ns += length;
       if (kernel.tensor_core == 0) instance.units.plain_ns += length;
       if (kernel.precision == "tf32") instance.units.tf32_ns += length;
-      instance.others = instance.others || kernel.Has("other-operations");
+      instance.others = instance.others || kernel.HasTrait("other-operations");
       if (length > instance.longest_ns) {
         instance.longest_ns = length;
         instance.shape = shape;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "engine/metrics/losses/copies/optimizer_offload.h"
 #include "engine/metrics/losses/copies/repeated_uploads.h"
 #include "engine/metrics/losses/loss.h"
 #include "engine/timeline/phase.h"
@@ -28,6 +29,7 @@ struct Copies {
   std::vector<CopyGroup> groups;
   Loss pageable, blocking, small, slow, repeated, roundtrip, migration, through_host, serial,
       separate;
+  OptimizerOffload offload;
   double small_median_bytes = 0;
   double blocking_pageable_share = 0;  // -1: the kind of some of the memory was not recorded
   std::string repeated_memory;

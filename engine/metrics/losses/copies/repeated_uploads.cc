@@ -24,7 +24,7 @@ class UploadFinder : Finder {
         steps_(run_.steps),
         link_(link_bytes_per_s),
         of_tokens_(of_tokens),
-        losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })) {
+        losses_(run_.names.Shapes([](const KernelClass& c) { return c.HasTrait("loss"); })) {
     if (!steps_.known()) steps_.all = run_.steps.offloaded;
   }
 

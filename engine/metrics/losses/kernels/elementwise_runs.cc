@@ -17,9 +17,9 @@ class ElementwiseFinder : Finder {
         in_update_(in_update),
         light_(run_.names.Shapes([](const KernelClass& c) {
           const bool simple = c.name == "elementwise" || c.name == "copy" || c.name == "cast";
-          return simple && !c.Has("fused") && !c.Has("tiny-optimizer") && !c.Has("by-table");
+          return simple && !c.HasTrait("fused") && !c.HasTrait("tiny-optimizer") && !c.HasTrait("by-table");
         })),
-        joins_(run_.names.Shapes([](const KernelClass& c) { return c.Has("concatenates"); })),
+        joins_(run_.names.Shapes([](const KernelClass& c) { return c.HasTrait("concatenates"); })),
         loss_(basis),
         runs_(run_),
         residual_(static_cast<float>(Number("kernel.fused_residual"))) {

@@ -78,9 +78,6 @@ class KernelFinder : Finder {
       return std::find(names.begin(), names.end(), c.name) != names.end();
     });
   }
-  ShapeSet WithTrait(std::string_view trait) const {
-    return run_.names.Shapes([&](const KernelClass& c) { return c.Has(trait); });
-  }
   void Count(std::uint32_t op, LossBuilder* loss) const {
     loss->CountOp(op);
     loss->AddOp(op);
@@ -156,7 +153,8 @@ class KernelFinder : Finder {
     Tallies small_rows(run_);
     Tallies tail_rows(run_);
     Tallies spilling(run_);
-    const ShapeSet persistent = WithTrait("persistent");
+    const ShapeSet persistent =
+        run_.names.Shapes([](const KernelClass& c) { return c.HasTrait("persistent"); });
     const ShapeSet waits = Named({"wait"});
     std::map<double, double> time_of_blocks;  // of the small ones, as the next
     std::map<double, double> time_of_threads;
@@ -292,9 +290,9 @@ class KernelFinder : Finder {
     std::vector<Nanos> waited_on(trace_.devices.size());
     const ShapeSet waits = Named({"wait"});
     const ShapeSet moves = run_.names.Shapes(
-        [](const KernelClass& c) { return c.name == "transpose" || c.Has("layout"); });
+        [](const KernelClass& c) { return c.name == "transpose" || c.HasTrait("layout"); });
     const ShapeSet casts =
-        run_.names.Shapes([](const KernelClass& c) { return c.name == "cast" || c.Has("cast"); });
+        run_.names.Shapes([](const KernelClass& c) { return c.name == "cast" || c.HasTrait("cast"); });
     for (const std::uint32_t op : kernels_) {
       if (In(waits, op)) {
         Count(op, &waiting);
@@ -324,7 +322,7 @@ class KernelFinder : Finder {
   void Attention() {
     LossBuilder loss(basis_);
     const ShapeSet softmaxes = run_.names.Shapes(
-        [](const KernelClass& c) { return c.name == "softmax" && !c.Has("over-classes"); });
+        [](const KernelClass& c) { return c.name == "softmax" && !c.HasTrait("over-classes"); });
     const ShapeSet products = Named({"matrix"});
     const ShapeSet between =
         Named({"elementwise", "cast", "copy", "softmax", "random", "transpose"});
@@ -366,7 +364,7 @@ class KernelFinder : Finder {
   // kernels of older generations only.
   float Aligned(std::uint32_t op) const {
     const bool older =
-        Class(op).Has("turing") &&
+        Class(op).HasTrait("turing") &&
         trace_.devices[trace_.ops.device[op]].compute_major >= Number("precision.turing_slow_from");
     return static_cast<float>(Number("precision.aligned_residual") *
                               (older ? Number("precision.turing_residual") : 1));
@@ -389,12 +387,12 @@ class KernelFinder : Finder {
       result_.matrix_ns += Length(op);
       if (Class(op).tensor_core == 1) result_.tensor_ns += Length(op);
       if (Class(op).precision == "fp32" && Class(op).tensor_core != 1) {
-        if (Class(op).Has("vector") || Class(op).Has("no-product")) continue;
+        if (Class(op).HasTrait("vector") || Class(op).HasTrait("no-product")) continue;
         Count(op, &fp32);
         names[trace_.strings[Shape(op).name]] += Length(op);
         const double most_here = std::min(speedup, by_memory[trace_.ops.detail[op]]);
         fp32.ScaleOp(op, 1 / std::max(1.0, most_here));
-      } else if (Class(op).Has("unaligned")) {
+      } else if (Class(op).HasTrait("unaligned")) {
         Count(op, &unaligned);
         unaligned.ScaleOp(op, Aligned(op));
       }

@@ -136,7 +136,7 @@ std::vector<std::uint8_t> RowsOfFills(const Run& run, const std::vector<std::uin
   const Trace& trace = run.trace;
   std::vector<std::uint8_t> part(trace.ops.size(), kNoUpdate);
   const auto row = run.knowledge.CountOf("kernel.zeroing_row");
-  const ShapeSet fills = run.names.Shapes([](const KernelClass& c) { return c.Has("fill"); });
+  const ShapeSet fills = run.names.Shapes([](const KernelClass& c) { return c.HasTrait("fill"); });
   if (fills.empty()) return part;
   std::vector<std::vector<std::uint32_t>> open(trace.streams.size() + 1);
   const auto close = [&](std::vector<std::uint32_t>* fill_row) {
@@ -167,7 +167,7 @@ class AddFinder {
         phases_(phases),
         part_(*part),
         least_(run.knowledge.Number("kernel.zeroing_added")),
-        adds_(run.names.Shapes([](const KernelClass& c) { return c.Has("adds"); })) {}
+        adds_(run.names.Shapes([](const KernelClass& c) { return c.HasTrait("adds"); })) {}
 
   void Mark(const std::vector<std::uint32_t>& kernels) {
     if (adds_.empty()) return;
@@ -227,14 +227,14 @@ std::vector<std::uint8_t> UpdateKernels(const Run& run, const Phases& phases,
   const double small_ns = std::max(run.knowledge.Number("kernel.optimizer_small"), moves_ns);
   const auto row = run.knowledge.CountOf("kernel.optimizer_row");
   const ShapeSet elementwise = run.names.Shapes(
-      [](const KernelClass& c) { return c.name == "elementwise" || c.Has("tensor-norm"); });
+      [](const KernelClass& c) { return c.name == "elementwise" || c.HasTrait("tensor-norm"); });
   const ShapeSet updates = run.names.Shapes([](const KernelClass& c) {
     return c.name == "elementwise" || c.name == "optimizer" || c.name == "copy";
   });
   const ShapeSet tiny =
-      run.names.Shapes([](const KernelClass& c) { return c.Has("tiny-optimizer"); });
+      run.names.Shapes([](const KernelClass& c) { return c.HasTrait("tiny-optimizer"); });
   const ShapeSet grouped =
-      run.names.Shapes([](const KernelClass& c) { return c.Has("multi-tensor"); });
+      run.names.Shapes([](const KernelClass& c) { return c.HasTrait("multi-tensor"); });
   std::vector<std::vector<std::uint32_t>> open(trace.streams.size() + 1);
   const auto close = [&](std::vector<std::uint32_t>* train) {
     if (train->size() >= row) {

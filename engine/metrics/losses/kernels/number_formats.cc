@@ -37,7 +37,7 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
   };
   const ShapeSet halves = names.Shapes([&](const KernelClass& c) {
     const bool half = c.precision == "bf16" || c.precision == "fp16";
-    return c.name == "matrix" && half && !c.Has("packed-weights");
+    return c.name == "matrix" && half && !c.HasTrait("packed-weights");
   });
   const ShapeSet eighths = names.Shapes([&](const KernelClass& c) {
     return is_product(c) && (c.precision == "fp8" || c.precision == "fp4" || c.precision == "int8");

@@ -17,7 +17,7 @@ class AccumulationFinder : Finder {
   AccumulationFinder(const Basis& basis, const Phases& phases)
       : Finder(basis),
         phases_(phases),
-        losses_(run_.names.Shapes([](const KernelClass& c) { return c.Has("loss"); })),
+        losses_(run_.names.Shapes([](const KernelClass& c) { return c.HasTrait("loss"); })),
         updates_(run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; })) {}
 
   Accumulation Find() {

@@ -1,0 +1,131 @@
+#include "engine/metrics/losses/copies/optimizer_offload.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "engine/metrics/losses/copies/copy.h"
+#include "engine/timeline/blocking_calls.h"
+
+namespace advise {
+namespace {
+
+// The copies between one backward pass and the next forward pass of a device.
+struct Update {
+  std::vector<std::uint32_t> down, up;  // ops
+  double down_bytes = 0;
+  double backward_bytes = 0;  // of these, what the backward pass sent
+  double up_bytes = 0;
+};
+
+class OffloadFinder : Finder {
+ public:
+  OffloadFinder(const Basis& basis, const Phases& phases, const std::vector<std::uint32_t>& copies)
+      : Finder(basis),
+        phases_(phases),
+        copies_(copies),
+        least_bytes_(Number("copy.large_bytes")),
+        most_apart_(Number("copy.offload_ratio")) {}
+
+  OptimizerOffload Find() {
+    LossBuilder loss(basis_);
+    if (phases_.known(Phase::kBackward) && !GpuUpdatesWeights()) {
+      for (const auto& [device, updates] : Updates())
+        for (const Update& update : updates)
+          if (IsOfOptimizer(update)) Tell(device, update, &loss);
+    }
+    result_.loss = loss.Build();
+    return std::move(result_);
+  }
+
+ private:
+  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
+
+  // The threads of the backward pass copy behind their last kernel as well.
+  bool IsOfBackward(std::uint32_t op) const {
+    const std::uint32_t call = trace_.ops.call[op];
+    return call != kNone && (phases_.OfCall(call) == Phase::kBackward ||
+                             run_.names.ThreadRole(trace_.calls.thread[call]) == Role::kAutograd);
+  }
+
+  bool GpuUpdatesWeights() const {
+    const ShapeSet updates =
+        run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; });
+    return !updates.empty();
+  }
+
+  // Downloads, then uploads, then downloads again: each such round may be an update.
+  std::map<std::uint32_t, std::vector<Update>> Updates() const {
+    std::map<std::uint32_t, std::vector<Update>> of_device;
+    for (const std::uint32_t op : copies_) {
+      const CopyDirection direction = trace_.DirectionOfCopy(op);
+      if (!IsHostDevice(direction) || Bytes(op) < least_bytes_) continue;
+      std::vector<Update>& updates = of_device[trace_.ops.device[op]];
+      const bool down = direction == CopyDirection::kDeviceToHost;
+      if (updates.empty() || (down && !updates.back().up.empty())) updates.emplace_back();
+      Update& update = updates.back();
+      (down ? update.down : update.up).push_back(op);
+      (down ? update.down_bytes : update.up_bytes) += Bytes(op);
+      if (down && IsOfBackward(op)) update.backward_bytes += Bytes(op);
+    }
+    return of_device;
+  }
+
+  // Gradients and weights have as many elements, of 16 or 32 bits each.
+  bool IsOfOptimizer(const Update& update) const {
+    if (2 * update.backward_bytes <= update.down_bytes || update.up.empty()) return false;
+    for (const std::uint32_t op : update.up)
+      if (IsOfBackward(op)) return false;
+    return update.up_bytes <= most_apart_ * update.down_bytes &&
+           update.down_bytes <= most_apart_ * update.up_bytes;
+  }
+
+  void Tell(std::uint32_t device, const Update& update, LossBuilder* loss) {
+    const Nanos from = trace_.ops.end[update.down.back()];
+    const Nanos to = trace_.ops.start[update.up.front()];
+    loss->Count(from, update.down_bytes, 0);
+    for (const auto& ops : {update.down, update.up}) {
+      for (const std::uint32_t op : ops) {
+        loss->AddToCounted(0, Length(op));
+        loss->RemoveExposed(op);
+      }
+    }
+    result_.up_bytes += update.up_bytes;
+    if (to <= from) return;
+    result_.host_time += static_cast<double>(to - from);
+    const IntervalSet idle = basis_.times[device].idle.Clip(from, to);
+    loss->AddSpans(device, idle);
+    const std::uint32_t call = trace_.ops.call[update.up.front()];
+    if (call == kNone) return;
+    const std::uint32_t thread = trace_.calls.thread[call];
+    const IntervalSet code = idle.Clip(from, trace_.calls.start[call]);
+    for (const Interval& span : code.intervals())
+      loss->CutHost(thread, span.start, span.end);
+    Unblock(thread, trace_.ops.start[update.down.front()], trace_.ops.end[update.up.back()], loss);
+  }
+
+  // The thread waits for gradients, and for the weights on the GPU.
+  void Unblock(std::uint32_t thread, Nanos from, Nanos to, LossBuilder* loss) const {
+    for (const std::uint32_t call : run_.calls_of_thread[thread]) {
+      if (trace_.calls.end[call] < from) continue;
+      if (trace_.calls.start[call] > to) break;
+      if (BlocksHost(run_, call) || IsSync(run_.ClassOfCall(call)))
+        loss->remedy().unblocked_calls.push_back(call);
+    }
+  }
+
+  const Phases& phases_;
+  const std::vector<std::uint32_t>& copies_;
+  double least_bytes_;
+  double most_apart_;
+  OptimizerOffload result_;
+};
+
+}  // namespace
+
+OptimizerOffload FindOptimizerOffload(const Basis& basis, const Phases& phases,
+                                      const std::vector<std::uint32_t>& copies) {
+  return OffloadFinder(basis, phases, copies).Find();
+}
+
+}  // namespace advise
