@@ -292,6 +292,9 @@ Steps FindSteps(const Run& run) {
     Steps answered = StepsFromAnswers(run);
     const bool known = answered.steady_count() >= min_count;
     if (known && Covered(run, steps) < enough * Covered(run, answered)) return answered;
+    Steps trained = StepsFromTraining(run);
+    if (trained.steady_count() >= min_count && steps.known() && AreParts(run, steps, trained))
+      return trained;
   }
   if (steps.steady_count() < min_count) steps = StepsFromUpdates(run);
   // The clocks of host and GPU jumped apart: nothing tells when a step was.

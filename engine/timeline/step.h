@@ -21,6 +21,13 @@ Steps StepsFromPeriod(const Run& run, std::size_t named = 0);
 // O(ops log ops).
 Steps StepsFromAnswers(const Run& run);
 
+// Steps of training, from one update of the weights to the next: kernels that update weights are
+// known by their names, or, where there are none, backward passes by the threads that launch them.
+// None where most of them do not compute about as much. O(ops).
+Steps StepsFromTraining(const Run& run);
+// Whether `steps` hold several of the `parts` each, or some of them do.
+bool AreParts(const Run& run, const Steps& parts, const Steps& steps);
+
 // Steps from ranges of any name: they follow each other on one thread, fill its time, each launches
 // work, and the host takes part in each. Of several such, the most numerous, then the outermost.
 Steps StepsFromOtherRanges(const Run& run);

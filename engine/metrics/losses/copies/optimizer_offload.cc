@@ -10,11 +10,10 @@
 namespace advise {
 namespace {
 
-// The copies between one backward pass and the next forward pass of a device.
+// What a device sends in a backward pass, and gets before the next one.
 struct Update {
   std::vector<std::uint32_t> down, up;  // ops
   double down_bytes = 0;
-  double backward_bytes = 0;  // of these, what the backward pass sent
   double up_bytes = 0;
 };
 
@@ -54,29 +53,28 @@ class OffloadFinder : Finder {
     return !updates.empty();
   }
 
-  // Downloads, then uploads, then downloads again: each such round may be an update.
+  // Weights that a backward pass itself uploads, for layers that are kept on the host, are none
+  // that come back from an update.
   std::map<std::uint32_t, std::vector<Update>> Updates() const {
     std::map<std::uint32_t, std::vector<Update>> of_device;
     for (const std::uint32_t op : copies_) {
       const CopyDirection direction = trace_.DirectionOfCopy(op);
       if (!IsHostDevice(direction) || Bytes(op) < least_bytes_) continue;
-      std::vector<Update>& updates = of_device[trace_.ops.device[op]];
       const bool down = direction == CopyDirection::kDeviceToHost;
+      if (down != IsOfBackward(op)) continue;
+      std::vector<Update>& updates = of_device[trace_.ops.device[op]];
       if (updates.empty() || (down && !updates.back().up.empty())) updates.emplace_back();
       Update& update = updates.back();
       (down ? update.down : update.up).push_back(op);
       (down ? update.down_bytes : update.up_bytes) += Bytes(op);
-      if (down && IsOfBackward(op)) update.backward_bytes += Bytes(op);
     }
     return of_device;
   }
 
   // Gradients and weights have as many elements, of 16 or 32 bits each.
   bool IsOfOptimizer(const Update& update) const {
-    if (2 * update.backward_bytes <= update.down_bytes || update.up.empty()) return false;
-    for (const std::uint32_t op : update.up)
-      if (IsOfBackward(op)) return false;
-    return update.up_bytes <= most_apart_ * update.down_bytes &&
+    return !update.down.empty() && !update.up.empty() &&
+           update.up_bytes <= most_apart_ * update.down_bytes &&
            update.down_bytes <= most_apart_ * update.up_bytes;
   }
 
@@ -99,8 +97,7 @@ class OffloadFinder : Finder {
     if (call == kNone) return;
     const std::uint32_t thread = trace_.calls.thread[call];
     const IntervalSet code = idle.Clip(from, trace_.calls.start[call]);
-    for (const Interval& span : code.intervals())
-      loss->CutHost(thread, span.start, span.end);
+    for (const Interval& span : code.intervals()) loss->CutHost(thread, span.start, span.end);
     Unblock(thread, trace_.ops.start[update.down.front()], trace_.ops.end[update.up.back()], loss);
   }
 
