@@ -114,6 +114,37 @@ bool ShowsOtherBatch(const std::vector<std::pair<double, double>>& sizes,
   return changed > 0 && as_uploads >= knowledge.Number("compare.agree_share") * changed;
 }
 
+// A kernel of both runs: AFTER over BEFORE.
+struct Changes {
+  double size = 1;      // threads of a launch
+  double launches = 1;  // in the window
+  double weight = 0;
+};
+
+// Whether both do the same work in a step, in launches of another size and number: those whose size
+// changed make up for it by their number, and the others, which may fill the GPU with blocks that
+// work on until all is done, come as much oftener or more seldom. `steps`: BEFORE over AFTER.
+bool InOtherPieces(const std::vector<Changes>& kernels, double steps, const Knowledge& knowledge) {
+  const double tolerance = knowledge.Number("compare.same_work");
+  double changed = 0, made_up = 0, rest = 0, as_often = 0;
+  std::vector<std::pair<double, double>> sizes;
+  for (const Changes& kernel : kernels) {
+    if (Near(kernel.size, tolerance)) continue;
+    changed += kernel.weight;
+    if (Near(kernel.size * kernel.launches * steps, tolerance)) made_up += kernel.weight;
+    sizes.emplace_back(kernel.size, kernel.weight);
+  }
+  const double size = WeightedMedian(sizes);
+  for (const Changes& kernel : kernels) {
+    if (!Near(kernel.size, tolerance)) continue;
+    rest += kernel.weight;
+    if (Near(kernel.launches * steps * size, tolerance)) as_often += kernel.weight;
+  }
+  const double agree = knowledge.Number("compare.agree_share");
+  return changed > 0 && !Near(size, tolerance) && made_up >= agree * changed &&
+         as_often >= agree * rest;
+}
+
 // "2.50 times as many", "1/256 as many".
 std::string TimesAsMany(double ratio) {
   constexpr double kSmall = 0.1;  // below, two digits behind the point say little
@@ -152,15 +183,15 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   match.levels = MatchLevels(rows_before, rows_after, knowledge);
   // A kernel that does the same in both runs has one size in both; one whose sizes vary says
   // nothing by them.
-  std::vector<std::pair<double, double>> sizes, totals;
+  std::vector<std::pair<double, double>> sizes;
+  std::vector<Changes> changes;
   for (const auto& [name, kernel] : a.by_name) {
     const auto other = b.by_name.find(name);
     if (other == b.by_name.end() || kernel.threads <= 0 || kernel.count <= 0) continue;
-    sizes.emplace_back(
-        (other->second.threads / other->second.count) / (kernel.threads / kernel.count),
-        std::sqrt(kernel.time * other->second.time));
-    totals.emplace_back(other->second.threads / kernel.threads,
-                        std::sqrt(kernel.time * other->second.time));
+    const double launches = other->second.count / kernel.count;
+    changes.push_back({other->second.threads / kernel.threads / launches, launches,
+                       std::sqrt(kernel.time * other->second.time)});
+    sizes.emplace_back(changes.back().size, changes.back().weight);
   }
   std::vector<std::pair<double, double>> counts;
   double matched_before = 0, matched_after = 0;
@@ -179,6 +210,9 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   const double steps_before = FactNumber(before, "steps.count").value_or(0);
   const double steps_after = FactNumber(after, "steps.count").value_or(0);
   const bool steps = steps_before > 0 && steps_after > 0;
+  std::vector<std::pair<double, double>> totals;
+  for (const Changes& kernel : changes)
+    totals.emplace_back(kernel.size * kernel.launches, kernel.weight);
   if (steps) match.step_ratio = WeightedMedian(totals) * steps_before / steps_after;
   double agree = 0, all = 0;
   for (const auto& [ratio, weight] : counts) {
@@ -196,6 +230,12 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   if (!Near(match.size_ratio, tolerance) && steps && Near(match.step_ratio, tolerance)) {
     match.same = match.other_pieces = true;
     match.even = false;
+    return match;
+  }
+  if (steps && InOtherPieces(changes, steps_before / steps_after, knowledge)) {
+    match.same = match.other_pieces = true;
+    match.even = false;
+    match.step_ratio = 1;
     return match;
   }
   const bool other_batch = ShowsOtherBatch(sizes, {upload_before, upload_after}, knowledge);

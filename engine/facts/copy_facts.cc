@@ -155,6 +155,10 @@ void DeclareKinds(Catalog* catalog) {
              "Whether directives of the report hold the copies of round trips, or most kernels are "
              "loops of the source that a compiler of OpenACC or OpenMP made.",
              &Copies::roundtrip_by_directives);
+  copies.Add("copy.roundtrip.activations", "share",
+             "Share of round trips through the host whose data the backward pass takes back, and "
+             "that began before it.",
+             &Copies::roundtrip_activations);
   copies.AddLoss("copy.through_host", kOfCopies,
                  {"downloads from one device whose bytes are uploaded to another soon after",
                   "Exposed time of copies from device to device through the host.",

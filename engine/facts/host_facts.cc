@@ -25,6 +25,15 @@ Rows FunctionsInCode(const HostCode& code) {
       10);
 }
 
+Rows OperatorsOfCode(const HostCode& code) {
+  return RowsOf(
+      code.operators,
+      [](const auto& row) {
+        return Row{{"name", row.name}, {"time", row.time_ns}};
+      },
+      10);
+}
+
 void DeclareCode(Catalog* catalog) {
   auto& code = catalog->Of(&Analysis::host_code);
   code.AddLoss(
@@ -43,6 +52,13 @@ void DeclareCode(Catalog* catalog) {
            "is not known), samples.",
            If([](const HostCode& found) { return found.sampled; }, FunctionsInCode,
               "the CPU was not sampled", "cpu-sampling"));
+  catalog->OfAll().Add(
+      "host.compute.operators", "rows",
+      "Operators of a framework that the launching thread runs on the CPU while the GPU waits for "
+      "its code: name, time without that of operators that it calls.",
+      If([](const Analysis& a) { return a.run.trace.operators.size() > 0; },
+         [](const Analysis& a) { return OperatorsOfCode(a.host_code); },
+         "framework operators were not recorded", "operators"));
   code.Add("host.compute.code", "ns",
            "Time of launching threads in host code that the report does not show, at the places of "
            "the loop where the GPU waits for it somewhere, whether or not it waits there.",

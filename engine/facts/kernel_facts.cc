@@ -205,6 +205,9 @@ void DeclareSequences(Catalog* catalog) {
               "Kernels of the backward pass that add to one of the tensors that were set to a "
               "constant one by one, per step.",
               &Kernels::zeroing_added);
+  kernels.Add("kernel.optimizer.norms", "share",
+              "Share of the small kernels for each tensor of the model that take its norm.",
+              &Kernels::optimizer_norms);
   kernels.Add("kernel.optimizer.one_grid", "share",
               "Share of small optimizer kernels that have the commonest number of blocks: tensors "
               "of a model have many sizes, pieces of an array have one.",

@@ -78,11 +78,18 @@ void DeclareSyncFacts(Catalog* catalog) {
             "Tiny copies that the host waits for beside a kernel whose result has a size that "
             "depends on the data: they tell this size.",
             &Syncs::item_sized);
+  syncs.Add("sync.item.kernel", "name",
+            "Kernel that most often ran last before a tiny copy for which the host waits.",
+            UnlessEmpty(&Syncs::item_kernel, "no kernel ran before these copies", ""));
   syncs.AddLoss("sync.forward", kOfGaps,
                 {"waits of the host (of sync.loop or sync.item) inside forward ranges",
                  "Idle and exposed time that waits inside forward ranges cause.",
                  "Calls inside forward ranges do not wait."},
                 &Syncs::forward);
+  syncs.Add("sync.forward.reads", "share",
+            "Share of the waits inside forward ranges that read or send a value. The others only "
+            "wait.",
+            &Syncs::forward_reads);
   syncs.AddLoss("sync.optimizer", kOfGaps,
                 {"waits of the host in optimizer ranges of the loop",
                  "Idle time after waits in optimizer ranges until the host is ahead again.",

@@ -137,10 +137,14 @@ MeasureCommand CommandToMeasure(const Report& report, const Knowledge& knowledge
   const double wanted = knowledge.Number("measure.launches") * static_cast<double>(made.kernels);
   const double of_one = std::floor(launches / processes);
   const double skip = of_one > 2 * wanted ? std::floor(of_one / 2) : 0;
+  // An expression matches wherever it stands in a name: "kernel" is a part of most.
+  std::vector<std::string> patterns;
+  for (const std::string& function : functions)
+    patterns.push_back(IsIn(function, all) ? function + "$" : function);
   made.command = fmt::format(
-      "ncu --set full --kernel-name 'regex:{}' --launch-skip {:.0f} --launch-count {:.0f} --csv "
+      "ncu --set full --kernel-name 'regex:^({})' --launch-skip {:.0f} --launch-count {:.0f} --csv "
       "--page raw --print-units base -- COMMAND > kernels.csv",
-      fmt::join(functions, "|"), skip, std::max(1.0, std::min(wanted, of_one)));
+      fmt::join(patterns, "|"), skip, std::max(1.0, std::min(wanted, of_one)));
   return made;
 }
 

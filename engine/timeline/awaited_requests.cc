@@ -163,6 +163,7 @@ void Awaited::FindInput() {
   for (const std::uint32_t t : run_.launching_threads) {
     if (!run_.mpi_of_thread[t].empty()) continue;  // MPI waits for its messages in the same way
     std::vector<Interval> received;
+    std::vector<Interval> in_loop;  // waits of an event loop, whatever follows
     std::vector<Interval> as_long_as_people;
     MessagesOfSteps messages(run_.steps.all);
     const IntervalSet calls = RemoteCalls(t, least);
@@ -172,6 +173,7 @@ void Awaited::FindInput() {
       if (!calls.empty() && calls.OverlapWith(wait.start, wait.end) == wait.Length()) continue;
       if (run_.names.Os(os.name[i]) == OsClass::kNetwork) messages.Add(wait);
       if (wait.Length() < silent_least_ || !is_event_loop(os.name[i])) continue;
+      in_loop.push_back(wait);
       if (wait.Length() >= as_people) as_long_as_people.push_back(wait);
       if (i + 1 == rows.last) continue;
       const OsClass next = run_.names.Os(os.name[i + 1]);
@@ -185,7 +187,9 @@ void Awaited::FindInput() {
         static_cast<double>(messages.steps()) >= usual * static_cast<double>(run_.steps.all.size());
     if ((received.size() >= least || talks) && !SaysTraining(run_)) {
       serves_ = true;
-      input_[t] = IntervalSet::Of(std::move(received));
+      // To receive may take less time than the profiler keeps: then the loop alone is seen.
+      input_[t] =
+          IntervalSet::Of(received.size() >= least ? std::move(received) : std::move(in_loop));
     } else if (static_cast<double>(as_long_as_people.size()) <=
                    rare * static_cast<double>(run_.steps.all.size()) ||
                !run_.steps.known()) {

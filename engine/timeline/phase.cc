@@ -17,6 +17,16 @@ Phases::Phases(const Run& run) : sets_(run.trace.processes.size()) {
     collected[process][phase].push_back({ranges.start[i], ranges.end[i]});
     known_[phase] = true;
   }
+  // A framework's compiler is an operator like others.
+  const OperatorTable& operators = run.trace.operators;
+  for (std::uint32_t i = 0; i < operators.size(); ++i) {
+    if (run.names.RangePhase(operators.name[i]) != Phase::kCompilation) continue;
+    const std::uint32_t process = run.trace.threads[operators.thread[i]].process;
+    if (process == kNone) continue;
+    collected[process][static_cast<std::size_t>(Phase::kCompilation)].push_back(
+        {operators.start[i], operators.end[i]});
+    known_[static_cast<std::size_t>(Phase::kCompilation)] = true;
+  }
   const MpiTable& mpi = run.trace.mpi;
   for (std::uint32_t i = 0; i < mpi.size(); ++i) {
     if (!MovesData(mpi.kind[i])) continue;

@@ -39,4 +39,10 @@ class Phases {
   std::vector<Phase> of_call_;  // empty when no range names a phase
 };
 
+// Whether the backward pass made the call: its threads copy behind its last kernel as well.
+inline bool LaunchesBackward(const Run& run, const Phases& phases, std::uint32_t call) {
+  return phases.OfCall(call) == Phase::kBackward ||
+         run.names.ThreadRole(run.trace.calls.thread[call]) == Role::kAutograd;
+}
+
 }  // namespace advise

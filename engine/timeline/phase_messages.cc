@@ -10,7 +10,8 @@ namespace {
 // unpacks them. Empty where no kernel does.
 std::vector<std::uint8_t> CopiesOfMessages(const Run& run) {
   const Trace& trace = run.trace;
-  const ShapeSet packs = run.names.Shapes([](const KernelClass& c) { return c.HasTrait("message"); });
+  const ShapeSet packs =
+      run.names.Shapes([](const KernelClass& c) { return c.HasTrait("message"); });
   if (packs.empty()) return {};
   std::vector<std::uint8_t> of_messages(trace.ops.size(), 0);
   struct Stream {

@@ -20,8 +20,8 @@ Interval LongestPause(const Run& run, const Interval& steps) {
   return longest;
 }
 
-// Whether a thread makes calls in the middle of it, or the one that launches the first work behind
-// it says what it waits for.
+// Whether a thread makes calls in the middle of it, a range tells what it is, or the thread that
+// launches the first work behind it says what it waits for.
 bool IsAlive(const Run& run, const Interval& pause) {
   const Nanos tenth = pause.Length() / 10;
   const auto in_middle = [&](Nanos start) {
@@ -29,6 +29,17 @@ bool IsAlive(const Run& run, const Interval& pause) {
   };
   const std::vector<Nanos>& calls = run.trace.calls.start;
   if (std::any_of(calls.begin(), calls.end(), in_middle)) return true;
+  // A range, or an operator, that is hardly longer than the pause: the program says what it did.
+  const auto fills = [&](const auto& table) {
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      const Nanos inside =
+          std::min(table.end[i], pause.end) - std::max(table.start[i], pause.start);
+      if (2 * inside > pause.Length() && table.end[i] - table.start[i] < 2 * pause.Length())
+        return true;
+    }
+    return false;
+  };
+  if (fills(run.trace.ranges) || fills(run.trace.operators)) return true;
   const OpTable& ops = run.trace.ops;
   const auto next = std::lower_bound(ops.start.begin(), ops.start.end(), pause.end);
   if (next == ops.start.end()) return false;

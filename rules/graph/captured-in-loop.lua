@@ -8,7 +8,7 @@ return {
   kind      = "root",
   effort    = "code",
   priority  = 80,
-  explains  = { "graph/rebuilt-in-loop", "host/cpu-bound", "launch/bound" },
+  explains  = { "graph/rebuilt-in-loop", "host/cpu-bound", "launch/bound", "sync/item-in-loop" },
   knowledge = { "K-H6", "K-A2" },
 
   needs_loop = true,

@@ -59,7 +59,11 @@ local function users_of_results(f, t)
   local results = f.copy.d2h.count or 0
   local bytes = share(f.copy.d2h.bytes or 0, results)
   if results > 0 and not at_most(bytes, t.most_action) then return { "metrics" } end
-  if results > 0 and at_most(bytes, t.most_loss) then return { "metrics", "turns" } end
+  if results > 0 and at_most(bytes, t.most_loss) then
+    -- A loss comes once per step; actions come several times.
+    local often = f.steps.count and at_least(share(results, f.steps.count), t.often)
+    return often and { "turns", "metrics" } or { "metrics", "turns" }
+  end
   local alike = at_most((f.host.compute.longest or 0) * f.host.compute.lost.count, t.most_uneven * f.host.compute.lost.time)
   return alike and { "turns" } or { "metrics", "turns" }
 end
@@ -78,6 +82,20 @@ local function functions_of(rows)
   return (#names > 1 and "the functions " or "the function ") .. table.concat(names, ", ")
 end
 
+-- What an operator that takes most of this time is for, where its name tells. Products on the CPU are layers of a model.
+local kinds_of_work = { ["aten::pin_memory"] = "pins", ["TorchDynamo Cache Lookup"] = "guards", ["aten::addmm"] = "cpu-layers", ["aten::mm"] = "cpu-layers",
+                        ["aten::bmm"] = "cpu-layers", ["aten::mkldnn_convolution"] = "cpu-layers", ["mkldnn::_linear_pointwise"] = "cpu-layers",
+                        ["aten::embedding"] = "cpu-layers", ["aten::scaled_dot_product_attention"] = "cpu-layers" }
+
+-- The operators of a framework that take most of the time, at most three; nil where operators take less than half of it.
+local function operators_of(rows, lost)
+  if 2 * sum(rows, "time") <= lost then return nil end
+  local names = {}
+  for _, row in ipairs(top(rows, "time", 3)) do table.insert(names, row.name) end
+  local text = (#names > 1 and "operators" or "the operator") .. " on the CPU: " .. table.concat(names, ", ")
+  return text, kinds_of_work[names[1]] or "operators"
+end
+
 return {
   id        = "host/cpu-bound",
   title     = "Find out what the launching thread computes while the GPU waits",
@@ -90,10 +108,10 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "host.compute.functions", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
+  optional   = { "host.compute.code", "host.compute.functions", "host.compute.operators", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "copy.d2h.count", "copy.d2h.bytes", "run.request_waits", "run.kind", "run.framework", "run.decode", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "most_loss", "min_late", "max_pauses_of_request" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "most_loss", "min_late", "max_pauses_of_request", "often" },
 
   symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
@@ -123,6 +141,14 @@ return {
       language = "python", ["for"] = { "python" } },
     { reason = "turns", action = "Let two groups of environments take turns: while the model computes for one, the other steps", ["for"] = { "python" } },
     { reason = "turns", action = "Simulate on the GPU, so that no step waits for the host", ["for"] = { "python" } },
+    { reason = "pins", action = "Let the loader pin its batches in a thread of its own, or copy into one pinned buffer that you keep",
+      snippet = "loader = DataLoader(dataset, num_workers=8, pin_memory=True)     # no x.pin_memory() in the loop", language = "python", ["for"] = { "pytorch" } },
+    { reason = "guards", action = "Let torch.compile check less before each call: when all shapes have been compiled, leave out guards that cannot fail any more",
+      snippet = "torch.compiler.set_stance(skip_guard_eval_unsafe=True)     # after some steps; which guards there are: TORCH_LOGS=guards", language = "python", ["for"] = { "pytorch" } },
+    { reason = "cpu-layers", action = "Move these layers to the GPU: their weights and inputs are on the CPU", snippet = 'model.to("cuda")     # all of it; inputs, too: x = x.to("cuda")',
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "operators", action = "Run these operators on the GPU: copy what they start from there first, and work on whole batches",
+      snippet = "batch = batch.to('cuda', non_blocking=True)     # then: batch = augment(batch), on the GPU", language = "python", ["for"] = { "pytorch" } },
     { reason = "upload", action = "If this code loads or prepares data, let worker processes do it ahead of time, and copy from pinned memory",
       snippet = "loader = DataLoader(dataset, batch_size=batch_size, num_workers=8, pin_memory=True, persistent_workers=True)",
       language = "python", ["for"] = { "pytorch", "training" } },
@@ -178,9 +204,12 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local once = unknown and not f.steps.count and 2 * (f.host.compute.longest or 0) > f.host.compute.lost.time
     if once then where = ", most of it in one pause of " .. in_words(f.host.compute.longest, "time") end
     local seen = functions_of(functions)
+    local operators, work = nil, nil
+    if not seen then operators, work = operators_of(f.host.compute.operators or {}, f.host.compute.lost.time) end
     if seen then where = ", most of it in " .. seen .. (name and " in " .. name or "") end
+    if operators then where = ", most of it in " .. operators .. (uploads and "; the results then go to the GPU" or "") end
     local ways = {}
-    local requests = not name and #functions == 0 and may_await_requests(f, t)
+    local requests = not name and #functions == 0 and not operators and may_await_requests(f, t)
     if requests then
       table.insert(ways, { reason = "requests" })
       where = ", or that thread waits for requests, which were not recorded"
@@ -188,7 +217,9 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     if once then table.insert(ways, { reason = "once" }) end
     if layers then table.insert(ways, { reason = "layers" }) end
     for _, user in ipairs(users) do table.insert(ways, { reason = user }) end
-    if uploads and not result and not layers then table.insert(ways, { reason = "upload" }) end
+    if work then table.insert(ways, { reason = work }) end
+    -- The next batch may be loaded there as well: nothing tells whether the code needs the result.
+    if uploads and (not result or users[1] == "metrics") and not layers and (not work or work == "operators") then table.insert(ways, { reason = "upload" }) end
     for _, reason in ipairs(ways_of(name, #functions > 0)) do table.insert(ways, { reason = reason }) end
     -- Also while the GPU still had work: all of it goes when the code runs elsewhere.
     local code = math.max(lost, share(f.host.compute.code or 0, f.window.device_time))
@@ -236,6 +267,22 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 }, steps = { count = 20 },
                 host = { compute = { remedy = true, code = 6e8, lost = { time = 8e7, count = 10 }, ranges = {} } } },
       expect = { share = 0.08, code = 0.6, all_text = " The launching thread runs CPU code for 60 % of the time, part of it while the GPU works." } },
+    { name = "operators on the CPU prepare the batch",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = true },
+                host = { compute = { remedy = true, before_uploads = 4.9e8, lost = { time = 5e8, count = 20 }, ranges = {},
+                                     operators = { { name = "aten::flip", time = 1e8 }, { name = "aten::normal_", time = 2e8 } } } } },
+      expect = { where = ", most of it in operators on the CPU: aten::normal_, aten::flip; the results then go to the GPU" } },
+    { name = "layers of the model run on the CPU",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = true }, run = { kind = "inference", request_waits = "as-code" },
+                host = { compute = { remedy = true, before_uploads = 4.9e8, lost = { time = 5e8, count = 20 }, ranges = {},
+                                     operators = { { name = "aten::addmm", time = 3e8 } } } } },
+      expect = { where = ", most of it in the operator on the CPU: aten::addmm; the results then go to the GPU",
+                 ways = { { reason = "cpu-layers" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "near miss: operators take the smaller part",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = true },
+                host = { compute = { remedy = true, before_uploads = 4.9e8, lost = { time = 5e8, count = 20 }, ranges = {},
+                                     operators = { { name = "aten::flip", time = 1e8 } } } } },
+      expect = { where = ", most of it right before it copies data to the GPU, so this code probably prepares that data" } },
     { name = "one pass that launches a lot",
       edges = { ["startup.time"] = 5e7, ["launch.count"] = 50 },
       facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "training" }, launch = { count = 1100 }, startup = { time = 0 },
@@ -304,16 +351,24 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 58, bytes = 3e6 } },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 58 }, longest = 1.2e8, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
       expect = { where = ", most of it between a result that it takes from the GPU and the next input",
-                 ways = { { reason = "metrics" }, { reason = "turns" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+                 ways = { { reason = "metrics" }, { reason = "turns" }, { reason = "upload" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "a loss that is logged after each batch of a validation",
       edges = { ["copy.d2h.bytes"] = 160 },
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 20, bytes = 80 } },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, longest = 3e7, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
-      expect = { ways = { { reason = "metrics" }, { reason = "turns" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+      expect = { ways = { { reason = "metrics" }, { reason = "turns" }, { reason = "upload" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+    { name = "an environment that gets two actions per step, and a few more",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 44, bytes = 352 } },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 44 }, longest = 7e6, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { where = ", most of it between a result that it takes from the GPU and the next input, as an environment does" } },
+    { name = "near miss: a loss per step, and a norm now and then",
+      facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 36, bytes = 288 } },
+                host = { compute = { remedy = true, lost = { time = 5e8, count = 36 }, longest = 7e6, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
+      expect = { where = ", most of it between a result that it takes from the GPU and the next input" } },
     { name = "metrics of all outputs, which come to the host for that",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "training" }, copy = { d2h = { count = 58, bytes = 1.25e10 } },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 48 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },
-      expect = { ways = { { reason = "metrics" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
+      expect = { ways = { { reason = "metrics" }, { reason = "upload" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "near miss: a server takes its result before it prepares the next input",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = false }, run = { kind = "inference" },
                 host = { compute = { remedy = true, lost = { time = 5e8, count = 20 }, ranges = {}, before_uploads = 4.8e8, between_turns = 4e8 } } },

@@ -37,7 +37,11 @@ return {
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
                     persistent_workers=True, pin_memory=True)]],
       language = "python", ["for"] = { "pytorch" } },
-    { reason = "unseen", action = "Find out which process sends the data, and run more of these, or let two groups of them take turns", ["for"] = { "c++", "fortran", "tensorflow", "jax", "cupy", "numba" } },
+    { reason = "unseen", action = "Find out which process sends the data, and run more of these, or let two groups of them take turns", ["for"] = { "c++", "fortran", "jax", "cupy", "numba" } },
+    { action = "Let tf.data prepare several batches at once, and ahead of time",
+      snippet = [[dataset = (dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)
+                  .batch(batch_size).prefetch(tf.data.AUTOTUNE))]],
+      language = "python", ["for"] = { "tensorflow" } },
     { action  = "Prepare batches ahead and in parallel, and keep the workers alive between epochs",
       snippet = [[loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4,
                     persistent_workers=True, pin_memory=True)]],
@@ -75,7 +79,7 @@ return {
     -- Nothing shows whose work the thread waits for: a loader's workers, or simulators that need the results of the step before.
     local unseen = f.capture.has_os_calls and loader == "" and f.input.background == false and workers == 0
       and f.input.waiting > f.input.own
-    if unseen then doing = "waits for data from another process, which the capture does not show" end
+    if unseen then doing = "waits for data that another thread or process makes without a recorded call" end
     -- Most batches are ready, and the waits are evenly apart: a round of workers that are all slow looks like one slow
     -- worker, or storage that stalls at intervals.
     local every = f.steps.stall.what == "data loading" and f.steps.stall.lost and f.steps.stall.every
@@ -95,7 +99,7 @@ return {
       edges = { ["steps.stall.lost"] = 3e8 },
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 72, stall = { every = 8, what = "data loading", lost = 4.4e8 } },
                 input = { lost = 4e8, own = 0, waiting = 4e8, remedy = true, workers = 0, steps_affected = 0.12, loader = "", background = false } },
-      expect = { share = 0.4, every = 8, reason = "rounds", doing = "waits for data from another process, which the capture does not show, once every 8 steps" } },
+      expect = { share = 0.4, every = 8, reason = "rounds", doing = "waits for data that another thread or process makes without a recorded call, once every 8 steps" } },
     { name = "near miss: one batch in eight is later than the others, which are late as well",
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 72, stall = { every = 8, what = "data loading", lost = 4e7 } },
                 input = { lost = 4e8, own = 0, waiting = 4e8, remedy = true, workers = 0, steps_affected = 1, loader = "", background = false } },
@@ -104,7 +108,7 @@ return {
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 50 },
                 input = { lost = 8e8, own = 0, waiting = 8e8, remedy = true, workers = 0, steps_affected = 1, loader = "", background = false,
                           load = { median = 6e6 } } },
-      expect = { share = 0.8, reason = "unseen", doing = "waits for data from another process, which the capture does not show" } },
+      expect = { share = 0.8, reason = "unseen", doing = "waits for data that another thread or process makes without a recorded call" } },
     { name = "a feeding thread cannot keep up",
       edges = { ["input.lost"] = 1e6 },
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 10 },

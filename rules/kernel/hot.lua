@@ -19,7 +19,7 @@ return {
   cause   = "This kernel alone sets how long the GPU is busy. Work on any other kernel can gain little.",
   fixes   = {
     { action = "Profile this kernel with Nsight Compute before you change it: the profile says whether memory, compute or latency limits it",
-      snippet = "ncu --set full --kernel-name 'regex:{name:function}' \\\n" ..
+      snippet = "ncu --set full --kernel-name 'regex:^{name:function}$' \\\n" ..
                 "    --launch-skip 20 --launch-count 3 -o hot -- COMMAND",
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile this kernel with rocprof-compute before you change it: the profile says whether memory, compute or latency limits it",

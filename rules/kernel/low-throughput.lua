@@ -35,7 +35,7 @@ return {
   symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the peak of the SMs and {memory:pct} of the peak of memory{l1:text}.",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "unmeasured", action = "Collect {what:text} of these kernels", snippet = "ncu --set full --kernel-name 'regex:{name:function}' --launch-count 3 --csv --page raw --print-units base -- COMMAND > kernels.csv",
+    { reason = "unmeasured", action = "Collect {what:text} of these kernels", snippet = "ncu --set full --kernel-name 'regex:^{name:function}$' --launch-count 3 --csv --page raw --print-units base -- COMMAND > kernels.csv",
       language = "bash", ["for"] = { "nvidia" } },
     { reason = "full", action = "Give each thread several independent results to work on, so that one waits while the others go on" },
     { reason = "few", action = "Give each launch more work: a larger batch, or several inputs in one kernel" },

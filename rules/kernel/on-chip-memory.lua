@@ -28,7 +28,7 @@ return {
       snippet = "// threadIdx.x must be the index that is next to itself in memory:\nint row = blockIdx.y * blockDim.y + threadIdx.y;\nint column = blockIdx.x * blockDim.x + threadIdx.x;\nout[row * n + column] = in[row * n + column];",
       language = "cpp", ["for"] = { "c++" } },
     { reason = "requests", action = "Count the requests of each access, to see which one it is",
-      snippet = "ncu --section MemoryWorkloadAnalysis_Tables --section SourceCounters --kernel-name 'regex:{name:function}' --launch-count 3 -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "ncu --section MemoryWorkloadAnalysis_Tables --section SourceCounters --kernel-name 'regex:^{name:function}$' --launch-count 3 -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { reason = "values", action = "Let each thread compute several results, so that a value that it loads serves several operations (register tiling)",
       snippet = "__shared__ float rows[64][32], columns[32][64];\nfloat acc[4][4] = {};                  // 16 results per thread: 8 loads for 16 multiply-adds, not 2 for 1\nfor (int k = 0; k < 32; ++k)\n  for (int i = 0; i < 4; ++i)\n    for (int j = 0; j < 4; ++j)\n      acc[i][j] += rows[4 * threadIdx.y + i][k] * columns[k][4 * threadIdx.x + j];",
       language = "cpp", ["for"] = { "c++" } },

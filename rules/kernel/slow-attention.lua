@@ -36,7 +36,7 @@ return {
     { action = "Try the other implementations for this GPU: AITER, or Composable Kernel",
       snippet = "torch.backends.cuda.preferred_rocm_fa_library(\"ck\")   # PyTorch 2.7 and later\nout = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch", "amd" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name 'regex:{kernel_name:function}' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "ncu --set full --kernel-name 'regex:^{kernel_name:function}$' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
       snippet = "rocprof-compute profile --name slow --kernel {kernel_name:function} -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },

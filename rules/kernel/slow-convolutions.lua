@@ -43,7 +43,7 @@ return {
     { action = "Let the library measure its algorithms, in channels-last layout",
       snippet = "torch.backends.cudnn.benchmark = True   # MIOpen as well; in the environment: MIOPEN_FIND_MODE=NORMAL\nmodel = model.to(memory_format=torch.channels_last)", language = "python", ["for"] = { "pytorch", "amd" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name 'regex:{kernel_name:function}' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "ncu --set full --kernel-name 'regex:^{kernel_name:function}$' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
       snippet = "rocprof-compute profile --name slow --kernel {kernel_name:function} -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },

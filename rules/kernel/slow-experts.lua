@@ -29,7 +29,7 @@ return {
     { reason = "few-uses", action = "Where few tokens reach each expert, run more tokens at once, or spread experts over GPUs (expert parallelism), so that each expert has more of them" },
     { reason = "few-tiles", action = "Where there are few tiles, store the weights in fewer bytes (FP8, FP4)" },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name 'regex:{kernel_name:function}' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "ncu --set full --kernel-name 'regex:^{kernel_name:function}$' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
       snippet = "rocprof-compute profile --name slow --kernel {kernel_name:function} -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },

@@ -40,7 +40,7 @@ return {
     { reason = "small", action = "Where tensors are small, process many of them in one operation (foreach, cat)" },
     { reason = "not-vectorized", action = "Where one element is moved at a time, align slices to 16 bytes and keep both operands in the same type" },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name 'regex:{kernel_name:function}' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "ncu --set full --kernel-name 'regex:^{kernel_name:function}$' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
       snippet = "rocprof-compute profile --name slow --kernel {kernel_name:function} -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },

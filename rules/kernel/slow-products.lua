@@ -45,7 +45,7 @@ return {
     { action = "Update the library, and let it measure its kernels for these sizes",
       snippet = "torch.cuda.tunable.enable()   # PyTorch TunableOp\nmodel = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch", "amd" } },
     { action = "Profile the kernel: ncu shows which unit or which wait limits it",
-      snippet = "ncu --set full --kernel-name 'regex:{kernel_name:function}' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "ncu --set full --kernel-name 'regex:^{kernel_name:function}$' --launch-count 3 -o slow -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "Profile the kernel: rocprof-compute shows which unit or which wait limits it",
       snippet = "rocprof-compute profile --name slow --kernel {kernel_name:function} -- COMMAND", language = "bash", ["for"] = { "amd" } },
   },

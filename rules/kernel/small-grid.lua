@@ -27,6 +27,9 @@ return {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",
       snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Process more data at once: use a larger batch, or several inputs in one call", ["for"] = { "pytorch", "inference" } },
+    { action = "In a model server, join requests into batches: dynamic batching",
+      snippet = "dynamic_batching { max_queue_delay_microseconds: 500 }    # config.pbtxt of the model, beside max_batch_size",
+      language = "text", ["for"] = { "inference" } },
     { reason = "threads", action = "Give blocks 128 to 256 threads, and launch at least two blocks per SM, with a grid-stride loop",
       snippet = "const int blocks = min((n + 255) / 256, 32 * sms);   // sms: cudaDevAttrMultiProcessorCount\n" ..
                 "kernel<<<blocks, 256, 0, stream>>>(data, n);         // for (i = tid; i < n; i += gridDim.x * blockDim.x)",
@@ -38,6 +41,7 @@ return {
     { action = "Launch more blocks with less work each: at least two per SM, with a grid-stride loop",
       snippet = "for i in range(cuda.grid(1), n, cuda.gridsize(1)):   # in the kernel; then: kernel[4 * sms, 256](x)\n    y[i] = 2 * x[i]",
       language = "python", ["for"] = { "numba" } },
+    { action = "If the program launches the kernel for one item after the other, give one launch many items: a block, or a few, for each", ["for"] = { "c++", "numba" } },
     { action = "Run independent small kernels concurrently on several streams" },
   },
   false_positives = "Problems that are small by nature, such as decoding one token for one user, where latency counts.",

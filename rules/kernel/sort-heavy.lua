@@ -1,22 +1,28 @@
 -- Sorts and top-k of large tensors take many passes over memory. In training they come from losses, samplers and
--- index_put; in serving from sampling. How much could be won depends on the model, so this only informs.
+-- index_put; in serving from sampling. How much could be won depends on the model: half of it is what top-k, or a sampler
+-- that needs no order, wins at least.
 return {
   id        = "kernel/sort-heavy",
   title     = "Avoid sorting, or sort less",
   status    = "stable",
   since     = "0.1",
-  kind      = "info",
+  kind      = "root",
   effort    = "code",
+  priority  = 50,
+  explains  = { "kernel/hot", "step/low-mfu" },
   knowledge = { "K-A7", "K-C5" },
 
-  measure        = "family.sort",
+  loss           = "family.sort",
   not_applicable = "no sorting kernels ran",
-  evidence       = { "share", count = "per_step" },
+  evidence       = { count = "per_step" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Sorting and selecting take {share:pct} of the compute time: {count:count} kernels {per:text}.",
+  symptom = "Sorting and selecting take {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "A sort makes several passes over all values, even if only a few of them are needed.",
   fixes   = {
+    { action  = "To sample tokens, use kernels that find the top-k or top-p set without an order",
+      snippet = "tokens = flashinfer.sampling.top_k_top_p_sampling_from_logits(logits, top_k=50, top_p=0.9)",
+      language = "python", ["for"] = { "pytorch", "inference" } },
     { action  = "Request the few largest values instead of a full sort",
       snippet = "values, indices = torch.topk(scores, k=50, sorted=False)      # instead of scores.sort()",
       language = "python", ["for"] = { "pytorch" } },
@@ -26,19 +32,21 @@ return {
   false_positives = "Programs whose purpose is sorting.",
   references = { "pytorch/tuning-guide" },
 
+  saving = { remedy = "halved", confidence = 0.4, basis = "half of the time of these kernels is gone" },
+
   tests = {
     { name = "four sorts a step",
-      edges = { ["family.sort.per_step"] = 2, ["family.sort.share"] = 0.1 },
-      facts = { family = { sort = { per_step = 20, share = 0.3 } } },
-      expect = { share = 0.3, count = 20 } },
+      edges = { ["family.sort.per_step"] = 2, ["family.sort.lost"] = 1e8 },
+      facts = { window = { device_time = 1e9 }, family = { sort = { per_step = 20, lost = 3e8, halved = true } } },
+      expect = { share = 0.3, count = 20 }, saving = { claims = 3e8, confidence = 0.4 } },
     { name = "near miss: sampling at the end of a step",
-      facts = { family = { sort = { per_step = 20, share = 0.025 } } },
+      facts = { window = { device_time = 1e9 }, family = { sort = { per_step = 20, lost = 2.5e7, halved = true } } },
       expect = "silent" },
     { name = "near miss: one sort a step",
-      facts = { family = { sort = { per_step = 1, share = 0.3 } } },
+      facts = { window = { device_time = 1e9 }, family = { sort = { per_step = 1, lost = 3e8, halved = true } } },
       expect = "silent" },
     { name = "nothing is sorted",
-      facts = { family = { sort = { per_step = 0, share = 0 } } },
+      facts = { window = { device_time = 1e9 }, family = { sort = { per_step = 0, lost = 0, halved = true } } },
       expect = "not_applicable" },
     { name = "no kernels were recorded",
       facts = {},

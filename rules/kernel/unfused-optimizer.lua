@@ -25,14 +25,18 @@ return {
   applies        = "per_step",
   not_applicable = "no optimizer step with one kernel per tensor was seen",
   evidence       = { "per_step", step_share = "share" },
-  optional       = { "family.fused_optimizer.per_step", "family.foreach_update.per_step", "run.kind", "run.optimizer", "kernel.optimizer.one_grid" },
-  thresholds     = { "min_share", "min_per_step", "pieces_from" },
+  optional       = { "family.fused_optimizer.per_step", "family.foreach_update.per_step", "run.kind", "run.optimizer", "kernel.optimizer.one_grid", "kernel.optimizer.norms" },
+  thresholds     = { "min_share", "min_per_step", "pieces_from", "norms_from" },
 
   symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they span {share:pct} of the time.",
   cause   = "{whose:text} one {what:text} after the other, with a handful of tiny kernels each. Launching them takes longer than the arithmetic.",
   fixes   = {
     { reason = "pieces", effort = "code", action = "Work on all pieces at once: one operation on the whole tensor, or a batched one, instead of a loop",
       snippet = "y = (x * 2).sum(dim=-1)          # instead of: for i in range(len(x)): (x[i] * 2).sum()", language = "python", ["for"] = { "pytorch" } },
+    { reason = "clip", action = "Clip with multi-tensor kernels: a few for all gradients",
+      snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)",
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "clip", effort = "code", action = "Outside PyTorch, take the norms of all gradients in one kernel, and scale them in another" },
     { reason = "beside", effort = "code", action = "Work on all tensors at once: multi-tensor functions for averages of weights, and clip_grad_norm_ for clipping",
       snippet = "torch._foreach_mul_(averages, 0.999)                  # instead of a loop over tensors\ntorch._foreach_add_(averages, weights, alpha=0.001)",
       language = "python", ["for"] = { "pytorch", "training" } },
@@ -61,16 +65,17 @@ return {
     local fused = (f.family.fused_optimizer.per_step or 0) + (f.family.foreach_update.per_step or 0) > 0
     -- Tensors of a model have many sizes; samples, or slices of a tensor, have one. An optimizer may have a few of one size.
     local pieces = fused and f.kernel.optimizer.one_grid and at_least(f.kernel.optimizer.one_grid, t.pieces_from)
-    e.reason = pieces and "pieces" or fused and "beside" or form_of(f.run.optimizer)
+    local clip = fused and f.kernel.optimizer.norms and at_least(f.kernel.optimizer.norms, t.norms_from)
+    e.reason = clip and "clip" or pieces and "pieces" or fused and "beside" or form_of(f.run.optimizer)
     e.optimizer = f.run.optimizer or "AdamW"
-    e.who = pieces and "A loop over pieces of one size launches" or fused and "Beside the optimizer, other code for all weights launches"
+    e.who = clip and "The clipping of gradients launches" or pieces and "A loop over pieces of one size launches" or fused and "Beside the optimizer, other code for all weights launches"
             or "The optimizer launches"
-    e.whose = pieces and "The program works on" or fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
-    e.what = pieces and "piece" or "tensor"
+    e.whose = clip and "Clipping measures and scales" or pieces and "The program works on" or fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
+    e.what = clip and "gradient" or pieces and "piece" or "tensor"
     return e
   end,
 
-  saving = { confidence = 0.8, basis = "a few multi-tensor kernels make the same update" },
+  saving = { confidence = 0.8, basis = "a few multi-tensor kernels do the same" },
 
   tests = {
     { name = "1200 kernels for the update, a seventh of the time",
@@ -95,6 +100,11 @@ return {
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.99, remedy = true } } },
       expect = { reason = "pieces", who = "A loop over pieces of one size launches" } },
+    { name = "gradients are clipped one by one, beside a fused optimizer",
+      edges = { ["kernel.optimizer.norms"] = 0.4 },
+      facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
+                kernel = { optimizer = { per_step = 600, share = 0.15, lost = 1.4e8, one_grid = 0.99, norms = 0.5, remedy = true } } },
+      expect = { reason = "clip", who = "The clipping of gradients launches" } },
     { name = "averages of weights of which most have one size",
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.8, remedy = true } } },

@@ -20,7 +20,7 @@ return {
   cause   = "No rule can tell whether such a kernel is a matrix product, a collective or a conversion, so no rule judges it.",
   fixes   = {
     { action  = "Measure these kernels with Nsight Compute",
-      snippet = "ncu --set full --kernel-name 'regex:{name:function}' --launch-count 3 -o unknown -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
+      snippet = "ncu --set full --kernel-name 'regex:^{name:function}$' --launch-count 3 -o unknown -- COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action  = "Measure these kernels with rocprof-compute",
       snippet = "rocprof-compute profile --name unknown --kernel {name:function} -- COMMAND", language = "bash", ["for"] = { "amd" } },
     { action = "Add their names to the [[kernel]] entries of your site's knowledge base" },

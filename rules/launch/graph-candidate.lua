@@ -54,6 +54,8 @@ cudaStreamEndCapture(stream, &graph);
 cudaGraphInstantiate(&executable, graph, 0);
 cudaGraphLaunch(executable, stream);       // each step]],
       language = "cpp", ["for"] = { "c++" } },
+    { action = "Compile the whole step with jax.jit, if Python runs its operations one by one: XLA then fuses them, and launches the step from C++",
+      snippet = "step = jax.jit(step)                # the whole step, not functions inside it", language = "python", ["for"] = { "jax" } },
     { action = "Let XLA launch series of kernels as CUDA graphs (command buffers)",
       snippet = "export XLA_FLAGS=\"--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUDNN --xla_gpu_graph_min_graph_size=1\"", language = "bash", ["for"] = { "jax" } },
   },

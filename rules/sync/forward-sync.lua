@@ -17,32 +17,42 @@ return {
   not_applicable = "no wait lies inside a forward range",
   evidence       = { "count", "per_step", "operator", "source" },
   needs          = { "steps.forward.host_time", "steps.backward.host_time" },
-  optional       = { "sync.forward.operator", "sync.forward.source", "steps.forward.time", "steps.backward.time" },
-  thresholds     = { "min_share", "min_per_step", "min_forward_ratio" },
+  optional       = { "sync.forward.operator", "sync.forward.source", "steps.forward.time", "steps.backward.time", "sync.forward.reads" },
+  thresholds     = { "min_share", "min_per_step", "min_forward_ratio", "most_reads" },
 
-  symptom = "In the forward pass, the host waits for the GPU {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time. The forward pass takes {ratio:num} times as long as the backward pass.",
-  cause   = "Something in the model's forward code reads a value from the GPU and waits for it.",
+  symptom = "In the forward pass, the host waits for the GPU {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time. {where:text}, the forward pass takes {ratio:num} times as long as the backward pass.",
+  cause   = "{why:text}",
   fixes   = {
-    { action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and conditions on tensors from forward()",
+    { reason = "waits", action  = "Remove synchronization calls from the model; to time its parts, record events, and read them after the step",
+      snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+start.record(); y = layer(x); end.record()       # no torch.cuda.synchronize() here
+times.append((start, end))                       # after the step: start.elapsed_time(end)]],
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "!waits", action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and conditions on tensors from forward()",
       snippet = [[torch.cuda.set_sync_debug_mode("error")
 model(batch)]],
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "Keep data-dependent choices on the GPU",
+    { reason = "!waits", action  = "Keep data-dependent choices on the GPU",
       snippet = [[x = torch.where(keep, x, torch.zeros_like(x))   # instead of: x[keep], which needs its size on the host
 n = lengths_cpu.max()                           # from a copy of the lengths that never left the host]],
       language = "python", ["for"] = { "pytorch" } },
-    { action = "Record what you want to look at, and look at it every N steps, after the step has been launched" },
+    { reason = "!waits", action = "Record what you want to look at, and look at it every N steps, after the step has been launched" },
   },
   false_positives = "A frozen backbone with a small trained head has little to do in the backward pass.",
   references = { "pytorch/tuning-guide", "pytorch/cuda-semantics" },
 
   detect = function(f, t, e)
     local ratio = share(f.steps.forward.host_time, f.steps.backward.host_time)
-    if f.steps.forward.time and f.steps.backward.time then
-      ratio = math.max(ratio, share(f.steps.forward.time, f.steps.backward.time))
+    e.where = "On the host"
+    if f.steps.forward.time and f.steps.backward.time and share(f.steps.forward.time, f.steps.backward.time) > ratio then
+      ratio, e.where = share(f.steps.forward.time, f.steps.backward.time), "On the GPU"
     end
     if not at_least(ratio, t.min_forward_ratio) then return nil end
     e.ratio = ratio
+    local reads = not f.sync.forward.reads or at_least(f.sync.forward.reads, t.most_reads)
+    e.reason = not reads and "waits" or nil
+    e.why = reads and "Something in the model's forward code reads a value from the GPU and waits for it."
+            or "The program calls for the wait itself, as a timer does: no value is read."
     e.op_text = e.operator and "; most come from " .. e.operator .. (e.source and " in " .. e.source or "")
       or e.source and "; most come from " .. e.source or ""
     return e
@@ -64,6 +74,12 @@ n = lengths_cpu.max()                           # from a copy of the lengths tha
                 sync = { forward = { count = 240, per_step = 12, lost = 1e8, remedy = true } },
                 steps = { forward = { host_time = 3e7, time = 1e7 }, backward = { host_time = 1e7, time = 2e7 } } },
       expect = { share = 0.1, count = 240, per_step = 12, ratio = 3, op_text = "" }, saving = { claims = 1e8, confidence = 0.85 } },
+    { name = "a timer around each layer",
+      edges = { ["sync.forward.reads"] = 0.5 },
+      facts = { window = { device_time = 1e9 },
+                sync = { forward = { count = 240, per_step = 12, reads = 0, lost = 1e8, remedy = true } },
+                steps = { forward = { host_time = 3e7, time = 1e7 }, backward = { host_time = 1e7, time = 2e7 } } },
+      expect = { reason = "waits", why = "The program calls for the wait itself, as a timer does: no value is read." } },
     { name = "near miss: waits in a forward pass of normal length",
       facts = { window = { device_time = 1e9 },
                 sync = { forward = { count = 240, per_step = 12, lost = 1e8, remedy = true } },

@@ -7,6 +7,15 @@ local moving = { ["aten::to"] = true, ["aten::_to_copy"] = true, ["aten::copy_"]
 local libraries = { XGBoost = true, LightGBM = true }
 local engines = { vLLM = true, SGLang = true, ["TensorRT-LLM"] = true }
 
+-- What reads the values, by the kernel that most often runs last before the copy: mixed precision tests whether gradients have
+-- overflowed, and the search for anomalies tests each gradient for NaN.
+local function reader_of(kernel, per_step, t)
+  if matches(kernel, "*amp_foreach_non_finite*") or matches(kernel, "*amp_non_finite_check*") then return "scaler" end
+  local tests = matches(kernel, "*or_kernel_cuda*") or matches(kernel, "*isnan*")
+  return tests and at_least(per_step, t.tests) and "anomaly" or nil
+end
+local READS = { scaler = "; most read the flag of the gradient scaler", anomaly = "; most read whether a value is not a number" }
+
 return {
   id        = "sync/item-in-loop",
   title     = "Remove tiny copies that block the host",
@@ -23,12 +32,18 @@ return {
   evidence       = { "count", "per_step", "operator", "source", bytes = "median_bytes" },
   needs          = { "sync.item.direction" },
   optional       = { "sync.item.most_bytes", "sync.item.code", "sync.item.operator", "sync.item.source", "run.decode", "run.framework", "run.unit", "window.supports_verdict", "run.kind",
-                     "startup.time" },
-  thresholds     = { "min_share", "often", "seldom", "much_for_seldom", "per_token", "min_count_of_pass", "max_start_up", "much_code" },
+                     "startup.time", "calls.graph_capture.lost", "sync.item.kernel" },
+  thresholds     = { "min_share", "often", "seldom", "much_for_seldom", "per_token", "min_count_of_pass", "max_start_up", "much_code", "captures", "tests" },
 
   symptom = "The host waits for a copy of {size:text} {way:text}, {per_step:num} times {per:text}{op_text:text}. Around these waits, the GPU computes nothing for {share:pct} of the time.",
   cause   = "Each wait empties the queue, and the GPU is idle until the host {until_when:text}.",
   fixes   = {
+    { reason = "scaler", action = "Train in bfloat16, which needs no gradient scaler, or use a fused optimizer, which reads the scaler's flag on the GPU",
+      snippet = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)     # then scaler.step(optimizer) does not wait",
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { reason = "anomaly", action = "Turn the search for anomalies off: it tests every gradient, and reads each result",
+      snippet = "torch.autograd.set_detect_anomaly(False)      # and remove tests such as: if torch.isnan(x).any()",
+      language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "token", action = "Give generate() a static cache: it then compiles the decoding step, and less work waits behind each check for the end",
       snippet = 'model.generation_config.cache_implementation = "static"\nout = model.generate(**inputs, max_new_tokens=200)',
       language = "python", ["for"] = { "hugging face transformers" } },
@@ -89,6 +104,9 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     if not at_least(e.per_step, t.often) and not (at_least(e.per_step, t.seldom) and at_least(e.share, t.much_for_seldom)) then
       return nil
     end
+    -- Behind the wait, the program captures its graph anew: that is what the GPU waits for.
+    local capture = f.calls.graph_capture.lost
+    if capture and at_least(share(capture.time, f.sync.item.lost.time), t.captures) then return nil end
     local direction = f.sync.item.direction
     e.way = "from or to the GPU"
     if direction == "device to host" then e.way = "from the GPU" end
@@ -102,13 +120,15 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
     if direction == "host to device" then e.way = "to the GPU" end
     e.ways = {}
     if direction == "device to host" and not token and moving[e.operator or ""] then table.insert(e.ways, { reason = "moved" }) end
-    if e.way ~= "to the GPU" then table.insert(e.ways, { reason = token and "token" or "read" }) end
+    local reader = direction == "device to host" and reader_of(f.sync.item.kernel or "", e.per_step, t)
+    if e.way ~= "to the GPU" then table.insert(e.ways, { reason = reader or token and "token" or "read" }) end
     if e.way ~= "from the GPU" then table.insert(e.ways, { reason = "sent" }) end
     local code = at_least(share(f.sync.item.code or 0, f.sync.item.lost.time), t.much_code)
     e.until_when = code and "has run more code, and launched work again" or "has launched enough work again"
     if code then table.insert(e.ways, { reason = "code" }) end
     e.op_text = e.operator and "; most come from " .. e.operator .. (e.source and " in " .. e.source or "")
       or e.source and "; most come from " .. e.source or ""
+    if reader then e.op_text = READS[reader] end
     return e
   end,
 
@@ -116,6 +136,24 @@ staging[0] = length; n = staging.to(device, non_blocking=True)   # before its ne
 
   tests = {
     { name = "a start shows no loop", facts = { window = { supports_verdict = false }, run = { kind = "start-up" } }, expect = "not_applicable" },
+    { name = "the gradient scaler reads its flag",
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 120, per_step = 1, median_bytes = 4, direction = "device to host", kernel = "void multi_tensor_apply_kernel<_amp_foreach_non_finite_check_and_unscale_cuda_>(int)", lost = 2e8, remedy = true } } },
+      expect = { op_text = "; most read the flag of the gradient scaler", ways = { { reason = "scaler" } } } },
+    { name = "every gradient is tested",
+      edges = { ["sync.item.per_step"] = 15 },
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 3600, per_step = 120, median_bytes = 1, direction = "device to host", kernel = "void reduce_kernel<ReduceOp<bool, or_kernel_cuda>>(int)", lost = 2e8, remedy = true } } },
+      expect = { op_text = "; most read whether a value is not a number", ways = { { reason = "anomaly" } } } },
+    { name = "near miss: a flag is read once a step",
+      facts = { window = { device_time = 1e9 },
+                sync = { item = { count = 30, per_step = 1, median_bytes = 1, direction = "device to host", kernel = "void reduce_kernel<ReduceOp<bool, or_kernel_cuda>>(int)", lost = 2e8, remedy = true } } },
+      expect = { op_text = "", ways = { { reason = "read" } } } },
+    { name = "a graph is captured anew behind each wait, for most of the time",
+      edges = { ["calls.graph_capture.lost"] = 2.4e8 },
+      facts = { window = { device_time = 1e9 }, calls = { graph_capture = { lost = 3e8 } },
+                sync = { item = { count = 120, per_step = 1, median_bytes = 4096, direction = "device to host", lost = 4e8, remedy = true } } },
+      expect = "silent" },
     { name = "the layers of one pass send a number each",
       edges = { ["sync.item.count"] = 15, ["startup.time"] = 3e7 },
       facts = { window = { device_time = 6e8, supports_verdict = false }, run = { kind = "one-pass" }, startup = { time = 0 },

@@ -24,6 +24,7 @@ TEST_CASE("each process counts its own launches") {
     return CommandToMeasure(report, ShippedKnowledge());
   };
   CHECK_THAT(command(1).command, Catch::Contains("--launch-skip 832 --launch-count 3 "));
+  CHECK_THAT(command(1).command, Catch::Contains("'regex:^(stencil27$)'"));
   CHECK_THAT(command(4).command, Catch::Contains("--launch-skip 208 --launch-count 3 "));
   CHECK(command(4).step == "Measure this kernel with Nsight Compute in one process.");
 }

@@ -198,6 +198,27 @@ TEST_CASE("another batch shows in few kernels, where products fill the GPU whate
   CHECK(CompareRuns(run(26, 50, 65.5e3), run(24, 80, 131e3), Shipped()).comparable);
 }
 
+TEST_CASE(
+    "fewer and larger micro-batches are the same work, where products fill the GPU whatever") {
+  // `batches` for one update, of as many samples in all.
+  const auto run = [](double step, double batches) {
+    ReportStory story;
+    story.Steps(std::vector<double>(10, step)).Uploads(1e6 / batches);
+    story.Kernel("nvjet", 132, 30 * batches, step * 7)
+        .Kernel("relu", 400 / batches, 10 * batches, step)
+        .Kernel("adam", 320, 10, 20);
+    return story.Done();
+  };
+  const RunComparison c = CompareRuns(run(49.4, 8), run(42, 2), Shipped());
+  REQUIRE(c.comparable);
+  CHECK(c.work_ratio == Approx(1));
+  CHECK(c.speedup == Approx(49.4 / 42));
+  // As many samples in each batch, and fewer batches, are less work.
+  ReportStory fewer;
+  fewer.Steps(std::vector<double>(10, 13)).Kernel("nvjet", 132, 60, 91).Kernel("relu", 50, 20, 13);
+  CHECK(CompareRuns(run(49.4, 8), fewer.Done(), Shipped()).work_ratio == Approx(0.25));
+}
+
 TEST_CASE("the parts of a step add up to it, also where the window holds more of a rank") {
   ReportStory before = Run(40);
   // Two ranks: 10 steps of 40 ms in common, of which each recorded 11.

@@ -234,6 +234,15 @@ TEST_CASE("a thread that launches what its event loop receives waits for request
   CHECK(client.Idle(IdleCause::kHostWait) > 0);
 }
 
+TEST_CASE("what an event loop receives may take less time than is recorded: the answer tells") {
+  const Analyzed server(Passes("forward", 20, 2_ms, [](TraceBuilder* story, int, Interval gap) {
+    story->OsCall("epoll_wait", {gap.start + 10_us, gap.end - 250_us})
+        .OsCall("send", {gap.end - 40_us, gap.end - 30_us});
+  }));
+  CHECK(server.Idle(IdleCause::kNoWorkQueued) == 19 * (2_ms - 260_us));
+  CHECK(server.Idle(IdleCause::kHostWait) == 19 * 10_us);  // to send
+}
+
 // Passes of 3 ms, in which the thread asks another machine and waits 2 ms for the answer.
 TraceBuilder WithRemoteCall(const char* kernel, const char* range) {
   return Passes(kernel, 20, 2_ms, [range](TraceBuilder* story, int, Interval gap) {

@@ -39,6 +39,9 @@ TEST_CASE("a pause that is not much longer than the steps, or in which something
   TraceBuilder calls = Stopped(10, 30, 60'000_ms);
   calls.Call("cudaMalloc", {30'000_ms, 30'000_ms + 5_us});
   CHECK(stays(calls));
+  TraceBuilder named = Stopped(10, 30, 60'000_ms);
+  named.Range("compile", {100_ms, 60'000_ms});
+  CHECK(stays(named));
   TraceBuilder waits = Stopped(10, 30, 60'000_ms);
   waits.OsCall("poll", {100_ms, 60'000_ms});
   CHECK(Analyzed(waits, kAuto)->run.steps.standstill.Length() == 0);

@@ -57,6 +57,7 @@ class CopyFinder : Finder {
     result_.through_host = std::move(trips.through_host);
     result_.roundtrip_directive = std::move(trips.directive);
     result_.roundtrip_by_directives = trips.by_directives;
+    result_.roundtrip_activations = trips.activations;
     result_.calls_to_exchange = std::move(trips.calls_to_exchange);
     result_.offload = FindOptimizerOffload(basis_, phases_, copies_);
     result_.migration = FindMigrations(basis_, link_);

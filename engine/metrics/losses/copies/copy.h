@@ -35,6 +35,7 @@ struct Copies {
   std::string repeated_memory;
   std::string roundtrip_directive;  // that brings most of it back, where the report has directives
   bool roundtrip_by_directives = false;  // the program computes by directives
+  double roundtrip_activations = 0;      // share that only the backward pass takes back
   UploadLooks repeated_looks = UploadLooks::kConstant;
   bool repeated_answered = false;  // results of what is computed from them go back
   // The synchronizing calls that only wait for a copy just issued, and that copy's call.

@@ -40,11 +40,9 @@ class OffloadFinder : Finder {
  private:
   double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
 
-  // The threads of the backward pass copy behind their last kernel as well.
   bool IsOfBackward(std::uint32_t op) const {
     const std::uint32_t call = trace_.ops.call[op];
-    return call != kNone && (phases_.OfCall(call) == Phase::kBackward ||
-                             run_.names.ThreadRole(trace_.calls.thread[call]) == Role::kAutograd);
+    return call != kNone && LaunchesBackward(run_, phases_, call);
   }
 
   bool GpuUpdatesWeights() const {

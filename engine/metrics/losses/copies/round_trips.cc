@@ -55,6 +55,7 @@ class RoundTripFinder : Finder {
       untouched = SizesUntouched(pairs, passages);
       frames = Frames(passages);
     }
+    double activations = 0;
     for (const Pair& pair : pairs) {
       const bool same = OnOneDevice(pair);
       if (same && untouched.count(trace_.BytesOfCopy(pair.up)) > 0) continue;
@@ -70,8 +71,11 @@ class RoundTripFinder : Finder {
         if (SyncOf(call) != kNone) loss.remedy().unblocked_calls.push_back(SyncOf(call));
       }
       AddBetween(pair.down, pair.up, &loss);
-      if (same) trips.emplace_back(pair.down, pair.up);
+      if (!same) continue;
+      trips.emplace_back(pair.down, pair.up);
+      activations += IsOfBackward(pair.up) && !IsOfBackward(pair.down) ? 1 : 0;
     }
+    if (!trips.empty()) result_.activations = activations / static_cast<double>(trips.size());
     CutBesideTrips(trips, &trip);
     result_.trip = trip.Build();
     result_.through_host = through.Build();
@@ -258,6 +262,11 @@ class RoundTripFinder : Finder {
       }
     }
     return pairs;
+  }
+
+  bool IsOfBackward(std::uint32_t op) const {
+    const std::uint32_t call = trace_.ops.call[op];
+    return call != kNone && LaunchesBackward(run_, phases_, call);
   }
 
   bool OnOneDevice(const Pair& pair) const {

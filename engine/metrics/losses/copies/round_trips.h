@@ -18,6 +18,7 @@ struct RoundTrips {
   Loss through_host;           // to another device
   std::string directive;       // that brings most of it back, where the report has directives
   bool by_directives = false;  // the report has some, or most kernels are loops made from them
+  double activations = 0;  // share of `trip` that the backward pass takes back, and no other did
   // The synchronize calls that wait for data which the host then sends to another rank.
   std::unordered_set<std::uint32_t> calls_to_exchange;
 };

@@ -36,6 +36,7 @@ class HostCodeFinder : Finder {
     const std::vector<Nanos> long_pauses = LongPauses(run_);
     std::map<std::string, double> names;
     SampledFunctions functions(trace_);
+    OperatorsInCode operators(trace_);
     for (const GapPiece piece : basis_.idle.pieces) {
       if (piece.cause != IdleCause::kHostCompute) continue;
       if (!basis_.InLoop(piece.start)) continue;  // start-up is no habit
@@ -52,6 +53,7 @@ class HostCodeFinder : Finder {
       if (thread == kNone) continue;
       loss.CutHost(thread, piece.start, piece.end);
       functions.Add(thread, piece.start, piece.end);
+      operators.Add(thread, piece.start, piece.end);
       like.Add(thread, piece.start);
       if (IsBeforeUpload(thread, piece.start)) {
         result.before_uploads_ns += piece.Length();
@@ -60,7 +62,7 @@ class HostCodeFinder : Finder {
       names[NameAt(thread, piece.start + piece.Length() / 2)] +=
           static_cast<double>(piece.Length());
     }
-    AddDelays(long_pauses, profiler, &result, &names, &functions, &like, &loss);
+    AddDelays(long_pauses, profiler, &result, &names, &functions, &operators, &like, &loss);
     for (const auto& [name, time] : names) {
       if (!name.empty()) result.ranges.push_back({name, time});
     }
@@ -68,6 +70,7 @@ class HostCodeFinder : Finder {
                      [](const NamedTime& a, const NamedTime& b) { return a.time_ns > b.time_ns; });
     result.sampled = trace_.samples.size() > 0;
     result.functions = functions.MostFirst();
+    result.operators = operators.LongestFirst();
     // Code that the report does not show does not begin when the GPU runs out of work, and in other
     // steps the GPU may have had enough: all that the thread runs in its long pauses at these
     // places goes when it runs elsewhere.
@@ -92,7 +95,8 @@ class HostCodeFinder : Finder {
   // GPU idles, or waits for an upload.
   void AddDelays(const std::vector<Nanos>& long_pauses, const IntervalSet& profiler,
                  HostCode* result, std::map<std::string, double>* names,
-                 SampledFunctions* functions, LikePauses* like, LossBuilder* loss) const {
+                 SampledFunctions* functions, OperatorsInCode* operators, LikePauses* like,
+                 LossBuilder* loss) const {
     if (!doubtful_.empty()) return;
     std::pair<std::uint32_t, Nanos> last{kNone, 0};  // one piece of code delays much that follows
     ForEachDelay(
@@ -113,8 +117,10 @@ class HostCodeFinder : Finder {
           const Nanos start = delay.piece.start;
           (*names)[NameAt(delay.thread, start + (delay.piece.end - start) / 2)] +=
               static_cast<double>(length);
-          if (std::exchange(last, {delay.thread, start}) != std::pair{delay.thread, start})
+          if (std::exchange(last, {delay.thread, start}) != std::pair{delay.thread, start}) {
             functions->Add(delay.thread, start, delay.piece.end);
+            operators->Add(delay.thread, start, delay.piece.end);
+          }
           if (delay.upload) result->late_uploads_ns += length;
           if (IsBeforeUpload(delay.thread, start)) {
             result->before_uploads_ns += length;

@@ -4,15 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/metrics/losses/host/operators_in_code.h"
 #include "engine/metrics/losses/host/sampled_functions.h"
 #include "engine/metrics/losses/loss.h"
 
 namespace advise {
-
-struct NamedTime {
-  std::string name;
-  double time_ns = 0;
-};
 
 struct HostCode {
   Loss time;                    // long gaps of the loop
@@ -24,6 +20,7 @@ struct HostCode {
   std::vector<NamedTime> ranges;  // the innermost around it, or lines of the program; longest first
   bool sampled = false;           // whether the CPU was
   std::vector<SampledFunction> functions;  // that samples saw in it, most often seen first
+  std::vector<NamedTime> operators;        // of a framework that ran in it, longest first
 };
 
 // Code that no recorded call and no range of a known purpose explains. Without its remedy, all of

@@ -42,6 +42,7 @@ class KernelFinder : Finder {
         UpdateKernels(run_, phases_, kernels_, rates_.memory_bytes_per_s);
     result_.optimizer = CostOfUpdates(basis_, kernels_, in_update, kUpdate);
     result_.optimizer_one_grid = OneGrid(in_update);
+    result_.optimizer_norms = Norms(in_update);
     result_.zeroing = CostOfUpdates(basis_, kernels_, in_update, kZeroing);
     std::vector<Nanos> adding;
     for (const std::uint32_t op : kernels_)
@@ -99,6 +100,20 @@ class KernelFinder : Finder {
     for (const std::uint32_t d : run_.active_devices) {
       result_.compute_ns += static_cast<double>(basis_.times[d].ComputeNs());
     }
+  }
+
+  // Of the kernels of updates: the share that takes the norm of a tensor.
+  double Norms(const std::vector<std::uint8_t>& in_update) const {
+    const ShapeSet takes_norm =
+        run_.names.Shapes([](const KernelClass& c) { return c.HasTrait("tensor-norm"); });
+    std::int64_t all = 0;
+    std::int64_t norms = 0;
+    for (const std::uint32_t op : kernels_) {
+      if (in_update[op] != kUpdate) continue;
+      norms += In(takes_norm, op) ? 1 : 0;
+      ++all;
+    }
+    return all > 0 ? static_cast<double>(norms) / static_cast<double>(all) : 0;
   }
 
   // Of the kernels of updates: the share that has the commonest number of blocks.
@@ -291,8 +306,8 @@ class KernelFinder : Finder {
     const ShapeSet waits = Named({"wait"});
     const ShapeSet moves = run_.names.Shapes(
         [](const KernelClass& c) { return c.name == "transpose" || c.HasTrait("layout"); });
-    const ShapeSet casts =
-        run_.names.Shapes([](const KernelClass& c) { return c.name == "cast" || c.HasTrait("cast"); });
+    const ShapeSet casts = run_.names.Shapes(
+        [](const KernelClass& c) { return c.name == "cast" || c.HasTrait("cast"); });
     for (const std::uint32_t op : kernels_) {
       if (In(waits, op)) {
         Count(op, &waiting);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_set>
+#include <utility>
 
 #include "engine/timeline/collective_kind.h"
 
@@ -26,14 +28,15 @@ class CommFinder : Finder {
       result_.opening.resize(trace_.devices.size());
       return std::move(result_);
     }
+    Opening();
     Overlap();
     Small();
-    Opening();
     return std::move(result_);
   }
 
  private:
   // The weights of a step's first layer can be gathered when they were updated, and no earlier.
+  // What is gathered behind these without compute in between are weights, too, of later layers.
   void Opening() {
     const ShapeSet updates =
         run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; });
@@ -41,13 +44,18 @@ class CommFinder : Finder {
     result_.opening.resize(trace_.devices.size());
     for (const std::uint32_t d : run_.active_devices) {
       std::vector<Interval> opening;
-      bool updated = false;  // by the last kernel that computed
+      bool updated = false;   // by the last kernel that computed
+      bool gathered = false;  // since then
       for (const std::uint32_t op : run_.ops_of_device[d]) {
         if (trace_.ops.kind[op] != OpKind::kKernel) continue;
         if (!run_.IsComm(op)) {
           updated = updates.Has(trace_.ops.detail[op]);
+          gathered = false;
         } else if (updated && basis_.InWindow(trace_.ops.start[op]) &&
                    KindOfCollective(run_, op, rows.empty() ? kNone : rows[op]) == "allgather") {
+          const bool first = !std::exchange(gathered, true);
+          updated_weights_.insert(op);
+          if (!first) continue;
           const IntervalSet exposed =
               basis_.times[d].comm_exposed.Clip(trace_.ops.start[op], trace_.ops.end[op]);
           opening.insert(opening.end(), exposed.intervals().begin(), exposed.intervals().end());
@@ -127,7 +135,8 @@ class CommFinder : Finder {
           const Nanos compute =
               basis_.times[d].compute.OverlapWith(trace_.ops.end[last], trace_.ops.start[op]);
           same = static_cast<double>(compute) <=
-                 little * static_cast<double>(Length(last) + Length(op));
+                     little * static_cast<double>(Length(last) + Length(op)) &&
+                 updated_weights_.contains(last) == updated_weights_.contains(op);
         }
         if (!same) trains.emplace_back();
         trains.back().push_back(op);
@@ -136,6 +145,7 @@ class CommFinder : Finder {
       const double trains_per_step = steps > 0 ? static_cast<double>(trains.size()) / steps
                                                : static_cast<double>(trains.size());
       for (const auto& train : trains) {
+        if (updated_weights_.contains(train.front())) continue;  // no gradients
         Nanos length = 0;
         Nanos exposed = 0;
         for (const std::uint32_t op : train) length += Length(op), exposed += Exposed(op);
@@ -341,6 +351,7 @@ class CommFinder : Finder {
   const Phases& phases_;
   std::vector<std::vector<std::uint32_t>> of_device_;
   std::vector<std::vector<std::pair<Nanos, int>>> backward_ends_;
+  std::unordered_set<std::uint32_t> updated_weights_;  // ops that gather them
   Comm result_;
 };
 

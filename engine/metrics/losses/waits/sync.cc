@@ -197,7 +197,7 @@ class SyncFinder : Finder {
       loss.remedy().unblocked_calls.push_back(c);
       by_name[trace_.calls.name[c]] += static_cast<double>(CallLength(c));
       waits.emplace_back(c, static_cast<double>(CallLength(c)));
-      if (InForward(c)) forward_calls_[c] = 1;
+      if (InForward(c)) forward_calls_[c] = kWaits;
     }
     loss.AddBlamed(blamed);
     const double all_code = LongCodeBehind(blamed).ns;
@@ -242,11 +242,15 @@ class SyncFinder : Finder {
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     std::vector<double> sizes;
     std::vector<std::uint32_t> tiny;
+    std::vector<StringId> last_kernel(trace_.devices.size(), kNone);
+    std::map<StringId, std::size_t> read_behind;
     bool up = false;
     bool down = false;
     std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy;
     for (const auto& [sync, copy] : copies_.copy_of_sync) sync_of_copy[copy] = sync;
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
+      if (trace_.ops.kind[op] == OpKind::kKernel)
+        last_kernel[trace_.ops.device[op]] = trace_.shapes[trace_.ops.detail[op]].name;
       if (trace_.ops.kind[op] != OpKind::kCopy || copies_.kind_of_op[op] != CopyKind::kTiny)
         continue;
       const std::uint32_t call = trace_.ops.call[op];
@@ -257,6 +261,7 @@ class SyncFinder : Finder {
       sizes.push_back(bytes);
       tiny.push_back(op);
       (trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice ? up : down) = true;
+      if (IsDownload(op)) ++read_behind[last_kernel[trace_.ops.device[op]]];
       loss.CountOp(op, bytes);
       loss.AddExposed(op);
       std::vector<std::uint32_t> calls = {call};
@@ -264,24 +269,34 @@ class SyncFinder : Finder {
       for (const std::uint32_t c : calls) {
         blamed[c] = 1;
         loss.remedy().unblocked_calls.push_back(c);
-        if (InForward(call)) forward_calls_[c] = 1;
+        if (InForward(call)) forward_calls_[c] = c == waits ? kReads : kCopies;
       }
     }
     loss.AddBlamed(blamed);
     result_.item = loss.Build();
     result_.item_code_ns = LongCodeBehind(blamed).ns;
     result_.item_median_bytes = Median(sizes);
+    const auto most =
+        std::max_element(read_behind.begin(), read_behind.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != read_behind.end() && most->first != kNone)
+      result_.item_kernel = trace_.strings[most->first];
     if (!sizes.empty()) result_.item_most_bytes = *std::max_element(sizes.begin(), sizes.end());
     result_.item_sized = CountSizedReads(basis_, tiny);
     result_.item_direction = up && down ? "both ways" : up ? "host to device" : "device to host";
 
     LossBuilder forward(basis_);
+    std::int64_t reads = 0;
     for (std::uint32_t c = 0; c < trace_.calls.size(); ++c) {
-      if (forward_calls_[c] == 0) continue;
-      forward.Count(trace_.calls.start[c], 0, CallLength(c));
+      if (forward_calls_[c] == kNoWait) continue;
       forward.remedy().unblocked_calls.push_back(c);
+      if (forward_calls_[c] == kCopies) continue;
+      forward.Count(trace_.calls.start[c], 0, CallLength(c));
+      reads += forward_calls_[c] == kReads ? 1 : 0;
     }
     forward.AddBlamed(forward_calls_);
+    const auto waits = static_cast<double>(std::max<std::int64_t>(1, forward.count()));
+    result_.forward_reads = static_cast<double>(reads) / waits;
     result_.forward = forward.Build();
   }
 
@@ -345,7 +360,10 @@ class SyncFinder : Finder {
   std::set<std::uint32_t> before_code_;         // the code of a step, one of many waits in it
   std::set<std::uint32_t> waits_for_requests_;  // threads
   std::vector<Nanos> pages_back_;               // when the host faults on memory that the GPU has
-  std::vector<std::uint8_t> forward_calls_;
+  // Calls in forward ranges that hold the host: those that only wait, and those that read or send a
+  // value, or copy one for the call behind it that waits.
+  enum InForwardPass : std::uint8_t { kNoWait, kWaits, kReads, kCopies };
+  std::vector<std::uint8_t> forward_calls_;  // InForwardPass, by call
   Syncs result_;
 };
 

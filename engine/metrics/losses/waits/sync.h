@@ -20,7 +20,9 @@ struct Syncs : StreamTies {
   double loop_code_ns = 0, loop_free_code_ns = 0;
   double loop_with_code = 0;  // share of the calls with code behind them that may read a result
   Loss item;                  // tiny copies that the host waits for
+  std::string item_kernel;    // that ran last before most of those that read
   Loss forward;               // the part of both inside forward ranges
+  double forward_reads = 0;   // share of these that read or send a value
   Loss memset;
   Loss host_function;        // what streams run on the host
   Loss optimizer, backward;  // all waits of the host inside these phases of the loop

@@ -44,6 +44,33 @@ TEST_CASE("loops of a directive get back what those before them left, though not
   CHECK(Analyzed(NoDataRegion("filter"))->copies.roundtrip.count == 0);
 }
 
+TEST_CASE("what the forward pass sends and the backward pass gets back are activations") {
+  // Steps of 40 ms: four layers that each send 16 MB, and get them back in reverse order.
+  const auto share = [](const char* back) {
+    TraceBuilder story;
+    for (int step = 0; step < 8; ++step) {
+      Nanos at = step * 40_ms;
+      for (int layer = 0; layer < 4; ++layer, at += 4_ms) {
+        story.Thread("main").Launch("forward", {at, at + 5_us}, {at + 10_us, at + 2_ms});
+        story.CopyFromGpu(16'000'000 + layer * 4096, MemoryKind::kPageable,
+                          {at + 10_us, at + 3_ms + 600_us}, {at + 2_ms, at + 3_ms + 500_us});
+      }
+      for (int layer = 4; layer-- > 0; at += 4_ms) {
+        story.Thread(back).CopyToGpu(16'000'000 + layer * 4096, MemoryKind::kPageable,
+                                     {at, at + 1_ms + 600_us}, {at + 10_us, at + 1_ms + 500_us});
+        story.Thread("pt_autograd_0")
+            .Launch("backward", {at + 1_ms + 600_us, at + 1_ms + 610_us},
+                    {at + 1_ms + 620_us, at + 4_ms});
+      }
+    }
+    const Analyzed run(story);
+    CHECK(run->copies.roundtrip.count >= 28);
+    return run->copies.roundtrip_activations;
+  };
+  CHECK(share("pt_autograd_0") == 1);
+  CHECK(share("main") < 0.5);
+}
+
 TEST_CASE("Numba copies the arrays of the host there and back at each call") {
   const char* kernel = "cudapy::__main__::heat[abi:v1,cw51](Array<double, 2, C, mutable, aligned>)";
   CHECK(Analyzed(NoDataRegion(kernel))->copies.roundtrip.count == 29 * 3);

@@ -90,6 +90,28 @@ TEST_CASE("the gather behind the update of the weights opens the step; later gat
   CHECK(steps(kAllReduce, kAdam).opening[0].Total() == 0);
 }
 
+TEST_CASE(
+    "weights that are gathered after their update are no gradients, and only the first opens") {
+  TraceBuilder story;
+  Repeat(6, 2_ms, [&](int, Nanos at) {
+    const auto launch = [&](std::int64_t stream, const char* kernel, Nanos from, Nanos to) {
+      story.OnStream(stream).Launch(kernel, {at + from - 9_us, at + from - 6_us},
+                                    {at + from, at + to});
+    };
+    launch(kComputeStream, "fwd_kernel", 10_us, 400_us);
+    launch(kComputeStream, "bwd_kernel", 400_us, 1000_us);
+    launch(kCommStream, kAllReduce, 700_us, 950_us);  // of gradients, beside the backward pass
+    launch(kComputeStream, "void multi_tensor_apply_kernel<FusedAdamMathFunctor<float, 4> >(int)",
+           1000_us, 1100_us);
+    for (int i = 0; i < 4; ++i)
+      launch(kCommStream, "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+             1100_us + i * 200_us, 1300_us + i * 200_us);
+  });
+  const Analyzed run(story);
+  CHECK(run->comm.serial_share == 0);
+  CHECK(run->comm.opening[0].Total() == 6 * 200_us);
+}
+
 TEST_CASE("half hidden communication has half the overlap") {
   TraceBuilder story;
   AddSteps(&story, 5, 610_us, true);
