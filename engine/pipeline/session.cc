@@ -8,6 +8,7 @@
 #include "engine/facts/catalog.h"
 #include "engine/knowledge/embedded.h"
 #include "engine/pipeline/site_files.h"
+#include "engine/script/embedded_rules.h"
 
 namespace advise {
 namespace {

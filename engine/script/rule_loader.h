@@ -21,7 +21,7 @@ struct RuleFile {
   std::string text;
   bool of_site = false;  // from a folder of a site: its id begins with "site/"
   int folder = 0;        // of a site: of two rules with the same id, that of the higher one counts
-  std::string_view bytecode = {};  // built into the program, in place of a text
+  std::string_view prepared = {};  // what the build made of it, in place of a text
 };
 
 using FactCatalog = std::map<std::string, FactInfo, std::less<>>;

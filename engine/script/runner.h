@@ -1,8 +1,9 @@
 // All rules, loaded and checked, ready to be asked about facts.
 //
-// A rule is run in its own Lua state, afresh each time: nothing it computed for one run is left
-// when it is asked about the next. Different rules may run at the same time; one rule runs one at a
-// time.
+// A rule is run afresh each time: nothing it computed for one run is left when it is asked about the
+// next. Each rule that comes as a text has a Lua state of its own; rules that are built in, which
+// the build has checked, take turns in a few. Different rules may run at the same time; one rule
+// runs one at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@
 namespace advise {
 
 struct RuleTest;
-struct LoadedRule;  // internal to runner.cc
+struct LoadedRule;    // internal to runner.cc
+class BuiltInStates;  // the same
 struct RunContext;
 
 // Rule files whose text is compiled. What stands in them is checked when a set is made of them.
@@ -72,6 +74,9 @@ class RuleSet {
   // into the program. Problems in how they are written go to `errors`.
   std::vector<RuleTest> Tests(const RuleInfo& rule, std::vector<Error>& errors) const;
 
+  // A rule that was read from a text, as RuleFile::prepared takes it.
+  std::string Packed(const RuleInfo& rule) const;
+
  private:
   RuleSet() = default;
   LoadedRule& LoadedOf(const RuleInfo& rule) const;
@@ -81,6 +86,7 @@ class RuleSet {
   std::shared_ptr<const FactCatalog> catalog_;
   std::vector<RuleInfo> rules_;
   std::vector<std::unique_ptr<LoadedRule>> loaded_;  // parallel to rules_
+  std::unique_ptr<BuiltInStates> built_in_;
 };
 
 }  // namespace advise
