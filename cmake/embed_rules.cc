@@ -20,8 +20,7 @@ std::vector<MadeReady> MakeReady(const std::vector<Knowledge::File>& files) {
   for (const Knowledge::File& file : files) {
     if (IsRule(file.path)) texts.push_back({file.path, file.text});
   }
-  const auto rules =
-      RuleSet::Load(CompiledRules(std::move(texts)), *knowledge, FactList(*knowledge));
+  const auto rules = RuleSet::Load(std::move(texts), *knowledge, FactList(*knowledge));
   if (!rules) FailWith(rules.error());
   std::vector<MadeReady> ready;
   for (const RuleInfo& rule : rules->rules()) ready.push_back({rule.path, "", rules->Packed(rule)});

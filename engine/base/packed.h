@@ -38,8 +38,8 @@ constexpr std::size_t FieldCount() {
 
 // Of a struct without constructors: whether Fields() has each of its fields.
 template <typename T>
-constexpr bool kNamesAllFields =
-    std::tuple_size_v<decltype(Fields(std::declval<T&>()))> == FieldCount<T>();
+constexpr bool kNamesAllFields = std::tuple_size_v<decltype(Fields(std::declval<T&>()))> ==
+                                 FieldCount<T>();
 
 template <typename T>
 constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_enum_v<T>;

@@ -1,5 +1,6 @@
 // The knowledge base as bytes: embedded.h.
 #include "engine/base/packed.h"
+
 #include "engine/knowledge/embedded.h"
 
 namespace advise {

@@ -1,5 +1,5 @@
-// A rule as bytes, for what the build reads and checks in place of each start: what the rule says of
-// itself, what it declares, and its functions as Lua's bytecode. Internal to script/.
+// A rule as bytes, for what the build reads and checks in place of each start: what the rule says
+// of itself, what it declares, and its functions as Lua's bytecode. Internal to script/.
 #pragma once
 
 #include <string>

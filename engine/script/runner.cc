@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <set>
 
 #include "engine/base/is_in.h"
 #include "engine/base/side_by_side.h"
@@ -35,7 +36,6 @@ struct LoadedRule {
 
   // Until the set is complete; of one that is built in, the packed rest stays.
   RuleFile file;
-  InlineTests tests = InlineTests::kChecked;
   RuleInfo info;
   std::vector<Error> errors;
   bool failed = false;  // it has no info
@@ -212,30 +212,27 @@ void Try(LoadedRule& rule, const std::function<void(lua_State*)>& step) {
   rule.failed = true;
 }
 
-std::unique_ptr<LoadedRule> Compile(RuleFile file, InlineTests tests) {
+std::unique_ptr<LoadedRule> ReadOne(RuleFile file, InlineTests shipped, const Knowledge& knowledge,
+                                    const FactCatalog& catalog) {
   auto rule = std::make_unique<LoadedRule>();
   rule->file = std::move(file);
-  rule->tests = tests;
-  if (!rule->file.prepared.empty()) return rule;
+  if (!rule->file.prepared.empty()) {
+    rule->info = UnpackRule(rule->file.prepared);
+    return rule;
+  }
   rule->own = std::make_unique<Sandbox>();
+  const InlineTests tests = rule->file.of_site ? InlineTests::kChecked : shipped;
   Try(*rule, [&](lua_State* state) {
     rule->chunk = rule->own->Compile(state, rule->file.text, rule->file.path);
   });
-  return rule;
-}
-
-void Check(LoadedRule& rule, const Knowledge& knowledge, const FactCatalog& catalog) {
-  if (rule.failed) return;
-  if (rule.own == nullptr) {
-    rule.info = UnpackRule(rule.file.prepared);
-    return;
-  }
-  Try(rule, [&](lua_State* state) {
-    rule.own->CallChunk(state, rule.chunk);
-    rule.info =
-        ReadRule(state, rule.file, rule.tests, knowledge, catalog, rule.declared, rule.errors);
+  if (rule->failed) return rule;
+  Try(*rule, [&](lua_State* state) {
+    rule->own->CallChunk(state, rule->chunk);
+    rule->info =
+        ReadRule(state, rule->file, tests, knowledge, catalog, rule->declared, rule->errors);
   });
-  rule.info.source = std::move(rule.file.text);
+  rule->info.source = std::move(rule->file.text);
+  return rule;
 }
 
 // Before the rule is asked for the first time.
@@ -271,23 +268,14 @@ void LeaveOutReplaced(std::vector<std::unique_ptr<LoadedRule>>& rules) {
 
 }  // namespace
 
-CompiledRules::CompiledRules(std::vector<RuleFile> files, InlineTests shipped)
-    : rules_(files.size()) {
-  SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
-    const InlineTests tests = files[i].of_site ? InlineTests::kChecked : shipped;
-    rules_[i] = Compile(std::move(files[i]), tests);
-  });
-}
-CompiledRules::CompiledRules(CompiledRules&&) noexcept = default;
-CompiledRules::~CompiledRules() = default;
-
 RuleSet::RuleSet(RuleSet&&) noexcept = default;
 RuleSet& RuleSet::operator=(RuleSet&&) noexcept = default;
 RuleSet::~RuleSet() = default;
 
-tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
+tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(std::vector<RuleFile> files,
                                                         const Knowledge& knowledge,
-                                                        const std::vector<FactInfo>& catalog) {
+                                                        const std::vector<FactInfo>& catalog,
+                                                        InlineTests shipped) {
   RuleSet set;
   set.knowledge_ = &knowledge;
   set.built_in_ = std::make_unique<BuiltInStates>();
@@ -295,9 +283,12 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
   for (const FactInfo& fact : catalog) names->emplace(fact.name, fact);
   set.catalog_ = names;
 
-  std::vector<std::unique_ptr<LoadedRule>> read = std::move(compiled.rules_);
-  SideBySide(read.size(), StartThreads(),
-             [&](std::size_t i) { Check(*read[i], knowledge, *names); });
+  std::vector<std::unique_ptr<LoadedRule>> read(files.size());
+  const bool ready = std::all_of(files.begin(), files.end(),
+                                 [](const RuleFile& file) { return !file.prepared.empty(); });
+  SideBySide(files.size(), ready ? 1 : StartThreads(), [&](std::size_t i) {
+    read[i] = ReadOne(std::move(files[i]), shipped, knowledge, *names);
+  });
   LeaveOutReplaced(read);
   std::vector<Error> errors;
   std::vector<RuleInfo> rules;
@@ -311,9 +302,9 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
   }
 
   std::vector<std::string> replaced;
+  std::set<std::string_view> known;
   for (const RuleInfo& rule : rules) {
-    const auto same = [&](const RuleInfo& other) { return other.id == rule.id; };
-    if (&*std::find_if(rules.begin(), rules.end(), same) != &rule) {
+    if (!known.insert(rule.id).second) {
       errors.push_back({fmt::format("id: two rules are called \"{}\"", rule.id), rule.path, ""});
     }
     if (rule.replaces.empty()) continue;

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::vector<RuleFile> files;
   files.push_back({"transfer/input.lua", text, true});
-  const auto rules = RuleSet::Load(CompiledRules(std::move(files)), knowledge, facts);
+  const auto rules = RuleSet::Load(std::move(files), knowledge, facts);
   if (!rules) {
     for (const Error& error : rules.error()) fuzz::CheckError(error);
     return 0;

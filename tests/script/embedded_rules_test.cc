@@ -1,5 +1,7 @@
 // Rules that the build made ready are those of the source tree: what they say of themselves, and
 // their functions.
+#include "engine/script/embedded_rules.h"
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -8,7 +10,6 @@
 
 #include "engine/facts/catalog.h"
 #include "engine/knowledge/embedded.h"
-#include "engine/script/embedded_rules.h"
 #include "engine/script/packed_rule.h"
 #include "engine/script/sandbox.h"
 #include "tests/script/rule_text.h"
@@ -70,9 +71,8 @@ TEST_CASE("embedded rules have the functions of the source tree, on the same lin
     std::string_view packed = file.prepared;
     CHECK(UnpackRule(packed).path == file.path);
     UnpackDeclaration(packed, catalog);
-    const auto embedded = Functions([&](Sandbox& sandbox, lua_State* state) {
-      return sandbox.LoadBytecode(state, packed);
-    });
+    const auto embedded = Functions(
+        [&](Sandbox& sandbox, lua_State* state) { return sandbox.LoadBytecode(state, packed); });
     const auto source = Functions([&](Sandbox& sandbox, lua_State* state) {
       return sandbox.Compile(state, SourceOf(file.path), file.path);
     });
@@ -91,8 +91,8 @@ TEST_CASE("embedded rules say of themselves what their files say") {
     built_in.push_back({file.path, "", false, 0, file.prepared});
   }
   const std::vector<FactInfo> catalog = FactList(knowledge);
-  const auto of_texts = RuleSet::Load(CompiledRules(texts), knowledge, catalog);
-  const auto of_build = RuleSet::Load(CompiledRules(built_in), knowledge, catalog);
+  const auto of_texts = RuleSet::Load(texts, knowledge, catalog);
+  const auto of_build = RuleSet::Load(built_in, knowledge, catalog);
   REQUIRE(of_texts);
   REQUIRE(of_build);
   REQUIRE(of_build->rules().size() == texts.size());
@@ -151,7 +151,7 @@ TEST_CASE("a rule that the build compiled says on which line it breaks") {
 
 TEST_CASE("the text of a rule is never taken for bytecode") {
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules = RuleSet::Load(CompiledRules({MakeRule()}), knowledge, SampleCatalog());
+  const auto rules = RuleSet::Load({MakeRule()}, knowledge, SampleCatalog());
   REQUIRE(rules);
   const std::string packed = rules->Packed(rules->rules()[0]);
   const std::string code = packed.substr(packed.find(LUA_SIGNATURE));

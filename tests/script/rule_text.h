@@ -81,7 +81,7 @@ inline Knowledge SampleKnowledge() {
 // The lines of all problems, or the empty list when the rules load.
 inline std::vector<std::string> LoadProblems(const std::vector<RuleFile>& files) {
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules = RuleSet::Load(CompiledRules(files), knowledge, SampleCatalog());
+  const auto rules = RuleSet::Load(files, knowledge, SampleCatalog());
   std::vector<std::string> lines;
   if (!rules) {
     for (const Error& error : rules.error()) lines.push_back(error.Line());
@@ -124,7 +124,7 @@ class BothWays {
  private:
   static RuleSet Loaded(const std::vector<RuleFile>& files, const Knowledge& knowledge,
                         const std::vector<FactInfo>& catalog) {
-    auto rules = RuleSet::Load(CompiledRules(files), knowledge, catalog);
+    auto rules = RuleSet::Load(files, knowledge, catalog);
     for (const Error& error : rules ? std::vector<Error>() : rules.error())
       UNSCOPED_INFO(error.Line());
     REQUIRE(rules);

@@ -37,8 +37,8 @@ std::map<std::string, Fact, std::less<>> SampleFacts() {
 class RunnerFixture {
  public:
   Verdict Run(const RuleFields& changes = {}) {
-    const BothWays& rules = rules_.emplace_back(std::vector<RuleFile>{MakeRule(changes)},
-                                                knowledge_, SampleCatalog());
+    const BothWays& rules =
+        rules_.emplace_back(std::vector<RuleFile>{MakeRule(changes)}, knowledge_, SampleCatalog());
     return rules.Run(rules.rules()[0].id, MapFacts(facts));
   }
 

@@ -183,9 +183,8 @@ TEST_CASE("a sandbox can be used again after a limit was hit") {
   Sandbox sandbox;
   const auto run = [&](const char* chunk) {
     sandbox.Renew();
-    return sandbox.Protect([&](lua_State* state) {
-      sandbox.CallChunk(state, sandbox.Compile(state, chunk, "x"));
-    });
+    return sandbox.Protect(
+        [&](lua_State* state) { sandbox.CallChunk(state, sandbox.Compile(state, chunk, "x")); });
   };
   CHECK(run("while true do end").has_value());
   CHECK_FALSE(run("return 1").has_value());
