@@ -51,7 +51,8 @@ class Packer {
     if constexpr (kIsPlain<T>) {
       bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     } else {
-      AddFields(value, Fields(const_cast<T&>(value)));
+      std::apply([this](const auto&... field) { (this->Add(field), ...); },
+                 Fields(const_cast<T&>(value)));
     }
   }
   void Add(const std::string& text) {
@@ -83,17 +84,13 @@ class Packer {
   template <typename... T>
   void Add(const std::variant<T...>& one) {
     AddSize(one.index());
-    std::visit([this](const auto& value) { Add(value); }, one);
+    std::visit([this](const auto& value) { this->Add(value); }, one);
   }
 
   std::string Take() { return std::move(bytes_); }
 
  private:
   void AddSize(std::size_t size) { Add(static_cast<std::uint32_t>(size)); }
-  template <typename T, typename Tuple>
-  void AddFields(const T&, const Tuple& fields) {
-    std::apply([this](const auto&... field) { (Add(field), ...); }, fields);
-  }
 
   std::string bytes_;
 };
@@ -110,7 +107,7 @@ class Unpacker {
     if constexpr (kIsPlain<T>) {
       std::memcpy(&value, Bytes(sizeof value).data(), sizeof value);
     } else {
-      std::apply([this](auto&... field) { (Get(field), ...); }, Fields(value));
+      std::apply([this](auto&... field) { (this->Get(field), ...); }, Fields(value));
     }
   }
   void Get(std::string& text) { text = Bytes(Size()); }
