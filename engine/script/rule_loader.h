@@ -29,8 +29,8 @@ using FactCatalog = std::map<std::string, FactInfo, std::less<>>;
 // "area/name" in lower case, for rules of a site also "site/area/name".
 bool IsRuleId(std::string_view id);
 
-// Whether a file's tests are checked with the rule, or not read: those of shipped rules are left
-// out when the program is built (cmake/embed_files.cc).
+// Whether a file's tests are checked with the rule, or not read: the build has checked those of
+// shipped rules (cmake/embed_rules.cc).
 enum class InlineTests { kChecked, kNotRead };
 
 struct Declaration;
