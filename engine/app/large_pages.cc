@@ -24,13 +24,20 @@ constexpr std::size_t kLarge = 4 * kHugePage;  // smaller ones come from memory 
 // And it grows by as much: the heap of a thread grows by single pages, a call of the system each.
 [[maybe_unused]] const int kGrown = mallopt(M_TOP_PAD, int{16} << 20);
 
-// What it begins with is in huge pages, too: rules and knowledge alone fill 2,000 small ones. Which
-// of them are never used costs nothing.
+// What it begins with is in huge pages, too: rules and knowledge alone fill 500 small ones. Where
+// something of a huge page was touched before it is asked for, there are small ones: a block that
+// ends just below the first of them is left out for good. What is never used costs nothing.
 [[maybe_unused]] const int kBegun = [] {
-  void* volatile first = std::malloc(1 << 20);  // compilers leave out what is freed at once
-  std::free(first);
+  constexpr std::size_t kGrows = std::size_t{1} << 20;
+  void* volatile probe = std::malloc(kGrows);  // compilers leave out what is freed at once
+  const auto at = reinterpret_cast<std::uintptr_t>(probe);
+  std::free(probe);
+  const std::uintptr_t first = ((at + kGrows) / kHugePage + 1) * kHugePage;
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0)) / kHugePage * kHugePage;
-  return madvise(reinterpret_cast<void*>(end - 7 * kHugePage), 7 * kHugePage, MADV_HUGEPAGE);
+  if (at == 0 || end <= first) return 0;  // another allocator's
+  void* volatile left_out = std::malloc(first - at - 256);
+  static_cast<void>(left_out);
+  return madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 }();
 
 // Other threads have heaps of their own, which glibc aligns to the most that one may grow to. The

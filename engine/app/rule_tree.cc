@@ -97,8 +97,7 @@ tl::expected<RuleTree, std::vector<Error>> LoadRuleTree(const std::string& path,
   }
   // Beside a site's rules the shipped ones only stand to be replaced; built in, they have no tests.
   const InlineTests shipped_tests = any_of_site ? InlineTests::kNotRead : InlineTests::kChecked;
-  auto rules = RuleSet::Load(CompiledRules(std::move(files), shipped_tests), **knowledge,
-                             FactList(**knowledge));
+  auto rules = RuleSet::Load(std::move(files), **knowledge, FactList(**knowledge), shipped_tests);
   if (!rules) return tl::make_unexpected(rules.error());
   RuleTree tree{std::move(*knowledge), std::move(*rules), {}, std::move(known)};
   for (const RuleInfo& rule : tree.rules.rules()) {

@@ -1,18 +1,21 @@
-// The rules and the knowledge base as they were when the program was built, so that the binary
-// needs no files beside it. Paths are those of the source tree: "rules/transfer/pageable-copy.lua".
+// The knowledge base as it was when the program was built, so that the binary needs no files beside
+// it. Paths are those of the source tree: "kb/exercises/pinned.toml".
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/knowledge/knowledge.h"
-#include "engine/knowledge/toml_tree.h"
 
 namespace advise {
 
-// Sorted by path; copies the texts. Rules and what Knowledge::Load reads have no text: the build
-// has compiled and parsed them (cmake/embed_files.cc).
-std::vector<Knowledge::File> EmbeddedFiles();
+// The one file without a text that stands for all that Knowledge::Load reads of kb/: the build has
+// read and checked them (cmake/embed_knowledge.cc).
+inline constexpr std::string_view kPackedKnowledge = "kb/packed.toml";
+
+// The packed knowledge, and the texts of the other files of kb/ by path.
+std::vector<Knowledge::File> EmbeddedKnowledge();
 
 // What Knowledge::Load reads of kb/: exercises and the example of a site's settings are read by
 // others.
@@ -21,14 +24,8 @@ inline bool IsKnowledge(std::string_view path) {
          path != "kb/site.example.toml";
 }
 
-// Not the template, not lib/.
-inline bool IsRule(std::string_view path) {
-  return path.ends_with(".lua") && path.find("/_") == std::string_view::npos &&
-         path.find("/lib/") == std::string_view::npos;
-}
-
-// A tree of toml_tree.h as the build wrote it, in JSON: each node is [line, value], and a table an
-// object of nodes. It is trusted.
-TomlNode EmbeddedTree(std::string_view json);
+// From what was loaded to bytes, and back.
+std::string PackKnowledge(const Knowledge& knowledge);
+Knowledge UnpackKnowledge(std::string_view packed);
 
 }  // namespace advise

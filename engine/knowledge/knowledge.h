@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -299,6 +300,14 @@ class Knowledge {
 
  private:
   friend class KnowledgeLoader;
+  friend auto Fields(Knowledge& of) {
+    return std::tie(of.thresholds_, of.references_, of.rows_, of.numbers_, of.hardware_,
+                    of.kernel_class_, of.kernel_precision_, of.kernel_tensor_, of.kernel_trait_,
+                    of.range_phase_, of.range_step_, of.range_layer_, of.os_call_, of.cuda_call_,
+                    of.thread_role_, of.name_lists_, of.families_, of.operators_, of.switches_,
+                    of.run_signs_, of.step_sizes_, of.xids_, of.counters_, of.site_additions_,
+                    of.capture_hints_, of.switched_off_);
+  }
 
   Threshold* FindSettable(std::string_view name);
   std::vector<std::string> SettableNames() const;

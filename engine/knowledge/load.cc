@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -383,19 +384,18 @@ void KnowledgeLoader::CheckSources() {
 }
 
 tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<File>& kb) {
+  std::vector<const File*> files;
+  for (const File& file : kb) {
+    if (!file.prepared.empty()) return UnpackKnowledge(file.prepared);
+    if (IsKnowledge(file.path)) files.push_back(&file);
+  }
   Knowledge knowledge;
   std::vector<Error> errors;
   KnowledgeLoader loader(knowledge, errors);
-  std::vector<const File*> files;
-  for (const File& file : kb) {
-    if (IsKnowledge(file.path)) files.push_back(&file);
-  }
   std::vector<Result<TomlNode>> parsed(files.size());
   // Long files first: the last one to be begun should be short.
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (files[i]->prepared.empty()) order.push_back(i);
-  }
+  std::vector<std::size_t> order(files.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return files[a]->text.size() > files[b]->text.size();
   });
@@ -404,9 +404,7 @@ tl::expected<Knowledge, std::vector<Error>> Knowledge::Load(const std::vector<Fi
     parsed[order[i]] = ParseToml(file.path, file.text);
   });
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const File& file = *files[i];
-    if (!file.prepared.empty()) parsed[i] = EmbeddedTree(file.prepared);
-    loader.Read(file.path, std::exchange(parsed[i], {}));
+    loader.Read(files[i]->path, std::exchange(parsed[i], {}));
   }
   loader.FollowNumbers();
   loader.CheckSources();

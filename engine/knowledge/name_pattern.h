@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace advise {
@@ -24,11 +25,13 @@ class NameKey {
 
 class NamePattern {
  public:
+  NamePattern() = default;  // matches the empty name
   explicit NamePattern(std::string glob);
   bool Matches(const NameKey& key) const;
   const std::string& glob() const { return glob_; }
   // Characters that are not wildcards: how specific the pattern is.
   std::size_t LiteralLength() const { return literal_length_; }
+  friend auto Fields(NamePattern& of) { return std::tie(of.glob_, of.grams_, of.literal_length_); }
 
  private:
   std::string glob_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -117,6 +118,9 @@ class OperatorFormulas {
     return found == nullptr ? nullptr : std::get_if<T>(found);
   }
   const std::vector<Entry>& entries() const { return entries_; }
+  friend auto Fields(OperatorFormulas& of) {
+    return std::tie(of.entries_, of.by_name_, of.by_pattern_);
+  }
 
  private:
   struct CaseLess {

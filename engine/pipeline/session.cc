@@ -1,13 +1,13 @@
 #include "engine/pipeline/session.h"
 
 #include <algorithm>
-#include <future>
 #include <iterator>
 
 #include "engine/base/text.h"
 #include "engine/facts/catalog.h"
 #include "engine/knowledge/embedded.h"
 #include "engine/pipeline/site_files.h"
+#include "engine/script/embedded_rules.h"
 
 namespace advise {
 namespace {
@@ -55,14 +55,10 @@ tl::expected<Session, std::vector<Error>> LoadSession(const DiagnoseOptions& opt
                       [](const Knowledge::File& file) { return IsKnowledge(file.path); });
   std::vector<RuleFile> rules = RuleFilesOf(std::move(scripts), false);
   std::move(site->rules.begin(), site->rules.end(), std::back_inserter(rules));
-  // Rules are compiled beside the reading of the knowledge that they are checked against.
-  auto reading = std::async(std::launch::async,
-                            [&] { return LoadKnowledge(kb, site->settings, options.set); });
-  CompiledRules compiled(std::move(rules), InlineTests::kNotRead);
-  auto knowledge = reading.get();
+  auto knowledge = LoadKnowledge(kb, site->settings, options.set);
   if (!knowledge) return tl::make_unexpected(knowledge.error());
   std::vector<FactInfo> facts = FactList(**knowledge);
-  auto set = RuleSet::Load(std::move(compiled), **knowledge, facts);
+  auto set = RuleSet::Load(std::move(rules), **knowledge, facts, InlineTests::kNotRead);
   if (!set) return tl::make_unexpected(set.error());
   std::vector<std::string> ids;
   for (const RuleInfo& rule : set->rules()) {

@@ -11,6 +11,7 @@
 #include "engine/base/environment.h"
 #include "engine/knowledge/embedded.h"
 #include "engine/pipeline/session.h"
+#include "engine/script/embedded_rules.h"
 
 namespace advise {
 namespace {
@@ -98,7 +99,10 @@ Result<std::vector<Knowledge::File>> ShippedFiles() {
     return Fail("holds no rules/ and kb/", named, "ADVISE_SHARE names this directory");
   }
   const std::string beside = ProgramDirectory() + "/../share/advise";
-  return HoldsShare(beside) ? ReadShare(beside) : EmbeddedFiles();
+  if (HoldsShare(beside)) return ReadShare(beside);
+  std::vector<Knowledge::File> files = EmbeddedKnowledge();
+  for (Knowledge::File& rule : EmbeddedRules()) files.push_back(std::move(rule));
+  return files;
 }
 
 }  // namespace advise

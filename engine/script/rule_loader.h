@@ -21,7 +21,7 @@ struct RuleFile {
   std::string text;
   bool of_site = false;  // from a folder of a site: its id begins with "site/"
   int folder = 0;        // of a site: of two rules with the same id, that of the higher one counts
-  std::string_view bytecode = {};  // built into the program, in place of a text
+  std::string_view prepared = {};  // what the build made of it, in place of a text
 };
 
 using FactCatalog = std::map<std::string, FactInfo, std::less<>>;
@@ -29,8 +29,8 @@ using FactCatalog = std::map<std::string, FactInfo, std::less<>>;
 // "area/name" in lower case, for rules of a site also "site/area/name".
 bool IsRuleId(std::string_view id);
 
-// Whether a file's tests are checked with the rule, or not read: those of shipped rules are left
-// out when the program is built (cmake/embed_files.cc).
+// Whether a file's tests are checked with the rule, or not read: the build has checked those of
+// shipped rules (cmake/embed_rules.cc).
 enum class InlineTests { kChecked, kNotRead };
 
 struct Declaration;

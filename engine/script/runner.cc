@@ -8,12 +8,14 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <set>
 
 #include "engine/base/is_in.h"
 #include "engine/base/side_by_side.h"
 #include "engine/base/text.h"
 #include "engine/script/declaration.h"
 #include "engine/script/lua_fields.h"
+#include "engine/script/packed_rule.h"
 #include "engine/script/run_context.h"
 #include "engine/script/sandbox.h"
 #include "engine/script/test_reader.h"
@@ -22,18 +24,47 @@
 namespace advise {
 
 struct LoadedRule {
-  Sandbox sandbox;
+  std::unique_ptr<Sandbox> own;  // of a rule that came as a text, with its chunk
+  int chunk = 0;
+  std::string_view bytecode;  // of one that is built in, once it is ready
+
   std::mutex busy;
+  bool ready = false;  // the following is there, and the bytecode
+  Declaration declared;
   FactNode facts;                      // what `f` shows
   std::vector<const FactInfo*> needs;  // in the order of the file
-  Declaration declared;
 
-  // Until the set is complete.
+  // Until the set is complete; of one that is built in, the packed rest stays.
   RuleFile file;
-  InlineTests tests = InlineTests::kChecked;
   RuleInfo info;
   std::vector<Error> errors;
   bool failed = false;  // it has no info
+};
+
+// Lua states for rules that are built in. A chunk is loaded when a state first runs it.
+class BuiltInStates {
+ public:
+  struct State {
+    Sandbox sandbox;
+    std::map<const LoadedRule*, int> chunks;
+  };
+
+  // One that nobody else has; to be given back.
+  std::unique_ptr<State> Take() {
+    const std::lock_guard<std::mutex> lock(busy_);
+    if (free_.empty()) return std::make_unique<State>();
+    std::unique_ptr<State> state = std::move(free_.back());
+    free_.pop_back();
+    return state;
+  }
+  void GiveBack(std::unique_ptr<State> state) {
+    const std::lock_guard<std::mutex> lock(busy_);
+    free_.push_back(std::move(state));
+  }
+
+ private:
+  std::mutex busy_;
+  std::vector<std::unique_ptr<State>> free_;
 };
 
 namespace {
@@ -174,41 +205,50 @@ Error ErrorIn(const std::string& text, const std::string& path) {
 
 // Runs a step of loading.
 void Try(LoadedRule& rule, const std::function<void(lua_State*)>& step) {
-  rule.sandbox.Renew();
-  const std::optional<std::string> problem = rule.sandbox.Protect(step);
+  rule.own->Renew();
+  const std::optional<std::string> problem = rule.own->Protect(step);
   if (!problem) return;
   rule.errors.push_back(ErrorIn(*problem, rule.file.path));
   rule.failed = true;
 }
 
-std::unique_ptr<LoadedRule> Compile(RuleFile file, InlineTests tests) {
+std::unique_ptr<LoadedRule> ReadOne(RuleFile file, InlineTests shipped, const Knowledge& knowledge,
+                                    const FactCatalog& catalog) {
   auto rule = std::make_unique<LoadedRule>();
   rule->file = std::move(file);
-  rule->tests = tests;
+  if (!rule->file.prepared.empty()) {
+    rule->info = UnpackRule(rule->file.prepared);
+    return rule;
+  }
+  rule->own = std::make_unique<Sandbox>();
+  const InlineTests tests = rule->file.of_site ? InlineTests::kChecked : shipped;
   Try(*rule, [&](lua_State* state) {
-    if (rule->file.bytecode.empty()) {
-      rule->sandbox.Compile(state, rule->file.text, rule->file.path);
-    } else {
-      rule->sandbox.LoadBytecode(state, rule->file.bytecode);
-    }
+    rule->chunk = rule->own->Compile(state, rule->file.text, rule->file.path);
   });
+  if (rule->failed) return rule;
+  Try(*rule, [&](lua_State* state) {
+    rule->own->CallChunk(state, rule->chunk);
+    rule->info =
+        ReadRule(state, rule->file, tests, knowledge, catalog, rule->declared, rule->errors);
+  });
+  rule->info.source = std::move(rule->file.text);
   return rule;
 }
 
-void Check(LoadedRule& rule, const Knowledge& knowledge, const FactCatalog& catalog) {
-  if (rule.failed) return;
-  Try(rule, [&](lua_State* state) {
-    rule.sandbox.CallChunk(state);
-    rule.info =
-        ReadRule(state, rule.file, rule.tests, knowledge, catalog, rule.declared, rule.errors);
-  });
-  rule.info.source = std::move(rule.file.text);
-  for (const auto* list : {&rule.info.needs, &rule.info.optional}) {
+// Before the rule is asked for the first time.
+void MakeReady(LoadedRule& rule, const RuleInfo& info, const FactCatalog& catalog) {
+  if (rule.ready) return;
+  rule.ready = true;
+  if (rule.own == nullptr) {
+    rule.declared = UnpackDeclaration(rule.file.prepared, catalog);
+    rule.bytecode = rule.file.prepared;
+  }
+  for (const auto* list : {&info.needs, &info.optional}) {
     for (const std::string& name : *list) {
       const auto fact = catalog.find(name);
       if (fact == catalog.end()) continue;
-      AddFact(rule.facts, fact->second, list == &rule.info.optional);
-      if (list == &rule.info.needs) rule.needs.push_back(&fact->second);
+      AddFact(rule.facts, fact->second, list == &info.optional);
+      if (list == &info.needs) rule.needs.push_back(&fact->second);
     }
   }
 }
@@ -228,32 +268,27 @@ void LeaveOutReplaced(std::vector<std::unique_ptr<LoadedRule>>& rules) {
 
 }  // namespace
 
-CompiledRules::CompiledRules(std::vector<RuleFile> files, InlineTests shipped)
-    : rules_(files.size()) {
-  SideBySide(files.size(), StartThreads(), [&](std::size_t i) {
-    const InlineTests tests = files[i].of_site ? InlineTests::kChecked : shipped;
-    rules_[i] = Compile(std::move(files[i]), tests);
-  });
-}
-CompiledRules::CompiledRules(CompiledRules&&) noexcept = default;
-CompiledRules::~CompiledRules() = default;
-
 RuleSet::RuleSet(RuleSet&&) noexcept = default;
 RuleSet& RuleSet::operator=(RuleSet&&) noexcept = default;
 RuleSet::~RuleSet() = default;
 
-tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
+tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(std::vector<RuleFile> files,
                                                         const Knowledge& knowledge,
-                                                        const std::vector<FactInfo>& catalog) {
+                                                        const std::vector<FactInfo>& catalog,
+                                                        InlineTests shipped) {
   RuleSet set;
   set.knowledge_ = &knowledge;
+  set.built_in_ = std::make_unique<BuiltInStates>();
   auto names = std::make_shared<FactCatalog>();
   for (const FactInfo& fact : catalog) names->emplace(fact.name, fact);
   set.catalog_ = names;
 
-  std::vector<std::unique_ptr<LoadedRule>> read = std::move(compiled.rules_);
-  SideBySide(read.size(), StartThreads(),
-             [&](std::size_t i) { Check(*read[i], knowledge, *names); });
+  std::vector<std::unique_ptr<LoadedRule>> read(files.size());
+  const bool ready = std::all_of(files.begin(), files.end(),
+                                 [](const RuleFile& file) { return !file.prepared.empty(); });
+  SideBySide(files.size(), ready ? 1 : StartThreads(), [&](std::size_t i) {
+    read[i] = ReadOne(std::move(files[i]), shipped, knowledge, *names);
+  });
   LeaveOutReplaced(read);
   std::vector<Error> errors;
   std::vector<RuleInfo> rules;
@@ -267,9 +302,9 @@ tl::expected<RuleSet, std::vector<Error>> RuleSet::Load(CompiledRules compiled,
   }
 
   std::vector<std::string> replaced;
+  std::set<std::string_view> known;
   for (const RuleInfo& rule : rules) {
-    const auto same = [&](const RuleInfo& other) { return other.id == rule.id; };
-    if (&*std::find_if(rules.begin(), rules.end(), same) != &rule) {
+    if (!known.insert(rule.id).second) {
       errors.push_back({fmt::format("id: two rules are called \"{}\"", rule.id), rule.path, ""});
     }
     if (rule.replaces.empty()) continue;
@@ -336,14 +371,21 @@ RuleSet::Trial RuleSet::Try(const RuleInfo& rule, const Facts& facts,
 void RuleSet::Ask(const RuleInfo& rule, RunContext& context) const {
   LoadedRule& loaded = LoadedOf(rule);
   const std::lock_guard<std::mutex> lock(loaded.busy);
+  MakeReady(loaded, rule, *catalog_);
+  std::unique_ptr<BuiltInStates::State> shared;
+  if (loaded.own == nullptr) shared = built_in_->Take();
+  Sandbox& sandbox = shared == nullptr ? *loaded.own : shared->sandbox;
+  int& chunk = shared == nullptr ? loaded.chunk : shared->chunks[&loaded];
   Verdict& verdict = context.verdict;
-  loaded.sandbox.context = &context;
-  loaded.sandbox.Renew();
-  const std::optional<std::string> problem = loaded.sandbox.Protect([&](lua_State* state) {
-    loaded.sandbox.CallChunk(state);
+  sandbox.context = &context;
+  sandbox.Renew();
+  const std::optional<std::string> problem = sandbox.Protect([&](lua_State* state) {
+    if (chunk == 0) chunk = sandbox.LoadBytecode(state, loaded.bytecode);
+    sandbox.CallChunk(state, chunk);
     AskRule(state, loaded, context);
   });
-  loaded.sandbox.context = nullptr;
+  sandbox.context = nullptr;
+  if (shared != nullptr) built_in_->GiveBack(std::move(shared));
   if (!problem) return;
   verdict.evidence.clear();
   verdict.tables.clear();
@@ -363,12 +405,15 @@ std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& e
   if (rule.source.empty()) return tests;
   Sandbox sandbox;
   const std::optional<std::string> problem = sandbox.Protect([&](lua_State* state) {
-    sandbox.Compile(state, rule.source, rule.path);
-    sandbox.CallChunk(state);
+    sandbox.CallChunk(state, sandbox.Compile(state, rule.source, rule.path));
     tests = ReadTests(state, rule, *catalog_, errors);
   });
   if (problem) errors.push_back(ErrorIn(*problem, rule.path));
   return tests;
+}
+
+std::string RuleSet::Packed(const RuleInfo& rule) const {
+  return PackRule(rule, LoadedOf(rule).declared);
 }
 
 }  // namespace advise

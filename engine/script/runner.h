@@ -1,8 +1,9 @@
 // All rules, loaded and checked, ready to be asked about facts.
 //
-// A rule is run in its own Lua state, afresh each time: nothing it computed for one run is left
-// when it is asked about the next. Different rules may run at the same time; one rule runs one at a
-// time.
+// A rule is run afresh each time: nothing it computed for one run is left when it is asked about
+// the next. Each rule that comes as a text has a Lua state of its own; rules that are built in,
+// which the build has checked, take turns in a few. Different rules may run at the same time; one
+// rule runs one at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,30 +22,19 @@
 namespace advise {
 
 struct RuleTest;
-struct LoadedRule;  // internal to runner.cc
+struct LoadedRule;    // internal to runner.cc
+class BuiltInStates;  // the same
 struct RunContext;
-
-// Rule files whose text is compiled. What stands in them is checked when a set is made of them.
-class CompiledRules {
- public:
-  // `shipped` says what becomes of the tests in files that are not of a site; those of a site are
-  // always checked.
-  explicit CompiledRules(std::vector<RuleFile> files, InlineTests shipped = InlineTests::kChecked);
-  CompiledRules(CompiledRules&&) noexcept;
-  ~CompiledRules();
-
- private:
-  friend class RuleSet;
-  std::vector<std::unique_ptr<LoadedRule>> rules_;
-};
 
 class RuleSet {
  public:
-  // Checks every file and collects all problems. A rule of a site that replaces another takes its
-  // place. `knowledge` (with the site's settings applied) must outlive the set.
-  static tl::expected<RuleSet, std::vector<Error>> Load(CompiledRules compiled,
-                                                        const Knowledge& knowledge,
-                                                        const std::vector<FactInfo>& catalog);
+  // Checks every file and collects all problems; what the build made ready, it has checked. A rule
+  // of a site that replaces another takes its place. `shipped` says what becomes of the tests in
+  // files that are not of a site; those of a site are always checked. `knowledge` (with the site's
+  // settings applied) must outlive the set.
+  static tl::expected<RuleSet, std::vector<Error>> Load(
+      std::vector<RuleFile> files, const Knowledge& knowledge, const std::vector<FactInfo>& catalog,
+      InlineTests shipped = InlineTests::kChecked);
   RuleSet(RuleSet&&) noexcept;
   RuleSet& operator=(RuleSet&&) noexcept;
   ~RuleSet();
@@ -72,6 +62,9 @@ class RuleSet {
   // into the program. Problems in how they are written go to `errors`.
   std::vector<RuleTest> Tests(const RuleInfo& rule, std::vector<Error>& errors) const;
 
+  // A rule that was read from a text, as RuleFile::prepared takes it.
+  std::string Packed(const RuleInfo& rule) const;
+
  private:
   RuleSet() = default;
   LoadedRule& LoadedOf(const RuleInfo& rule) const;
@@ -81,6 +74,7 @@ class RuleSet {
   std::shared_ptr<const FactCatalog> catalog_;
   std::vector<RuleInfo> rules_;
   std::vector<std::unique_ptr<LoadedRule>> loaded_;  // parallel to rules_
+  std::unique_ptr<BuiltInStates> built_in_;
 };
 
 }  // namespace advise

@@ -161,22 +161,23 @@ std::string Sandbox::ErrorText(int status) const {
   return fmt::format("error() was called with a {} instead of a text", luaL_typename(state_, -1));
 }
 
-void Sandbox::Compile(lua_State* state, std::string_view text, const std::string& chunk_name) {
-  Keep(state, text, ("@" + chunk_name).c_str(), "t");
-}
-
-void Sandbox::LoadBytecode(lua_State* state, std::string_view code) { Keep(state, code, "", "b"); }
-
-void Sandbox::Keep(lua_State* state, std::string_view chunk, const char* name, const char* mode) {
+int Sandbox::Compile(lua_State* state, std::string_view text, const std::string& chunk_name) {
   lua_gc(state, LUA_GCSTOP);  // compiling drops next to nothing
-  const int status = luaL_loadbufferx(state, chunk.data(), chunk.size(), name, mode);
+  const int status =
+      luaL_loadbufferx(state, text.data(), text.size(), ("@" + chunk_name).c_str(), "t");
   lua_gc(state, LUA_GCRESTART);
   if (status != LUA_OK) lua_error(state);
-  chunk_ = luaL_ref(state, LUA_REGISTRYINDEX);
+  return luaL_ref(state, LUA_REGISTRYINDEX);
 }
 
-void Sandbox::CallChunk(lua_State* state) const {
-  lua_rawgeti(state, LUA_REGISTRYINDEX, chunk_);
+// The collector goes on: stopped and started again, it would look for garbage after each chunk.
+int Sandbox::LoadBytecode(lua_State* state, std::string_view code) {
+  if (luaL_loadbufferx(state, code.data(), code.size(), "", "b") != LUA_OK) lua_error(state);
+  return luaL_ref(state, LUA_REGISTRYINDEX);
+}
+
+void Sandbox::CallChunk(lua_State* state, int chunk) const {
+  lua_rawgeti(state, LUA_REGISTRYINDEX, chunk);
   PushEnvironment(state);  // each time: the chunk may have assigned to _ENV
   lua_setupvalue(state, -2, 1);
   lua_call(state, 0, 1);

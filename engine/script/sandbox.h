@@ -41,12 +41,13 @@ class Sandbox {
   // empty when `body` starts and when it is left.
   std::optional<std::string> Protect(const std::function<void(lua_State*)>& body);
 
-  // Compiles a text chunk and keeps it; call inside Protect. Errors carry "chunk_name:line".
-  void Compile(lua_State* state, std::string_view text, const std::string& chunk_name);
+  // Compiles a text chunk and keeps it, under the number that it gives back; call inside Protect.
+  // Errors carry "chunk_name:line".
+  int Compile(lua_State* state, std::string_view text, const std::string& chunk_name);
   // The same for a chunk that the build compiled. Bytecode is not checked: never for a site's.
-  void LoadBytecode(lua_State* state, std::string_view code);
-  // Runs the kept chunk and leaves its one result on the stack; call inside Protect.
-  void CallChunk(lua_State* state) const;
+  int LoadBytecode(lua_State* state, std::string_view code);
+  // Runs a kept chunk and leaves its one result on the stack; call inside Protect.
+  void CallChunk(lua_State* state, int chunk) const;
 
   // Gives the next calls the full limits of work again. Their time is counted from the first
   // thousand instructions on, by the clock of the calling thread: another thread must call this
@@ -67,7 +68,6 @@ class Sandbox {
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* state, lua_Debug* record);
   std::string ErrorText(int status) const;
-  void Keep(lua_State* state, std::string_view chunk, const char* name, const char* mode);
 
   SandboxLimits limits_;
   ScriptHeap heap_;  // of the whole state, which has nothing else to be closed
@@ -78,7 +78,6 @@ class Sandbox {
   int refusals_ = 0;
   std::int64_t work_left_ = 0;
   double cpu_deadline_ = 0;  // 0: the time is not yet counted
-  int chunk_ = 0;            // its place in the registry
 };
 
 }  // namespace advise

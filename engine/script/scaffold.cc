@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/knowledge/embedded.h"
+#include "engine/script/embedded_rules.h"
 #include "engine/script/rule_loader.h"
 
 namespace advise {
@@ -26,7 +26,7 @@ Result<Scaffold> NewRule(std::string_view id) {
     return Fail(fmt::format("\"{}\" is not a rule's id", id), "",
                 "wanted area/name in lower case, such as transfer/pageable-copy");
   }
-  const std::vector<Knowledge::File> files = EmbeddedFiles();
+  const std::vector<Knowledge::File> files = EmbeddedRules();
   const auto found = std::find_if(files.begin(), files.end(), [](const Knowledge::File& file) {
     return file.path == kTemplatePath;
   });

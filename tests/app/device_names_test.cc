@@ -13,7 +13,7 @@ namespace {
 
 TEST_CASE("real captures: every GPU that works and has a name is known") {
   if (CapturesFolder().empty()) return;
-  const auto knowledge = Knowledge::Load(EmbeddedFiles());
+  const auto knowledge = Knowledge::Load(EmbeddedKnowledge());
   REQUIRE(knowledge);
   int checked = 0;
   for (const char* kind : {"kineto", "nsys"}) {

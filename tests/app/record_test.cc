@@ -16,7 +16,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 const Knowledge& Known() {
-  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedFiles()));
+  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedKnowledge()));
   return knowledge;
 }
 

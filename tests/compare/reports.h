@@ -15,7 +15,7 @@ namespace advise {
 
 inline const Knowledge& Shipped() {
   static const Knowledge knowledge = [] {
-    auto loaded = Knowledge::Load(EmbeddedFiles());
+    auto loaded = Knowledge::Load(EmbeddedKnowledge());
     REQUIRE(loaded);
     return std::move(*loaded);
   }();

@@ -32,7 +32,7 @@ struct Tree {
           file.path.find("/_") == std::string::npos && file.path.find("/lib/") == std::string::npos;
       if (rule) files.push_back({file.path, TextOf(file), false});
     }
-    auto set = RuleSet::Load(CompiledRules(files), *knowledge, FactList(*knowledge));
+    auto set = RuleSet::Load(files, *knowledge, FactList(*knowledge));
     REQUIRE(set);
     rules = std::make_unique<RuleSet>(std::move(*set));
   }

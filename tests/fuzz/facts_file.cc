@@ -11,7 +11,7 @@ namespace advise {
 namespace {
 
 Vocabulary KnownNames() {
-  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedFiles()));
+  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedKnowledge()));
   static const std::vector<FactInfo> facts = FactList(knowledge);
   static const RuleInfo any;
   return {[](const std::string&) { return &any; }, facts};

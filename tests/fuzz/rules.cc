@@ -9,7 +9,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace advise;
-  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedFiles()));
+  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedKnowledge()));
   static const std::vector<FactInfo> facts = FactList(knowledge);
   const std::string text(fuzz::TextOf(data, size));
   {
@@ -19,13 +19,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                      .instructions = 20'000,
                      .cpu_seconds = 1});
     (void)sandbox.Protect([&](lua_State* state) {
-      sandbox.Compile(state, text, "input.lua");
-      sandbox.CallChunk(state);
+      sandbox.CallChunk(state, sandbox.Compile(state, text, "input.lua"));
     });
   }
   std::vector<RuleFile> files;
   files.push_back({"transfer/input.lua", text, true});
-  const auto rules = RuleSet::Load(CompiledRules(std::move(files)), knowledge, facts);
+  const auto rules = RuleSet::Load(std::move(files), knowledge, facts);
   if (!rules) {
     for (const Error& error : rules.error()) fuzz::CheckError(error);
     return 0;

@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace advise;
-  static const Knowledge shipped = std::move(*Knowledge::Load(EmbeddedFiles()));
+  static const Knowledge shipped = std::move(*Knowledge::Load(EmbeddedKnowledge()));
   static const std::vector<FactInfo> facts = FactList(shipped);
   static const std::vector<std::string> rules = {"transfer/pageable-copy", "input/stall"};
   const std::string text(fuzz::TextOf(data, size));

@@ -24,7 +24,7 @@ bool HasControl(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace advise;
-  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedFiles()));
+  static const Knowledge knowledge = std::move(*Knowledge::Load(EmbeddedKnowledge()));
   const std::string_view raw = fuzz::TextOf(data, size);
   const std::string safe = SafeText(raw);
   if (HasControl(safe)) fuzz::Broken("safe text has no control characters");

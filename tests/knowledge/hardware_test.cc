@@ -61,7 +61,7 @@ bool IsHalved(const HardwareEntry& entry) {
 }
 
 TEST_CASE("every GPU that must be known has all peaks that it can have, with kind and source") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   const std::set<std::string> without_tf32 = {"v100-sxm2", "v100-pcie", "v100-dgxs", "v100s-pcie",
                                               "mi250x",    "mi250",     "mi210"};
   for (const char* id :
@@ -93,7 +93,7 @@ TEST_CASE("every GPU that must be known has all peaks that it can have, with kin
 }
 
 TEST_CASE("the name shown of a GPU finds the same GPU, and names its maker") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   for (const HardwareEntry& entry : knowledge.hardware()) {
     INFO(entry.id << ": " << entry.DisplayName());
     REQUIRE(knowledge.FindHardware(entry.DisplayName()) != nullptr);
@@ -104,7 +104,7 @@ TEST_CASE("the name shown of a GPU finds the same GPU, and names its maker") {
 }
 
 TEST_CASE("FP32 peaks are lanes times two times SMs times clock") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   int checked = 0;
   for (const HardwareEntry& entry : knowledge.hardware()) {
     const double clock = Value(entry, "boost_clock_hz") * Value(entry, "sm_count");
@@ -118,7 +118,7 @@ TEST_CASE("FP32 peaks are lanes times two times SMs times clock") {
 
 TEST_CASE(
     "tensor peaks are dense: operations a clock and SM, at the boost clock or a little below") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   for (const HardwareEntry& entry : knowledge.hardware()) {
     const double clock = Value(entry, "boost_clock_hz") * Value(entry, "sm_count");
     INFO(entry.id);
@@ -142,7 +142,7 @@ TEST_CASE(
 }
 
 TEST_CASE("balance points of FP16 tensor work are those of the source") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   const auto balance = [&](const char* id) {
     const HardwareEntry& entry = Entry(knowledge, id);
     return Value(entry, "peak_fp16_flops") / Value(entry, "memory_bytes_per_s");
@@ -152,7 +152,7 @@ TEST_CASE("balance points of FP16 tensor work are those of the source") {
 }
 
 TEST_CASE("links are of one direction, and the host's link stays below its line rate") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   CHECK(Value(Entry(knowledge, "a100-80-sxm"), "nvlink_bytes_per_s") == 300e9);  // K-J1: 600 both
   CHECK(Value(Entry(knowledge, "h100-sxm"), "nvlink_bytes_per_s") == 450e9);
   CHECK(Value(Entry(knowledge, "v100-sxm2"), "nvlink_bytes_per_s") == 150e9);
@@ -169,7 +169,7 @@ TEST_CASE("links are of one direction, and the host's link stays below its line 
 }
 
 TEST_CASE("virtual GPUs are found by the names that their drivers give them") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   const std::map<std::string, std::string> boards = {
       {"GRID A100-5C", "a100-40-pcie"},   {"NVIDIA A100-40C", "a100-40-pcie"},
       {"GRID A100X-40C", "a100-40-sxm"},  {"GRID A100D-20C", "a100-80-pcie"},
@@ -191,7 +191,7 @@ TEST_CASE("virtual GPUs are found by the names that their drivers give them") {
 }
 
 TEST_CASE("memory rates of one chip in two boards keep their distance") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   CHECK(Value(Entry(knowledge, "a100-40-sxm"), "memory_bytes_per_s") == 1555e9);
   CHECK(Value(Entry(knowledge, "a100-80-pcie"), "memory_bytes_per_s") == 1935e9);
   CHECK(Value(Entry(knowledge, "h200"), "memory_bytes_per_s") == 4800e9);
@@ -200,7 +200,7 @@ TEST_CASE("memory rates of one chip in two boards keep their distance") {
 }
 
 TEST_CASE("a MIG slice is a part of its GPU: by SMs what computes, by memory what moves") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   const HardwareEntry* slice = knowledge.FindHardware("NVIDIA A100-SXM4-40GB MIG 3g.20gb");
   REQUIRE(slice != nullptr);
   CHECK(slice->id == "a100-40-sxm-3g.20gb");
@@ -214,7 +214,7 @@ TEST_CASE("a MIG slice is a part of its GPU: by SMs what computes, by memory wha
 }
 
 TEST_CASE("names that drivers give are those of the GPU, and of no other") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   const auto id = [&](const char* name) -> std::string {
     const HardwareEntry* entry = knowledge.FindHardware(name);
     return entry == nullptr ? "" : entry->id;

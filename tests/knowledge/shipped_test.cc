@@ -1,6 +1,7 @@
 // The knowledge base as it is shipped: embedded, sound, and what its comments promise.
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "engine/knowledge/embedded.h"
@@ -9,50 +10,60 @@
 using namespace advise;
 
 // What the build made of rules: tests/script/embedded_rules_test.cc.
-TEST_CASE("the embedded files are those of the source tree, as parsed where they are read") {
-  int parsed = 0;
-  for (const Knowledge::File& file : EmbeddedFiles()) {
-    if (IsRule(file.path)) continue;
-    std::ifstream stream(std::filesystem::path(ADVISE_SOURCE_DIR) / file.path);
+TEST_CASE("the embedded knowledge is what the files of the source tree say") {
+  namespace fs = std::filesystem;
+  const fs::path root = ADVISE_SOURCE_DIR;
+  std::map<std::string, std::string> texts;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "kb")) {
+    if (entry.path().extension() != ".toml") continue;
+    std::ifstream stream(entry.path());
     std::stringstream text;
     text << stream.rdbuf();
-    INFO(file.path);
-    if (!IsKnowledge(file.path)) {
-      CHECK(text.str() == file.text);
-      CHECK(file.prepared.empty());
-      continue;
-    }
-    ++parsed;
-    CHECK(file.text.empty());
-    const Result<TomlNode> tree = ParseToml(file.path, text.str());
-    REQUIRE(tree);
-    CHECK(EmbeddedTree(file.prepared) == *tree);
+    texts[entry.path().lexically_relative(root).string()] = text.str();
   }
-  CHECK(parsed > 50);
+  std::vector<Knowledge::File> knowledge;
+  std::size_t others = 0;
+  for (const auto& [path, text] : texts) {
+    if (IsKnowledge(path)) knowledge.push_back({path, text});
+    if (!IsKnowledge(path)) ++others;
+  }
+  CHECK(knowledge.size() > 50);
+
+  const std::vector<Knowledge::File> embedded = EmbeddedKnowledge();
+  REQUIRE(embedded.size() == others + 1);
+  const std::string read = PackKnowledge(LoadKb(knowledge));
+  CHECK((embedded[0].path == kPackedKnowledge));
+  CHECK((embedded[0].prepared == read));
+  CHECK((PackKnowledge(UnpackKnowledge(read)) == read));
+  for (std::size_t i = 1; i < embedded.size(); ++i) {
+    INFO(embedded[i].path);
+    CHECK(embedded[i].text == texts[embedded[i].path]);
+    CHECK(embedded[i].prepared.empty());
+  }
 }
 
 TEST_CASE("the shipped knowledge base has no problems") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   CHECK(Lines(knowledge.CheckExamples()).empty());
   CHECK(knowledge.hardware().size() > 20);
 }
 
 TEST_CASE("the severities are in order") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   CHECK(knowledge.Number("ranking.critical_share") > knowledge.Number("ranking.high_share"));
   CHECK(knowledge.Number("ranking.high_share") > knowledge.Number("ranking.medium_share"));
 }
 
 TEST_CASE("the example of a site file can be applied") {
-  Knowledge knowledge = LoadKb(EmbeddedFiles());
-  for (const Knowledge::File& file : EmbeddedFiles()) {
+  Knowledge knowledge = LoadKb(EmbeddedKnowledge());
+  for (const Knowledge::File& file : EmbeddedKnowledge()) {
     if (file.path == "kb/site.example.toml") CHECK(Lines(knowledge.ApplySite(file)).empty());
   }
   CHECK(knowledge.SiteChanges().size() >= 1);
 }
 
 TEST_CASE("look-ups that a library has fused already are not told to use one") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   const auto is = [&](const char* family, const char* kernel) {
     return knowledge.IsOfFamily(FamilyKind::kKernel, family, kernel, "embedding");
   };
@@ -69,7 +80,7 @@ TEST_CASE("look-ups that a library has fused already are not told to use one") {
 
 TEST_CASE(
     "a product of a batch or a group is none in double precision for the letters of its name") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   const auto is_double = [&](const char* kernel) {
     return knowledge.IsOfFamily(FamilyKind::kKernel, "double", kernel, "matrix");
   };
@@ -80,7 +91,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a solver that is named after the library of its messages computes") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   const auto is_communication = [&](const char* kernel) {
     return knowledge.ClassifyKernel(kernel).name == "communication";
   };
@@ -92,7 +103,7 @@ TEST_CASE("a solver that is named after the library of its messages computes") {
 }
 
 TEST_CASE("engines whose loop no user writes say how to record them") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   CHECK(knowledge.HowToRecord("vLLM").find("start_profile") != std::string::npos);
   CHECK(knowledge.HowToRecord("SGLang").find("start_profile") != std::string::npos);
   CHECK(knowledge.HowToRecord("PyTorch").empty());
@@ -100,7 +111,7 @@ TEST_CASE("engines whose loop no user writes say how to record them") {
 }
 
 TEST_CASE("programs that are none of PyTorch's are recorded by Nsight Systems") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   for (const char* framework : {"JAX", "TensorFlow", "CuPy"})
     CHECK(knowledge.IsRecordedByNsys(framework));
   for (const char* framework : {"PyTorch", "vLLM", ""})
@@ -108,7 +119,7 @@ TEST_CASE("programs that are none of PyTorch's are recorded by Nsight Systems") 
 }
 
 TEST_CASE("each tag has a hint on how to capture it") {
-  const Knowledge knowledge = LoadKb(EmbeddedFiles());
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   for (const char* tag : {"cuda", "nvtx", "osrt", "gpu-metrics", "cuda-memory", "cpu-sampling",
                           "cuda-graph-node", "nic-metrics", "ranks", "hardware", "steps"}) {
     INFO(tag);

@@ -185,7 +185,7 @@ int main() {
   }
   auto knowledge = Knowledge::Load(kb);
   if (!knowledge) return 1;
-  const auto rules = RuleSet::Load(CompiledRules(files), *knowledge, FactList(*knowledge));
+  const auto rules = RuleSet::Load(files, *knowledge, FactList(*knowledge));
   if (!rules) {
     for (const Error& error : rules.error()) std::fprintf(stderr, "%s\n", error.Line().c_str());
     return 1;

@@ -43,8 +43,7 @@ RuleFields With(const RuleFields& changes) {
 class DeclaredRule {
  public:
   explicit DeclaredRule(const RuleFields& changes = {})
-      : rules_(RuleSet::Load(CompiledRules({MakeRule(With(changes))}), knowledge_,
-                             DeclaredCatalog())) {
+      : rules_(RuleSet::Load({MakeRule(With(changes))}, knowledge_, DeclaredCatalog())) {
     auto spans = std::make_shared<Spans>();
     spans->by_device.push_back(IntervalSet::Of({{0, 100}, {200, 350}}));
     const auto held = std::make_shared<int>(0);

@@ -15,8 +15,7 @@ std::string RunChunk(const std::string& chunk, const SandboxLimits& limits = {})
   Sandbox sandbox(limits);
   std::string result = "nothing";
   const auto problem = sandbox.Protect([&](lua_State* state) {
-    sandbox.Compile(state, chunk, "rules/x.lua");
-    sandbox.CallChunk(state);
+    sandbox.CallChunk(state, sandbox.Compile(state, chunk, "rules/x.lua"));
     if (lua_type(state, -1) == LUA_TSTRING) result = lua_tostring(state, -1);
   });
   return problem ? "error: " + *problem : result;
@@ -37,11 +36,7 @@ class TwoRules {
     RuleFile hostile = MakeRule(
         {{"detect", "function(f, t) " + first + " end"}, {"saving", ""}, {"thresholds", ""}},
         "transfer/hostile");
-    auto loaded = RuleSet::Load(CompiledRules({hostile, other}), knowledge_, SampleCatalog());
-    for (const Error& error : loaded ? std::vector<Error>() : loaded.error())
-      UNSCOPED_INFO(error.Line());
-    REQUIRE(loaded);
-    rules_ = std::make_unique<RuleSet>(std::move(*loaded));
+    rules_.emplace(std::vector<RuleFile>{hostile, other}, knowledge_, SampleCatalog());
   }
   Verdict Run(const std::string& id) {
     auto spans = std::make_shared<Spans>();
@@ -52,12 +47,12 @@ class TwoRules {
         {"copy.bytes", {5.0}},
         {"copy.lost", {std::shared_ptr<const Spans>(spans)}},
         {"copy.groups", {groups}}};
-    return rules_->Run(*rules_->Find(id), MapFacts(facts));
+    return rules_->Run(id, MapFacts(facts));
   }
 
  private:
   Knowledge knowledge_ = SampleKnowledge();
-  std::unique_ptr<RuleSet> rules_;
+  std::optional<BothWays> rules_;
 };
 
 // The reason that a rule with this detect() breaks with.

@@ -27,8 +27,7 @@ RuleFields Sound(const RuleFields& changes = {}) {
 
 RuleCheck Checked(const RuleFields& changes = {}) {
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules =
-      RuleSet::Load(CompiledRules({MakeRule(Sound(changes))}), knowledge, SampleCatalog());
+  const auto rules = RuleSet::Load({MakeRule(Sound(changes))}, knowledge, SampleCatalog());
   if (!rules) UNSCOPED_INFO(rules.error()[0].Line());
   REQUIRE(rules);
   return CheckRule(*rules, rules->rules()[0]);

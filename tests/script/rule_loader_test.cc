@@ -92,8 +92,8 @@ TEST_CASE("places in texts have a name and a known kind") {
 TEST_CASE("priorities have a default by kind") {
   const advise::Knowledge knowledge = advise::SampleKnowledge();
   const auto priority = [&](const RuleFields& changes) {
-    const auto rules = advise::RuleSet::Load(advise::CompiledRules({MakeRule(changes)}), knowledge,
-                                             advise::SampleCatalog());
+    const auto rules =
+        advise::RuleSet::Load({MakeRule(changes)}, knowledge, advise::SampleCatalog());
     return rules->rules()[0].priority;
   };
   CHECK(priority({}) == 60);
@@ -105,9 +105,8 @@ TEST_CASE("priorities have a default by kind") {
 
 TEST_CASE("a topic is one that the report asks for") {
   const advise::Knowledge knowledge = advise::SampleKnowledge();
-  const auto rules =
-      advise::RuleSet::Load(advise::CompiledRules({MakeRule({{"topic", "\"host-code\""}})}),
-                            knowledge, advise::SampleCatalog());
+  const auto rules = advise::RuleSet::Load({MakeRule({{"topic", "\"host-code\""}})}, knowledge,
+                                           advise::SampleCatalog());
   CHECK(rules->rules()[0].topic == advise::Topic::kHostCode);
   CHECK_THAT(Problem({{"topic", "\"host-cod\""}}), Contains("did you mean \"host-code\"?"));
 }
@@ -143,9 +142,8 @@ TEST_CASE("rules of a site have ids of their own and may replace a rule") {
   const RuleFields replace = {{"replaces", "\"transfer/sample\""}, {"knowledge", ""}};
   const advise::Knowledge knowledge = advise::SampleKnowledge();
 
-  const auto rules = advise::RuleSet::Load(
-      advise::CompiledRules({shipped, MakeRule(replace, "site/sample", true)}), knowledge,
-      advise::SampleCatalog());
+  const auto rules = advise::RuleSet::Load({shipped, MakeRule(replace, "site/sample", true)},
+                                           knowledge, advise::SampleCatalog());
   REQUIRE(rules);
   REQUIRE(rules->rules().size() == 1);
   CHECK(rules->rules()[0].id == "site/sample");

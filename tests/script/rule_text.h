@@ -1,7 +1,10 @@
 // A small rule as text, whole or with some fields replaced, and what it needs to be loaded.
 #pragma once
 
+#include <catch2/catch.hpp>
+#include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,12 +81,59 @@ inline Knowledge SampleKnowledge() {
 // The lines of all problems, or the empty list when the rules load.
 inline std::vector<std::string> LoadProblems(const std::vector<RuleFile>& files) {
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules = RuleSet::Load(CompiledRules(files), knowledge, SampleCatalog());
+  const auto rules = RuleSet::Load(files, knowledge, SampleCatalog());
   std::vector<std::string> lines;
   if (!rules) {
     for (const Error& error : rules.error()) lines.push_back(error.Line());
   }
   return lines;
 }
+
+// Rules that were read from texts, and the same as they come when they are built into the program:
+// what they say must not differ.
+class BothWays {
+ public:
+  BothWays(const std::vector<RuleFile>& files, const Knowledge& knowledge,
+           const std::vector<FactInfo>& catalog)
+      : texts_(Loaded(files, knowledge, catalog)) {
+    std::vector<RuleFile> built_in;
+    for (const RuleInfo& rule : texts_.rules()) {
+      built_in.push_back({rule.path, "", false, 0, packed_.emplace_back(texts_.Packed(rule))});
+    }
+    built_in_.emplace(Loaded(built_in, knowledge, catalog));
+  }
+
+  // What the rule says, as text; of the built-in one, the same.
+  Verdict Run(std::string_view id, const Facts& facts) const {
+    const Verdict verdict = texts_.Run(*texts_.Find(id), facts);
+    const Verdict other = built_in_->Run(*built_in_->Find(id), facts);
+    CHECK(other.outcome == verdict.outcome);
+    CHECK(other.reason == verdict.reason);
+    CHECK(other.missing == verdict.missing);
+    CHECK(other.evidence == verdict.evidence);
+    CHECK(other.tables == verdict.tables);
+    CHECK((other.saving.claims == nullptr) == (verdict.saving.claims == nullptr));
+    CHECK(other.saving.basis == verdict.saving.basis);
+    CHECK(other.reads.size() == verdict.reads.size());
+    CHECK(other.comparisons.size() == verdict.comparisons.size());
+    return verdict;
+  }
+
+  const std::vector<RuleInfo>& rules() const { return texts_.rules(); }
+
+ private:
+  static RuleSet Loaded(const std::vector<RuleFile>& files, const Knowledge& knowledge,
+                        const std::vector<FactInfo>& catalog) {
+    auto rules = RuleSet::Load(files, knowledge, catalog);
+    for (const Error& error : rules ? std::vector<Error>() : rules.error())
+      UNSCOPED_INFO(error.Line());
+    REQUIRE(rules);
+    return std::move(*rules);
+  }
+
+  RuleSet texts_;
+  std::deque<std::string> packed_;
+  std::optional<RuleSet> built_in_;
+};
 
 }  // namespace advise

@@ -37,13 +37,9 @@ std::map<std::string, Fact, std::less<>> SampleFacts() {
 class RunnerFixture {
  public:
   Verdict Run(const RuleFields& changes = {}) {
-    rules_.push_back(
-        RuleSet::Load(CompiledRules({MakeRule(changes)}), knowledge_, SampleCatalog()));
-    for (const Error& error : rules_.back() ? std::vector<Error>() : rules_.back().error()) {
-      UNSCOPED_INFO(error.Line());
-    }
-    REQUIRE(rules_.back());
-    return rules_.back()->Run(rules_.back()->rules()[0], MapFacts(facts));
+    const BothWays& rules =
+        rules_.emplace_back(std::vector<RuleFile>{MakeRule(changes)}, knowledge_, SampleCatalog());
+    return rules.Run(rules.rules()[0].id, MapFacts(facts));
   }
 
   // A rule whose detect() has this body.
@@ -55,7 +51,7 @@ class RunnerFixture {
 
  private:
   Knowledge knowledge_ = SampleKnowledge();
-  std::vector<tl::expected<RuleSet, std::vector<Error>>> rules_;
+  std::deque<BothWays> rules_;
 };
 
 double Number(const Verdict& verdict, const std::string& name) {
@@ -284,11 +280,10 @@ TEST_CASE("nothing is kept from one call of a rule to the next") {
       "local function count_calls(f) calls = calls + 1  seen[#seen + 1] = f\n"
       "  return { share = calls, kind = 'x', n = #seen } end\n" +
       file.text;
-  const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalog());
-  REQUIRE(rules);
+  const BothWays rules({file}, knowledge, SampleCatalog());
   const MapFacts facts(SampleFacts());
   for (int time = 0; time < 3; ++time) {
-    const Verdict verdict = rules->Run(rules->rules()[0], facts);
+    const Verdict verdict = rules.Run(rules.rules()[0].id, facts);
     CHECK(Number(verdict, "share") == 1);
     CHECK(Number(verdict, "n") == 1);
   }
@@ -301,11 +296,10 @@ TEST_CASE("a rule cannot keep an environment of its own") {
       "local old = _ENV\nlocal fresh = { share = share, calls = 1 }\n"
       "_ENV = fresh\nfresh.calls = fresh.calls + 1\n" +
       file.text;
-  const auto rules = RuleSet::Load(CompiledRules({file}), knowledge, SampleCatalog());
-  REQUIRE(rules);
+  const BothWays rules({file}, knowledge, SampleCatalog());
   const MapFacts facts(SampleFacts());
   for (int time = 0; time < 3; ++time) {
-    CHECK(Number(rules->Run(rules->rules()[0], facts), "share") == 2);
+    CHECK(Number(rules.Run(rules.rules()[0].id, facts), "share") == 2);
   }
 }
 

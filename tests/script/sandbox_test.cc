@@ -13,8 +13,7 @@ std::string Run(const std::string& chunk, const SandboxLimits& limits = {}) {
   Sandbox sandbox(limits);
   std::string result;
   const auto problem = sandbox.Protect([&](lua_State* state) {
-    sandbox.Compile(state, chunk, "rules/x.lua");
-    sandbox.CallChunk(state);
+    sandbox.CallChunk(state, sandbox.Compile(state, chunk, "rules/x.lua"));
     if (lua_type(state, -1) == LUA_TSTRING) {
       result = lua_tostring(state, -1);
     } else if (lua_type(state, -1) == LUA_TNUMBER) {
@@ -184,10 +183,8 @@ TEST_CASE("a sandbox can be used again after a limit was hit") {
   Sandbox sandbox;
   const auto run = [&](const char* chunk) {
     sandbox.Renew();
-    return sandbox.Protect([&](lua_State* state) {
-      sandbox.Compile(state, chunk, "x");
-      sandbox.CallChunk(state);
-    });
+    return sandbox.Protect(
+        [&](lua_State* state) { sandbox.CallChunk(state, sandbox.Compile(state, chunk, "x")); });
   };
   CHECK(run("while true do end").has_value());
   CHECK_FALSE(run("return 1").has_value());

@@ -21,7 +21,7 @@ std::string Messages(const std::string& facts, const std::string& expect,
       "bytes = 0 } }, expect = \"not_applicable\" }, { name = \"f\", facts = { window = "
       "{ time = 1 }, copy = { bytes = 1, lost = 1, groups = {} } }, expect = \"fires\" } }";
   const Knowledge knowledge = SampleKnowledge();
-  const auto rules = RuleSet::Load(CompiledRules({MakeRule(fields)}), knowledge, SampleCatalog());
+  const auto rules = RuleSet::Load({MakeRule(fields)}, knowledge, SampleCatalog());
   if (!rules) return rules.error()[0].Line();
   std::string text;
   for (const TestResult& result : RunTests(*rules, rules->rules()[0])) {
@@ -143,8 +143,7 @@ TEST_CASE("the scaffold of a new rule passes its own tests") {
                                          {"copy.pageable.bytes", "bytes", ""},
                                          {"copy.pageable.lost", "spans", ""},
                                          {"copy.pageable.remedy", "remedy", ""}};
-  const auto rules =
-      RuleSet::Load(CompiledRules({{made->path, made->text, false}}), *knowledge, catalog);
+  const auto rules = RuleSet::Load({{made->path, made->text, false}}, *knowledge, catalog);
   if (!rules) UNSCOPED_INFO(rules.error()[0].Line());
   REQUIRE(rules);
   const auto results = RunTests(*rules, rules->rules()[0]);

@@ -27,7 +27,7 @@ inline const char* const kAllGather = "ncclDevKernel_AllGather_RING_LL";
 // Read once a test program.
 inline const Knowledge& ShippedKnowledge() {
   static const Knowledge knowledge = [] {
-    auto loaded = Knowledge::Load(EmbeddedFiles());
+    auto loaded = Knowledge::Load(EmbeddedKnowledge());
     REQUIRE(loaded);
     return std::move(*loaded);
   }();
