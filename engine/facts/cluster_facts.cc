@@ -260,6 +260,23 @@ void DeclareImbalances(Catalog* catalog) {
   AddLoss(&input, "rank.imbalance.input.",
           "Waiting for ranks that wait for data, up to what balance wins.",
           "Ranks that wait for data wait as long as the median rank.", &Imbalance::loss);
+  auto& host = needing_steps([](const Cluster& c) -> auto& { return c.lateness.host; });
+  host.Add(
+      "rank.imbalance.host.spread", "share",
+      "Largest less median idle time because of host code in a step over its length, mean over "
+      "steps.",
+      &Imbalance::spread);
+  host.Add("rank.imbalance.host.steps", "share",
+           "Share of the steps whose slowest rank owes half of its excess to host code.",
+           &Imbalance::steps);
+  host.Add("rank.imbalance.host.top_rank", "share",
+           "Of the steps that a rank delays by its host code, the share in which it is the same "
+           "rank.",
+           &Imbalance::top_rank);
+  AddLoss(&host, "rank.imbalance.host.",
+          "Waiting for ranks whose host code takes longer, up to what balance wins.",
+          "No rank's GPU is idle for longer because of host code than that of the median rank.",
+          &Imbalance::loss);
 }
 
 void DeclareSlowNode(Catalog* catalog) {

@@ -552,6 +552,24 @@ TEST_CASE("a wait that begins before the first step counts in it") {
   CHECK(run.job.waited[0] == 4_ms + 990_us);
 }
 
+TEST_CASE("host code that is longer on another rank in each step is an imbalance of hosts") {
+  JobStory story;
+  story.extra_loading.assign(4, Each(10, 300'000));
+  for (std::size_t s = 0; s < 10; ++s) story.extra_loading[s % 4][s] = 3'300'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) {
+    for (RankStep& step : rank.steps) {
+      Nanos& loading = step.time.causes[static_cast<std::size_t>(IdleCause::kDataLoading)];
+      std::swap(loading, step.time.causes[static_cast<std::size_t>(IdleCause::kHostCompute)]);
+    }
+  }
+  const Cluster run(std::move(ranks), ShippedKnowledge());
+  CHECK(run.lateness.host.steps == 1);
+  CHECK(run.lateness.host.top_rank == 0.3);
+  CHECK(run.lateness.host.loss.gain == 30'000'000);
+  CHECK(run.lateness.input.steps == 0);
+}
+
 TEST_CASE("steps without collectives count as steps of the job") {
   JobStory story;
   story.extra_loading.assign(4, {});
