@@ -376,6 +376,10 @@ TEST_CASE("kernels that begin and end at the same times are one capture") {
   ranks[0].rank = 0;
   ranks[2].rank = 1;  // say their names
   CHECK(SameCaptures(ranks)[2] == kNone);
+  ranks[0].rank_source = ranks[2].rank_source = "file name";  // of a copy
+  CHECK(SameCaptures(ranks)[2] == 0);
+  ranks[2].pid = 4711;
+  CHECK(SameCaptures(ranks)[2] == kNone);
 }
 
 TEST_CASE(
