@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "engine/base/median.h"
 #include "engine/cluster/coincide.h"
@@ -45,8 +46,10 @@ struct Event {
   std::uint16_t lane = 0;
 };
 
-// Those whose kernels end together on every rank; with `all`, sends and receives, too.
-std::vector<Event> EventsOf(const RankSummary& rank, bool all) {
+// Those whose kernels end together on every rank; with `all`, sends and receives, too. By end.
+// Where two of different kinds end closer than `scatter`, by which the ends of one differ from rank
+// to rank, their order says nothing: they are put in order of kind and stream.
+std::vector<Event> EventsOf(const RankSummary& rank, bool all, Nanos scatter) {
   std::vector<Event> events;
   for (std::size_t i = 0; i < rank.collectives.size(); ++i) {
     const std::string& kind = rank.kinds[rank.collectives.kind[i]];
@@ -57,6 +60,14 @@ std::vector<Event> EventsOf(const RankSummary& rank, bool all) {
   }
   std::sort(events.begin(), events.end(),
             [](const Event& a, const Event& b) { return a.end < b.end; });
+  for (std::size_t begin = 0, end = 1; begin < events.size(); begin = end++) {
+    while (end < events.size() && events[end].end - events[begin].end <= scatter) ++end;
+    std::stable_sort(events.begin() + static_cast<std::ptrdiff_t>(begin),
+                     events.begin() + static_cast<std::ptrdiff_t>(end),
+                     [](const Event& a, const Event& b) {
+                       return std::tie(*a.kind, a.lane) < std::tie(*b.kind, b.lane);
+                     });
+  }
   return events;
 }
 
@@ -266,6 +277,7 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
   const auto stray = knowledge.Time("cluster.utc_stray");
   const auto sharp = knowledge.Time("cluster.late_least");
   const auto near_utc = knowledge.Time("cluster.utc_within");
+  const auto scatter = static_cast<Nanos>(knowledge.Number("cluster.end_scatter"));
 
   // One rank speaks for its clock: the first of the report.
   std::vector<const RankSummary*> speaker(count, nullptr);
@@ -279,7 +291,8 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
   };
   std::vector<Aligned> references;
   const std::uint32_t first = ranks.front().clock;
-  references.push_back({first, EventsOf(*speaker[first], false), EventsOf(*speaker[first], true)});
+  references.push_back(
+      {first, EventsOf(*speaker[first], false, scatter), EventsOf(*speaker[first], true, scatter)});
 
   // Ranks of other groups may match only ranks that are aligned later: two rounds.
   for (int round = 0; round < 2; ++round) {
@@ -287,7 +300,7 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
       if (clocks.Known(clock) || speaker[clock] == nullptr) continue;
       const RankSummary& own = *speaker[clock];
       for (const bool all : {false, true}) {
-        const std::vector<Event> events = EventsOf(own, all);
+        const std::vector<Event> events = EventsOf(own, all, scatter);
         Fit best;
         std::uint32_t best_reference = 0;
         const auto look = [&](std::uint32_t reference, const std::vector<Event>& other) {
@@ -310,7 +323,7 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
           if (best.deviation <= sharp) break;
           const std::uint32_t other = clock - near;
           if (speaker[other] == nullptr || !clocks.Known(other)) continue;
-          look(other, EventsOf(*speaker[other], all));
+          look(other, EventsOf(*speaker[other], all, scatter));
         }
         if (best.deviation <= within) {
           clocks.offset[clock] = best.offset + clocks.offset[best_reference];
@@ -321,7 +334,7 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
         if (!all && AlignBySends(speaker, clock, knowledge, &clocks)) break;
       }
       if (clocks.Known(clock) && references.size() < kReferences) {
-        references.push_back({clock, EventsOf(own, false), EventsOf(own, true)});
+        references.push_back({clock, EventsOf(own, false, scatter), EventsOf(own, true, scatter)});
       }
     }
   }

@@ -225,6 +225,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   if (many()) NoteAlignment(knowledge, this);
   absent = FindAbsent(ranks, joint, job, knowledge);
   stalled = FindStalled(ranks, joint, job, knowledge);
+  slow_groups = FindSlowGroups(ranks, joint, job, knowledge);
   MeasureEfficiency(this);
   lateness = FindLateness(ranks, clocks, joint, job, knowledge);
   pipeline = FindPipeline(ranks, joint, job, knowledge);

@@ -17,6 +17,7 @@
 
 #include "engine/cluster/absent.h"
 #include "engine/cluster/lateness.h"
+#include "engine/cluster/slow_group.h"
 #include "engine/cluster/stalled.h"
 #include "engine/cluster/strategy.h"
 #include "engine/cluster/transfer.h"
@@ -56,6 +57,7 @@ struct Cluster {
   Lateness lateness;
   AbsentRanks absent;
   StalledCollectives stalled;
+  SlowGroups slow_groups;
   Strategy strategy;
   Pipeline pipeline;
   PathSpeed inside;            // large collectives inside a node

@@ -49,7 +49,8 @@ void PairBetween(std::size_t own_steps, Pairs* pairs) {
   if (any) pair(next, found.size(), shift);
 }
 
-// Steps that hold the same collectives, by majority.
+// Steps that hold the same collectives, by majority on both sides: one that begins at the border of
+// two steps may stand in the first on one rank, and in the second on another.
 std::vector<Pairs> PairByCollectives(const std::vector<RankSummary>& ranks, const Joint& joint) {
   const std::size_t first_steps = ranks.front().steps.size();
   std::vector<std::vector<std::map<std::uint32_t, std::size_t>>> votes(
@@ -67,11 +68,15 @@ std::vector<Pairs> PairByCollectives(const std::vector<RankSummary>& ranks, cons
   }
   std::vector<Pairs> pairs(ranks.size(), Pairs(first_steps, kNone));
   for (std::size_t r = 0; r < ranks.size(); ++r) {
+    // Of each own step, how many collectives it shares with the step that it shares most with.
+    std::vector<std::size_t> most(ranks[r].steps.size(), 0);
+    for (const auto& of_step : votes[r])
+      for (const auto& [own, count] : of_step) most[own] = std::max(most[own], count);
     std::uint32_t last = kNone;
     for (std::size_t i = 0; i < first_steps; ++i) {
       std::uint32_t best = kNone;
       for (const auto& [own, count] : votes[r][i]) {
-        if (last != kNone && own <= last) continue;
+        if ((last != kNone && own <= last) || count < most[own]) continue;
         if (best == kNone || count > votes[r][i].at(best)) best = own;
       }
       pairs[r][i] = best;
@@ -260,10 +265,10 @@ std::vector<Nanos> HostWorks(const std::vector<RankSummary>& ranks, const Job& j
 }
 
 // A wait counts in the steps in which the rank waits: a kernel that is launched ahead begins in the
-// step before the one in which its rank waits for the others.
+// step before the one in which its rank waits for the others, or before the first one.
 void AddWait(const std::vector<RankSummary>& ranks, const Job& job, std::uint32_t rank,
-             std::size_t from, const Interval& wait, std::vector<std::vector<Interval>>* waits) {
-  for (std::size_t s = from; s < job.steps; ++s) {
+             const Interval& wait, std::vector<std::vector<Interval>>* waits) {
+  for (std::size_t s = job.FirstToEndAfter(ranks, rank, wait.start); s < job.steps; ++s) {
     const Interval step = job.SpanOf(ranks, rank, s);
     if (step.start >= wait.end) break;
     const Interval part{std::max(wait.start, step.start), std::min(wait.end, step.end)};
@@ -372,6 +377,16 @@ Nanos Job::Gain(const RankCuts& cuts, const RankCuts& comm_cuts, const std::vect
   return std::max<Nanos>(0, std::max(window, longest) - (longest_then + then));
 }
 
+std::size_t Job::FirstToEndAfter(const std::vector<RankSummary>& all, std::size_t rank,
+                                 Nanos time) const {
+  if (!has_steps) return 0;
+  const auto begin = index.begin() + static_cast<std::ptrdiff_t>(rank * steps);
+  const std::vector<RankStep>& own = all[rank].steps;
+  const auto at = std::partition_point(begin, begin + static_cast<std::ptrdiff_t>(steps),
+                                       [&](std::uint32_t s) { return own[s].end <= time; });
+  return static_cast<std::size_t>(at - begin);
+}
+
 std::size_t Job::StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const {
   if (!has_steps) return 0;
   const auto begin = index.begin() + static_cast<std::ptrdiff_t>(rank * steps);
@@ -422,10 +437,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
       const RankSummary& rank = ranks[member.rank];
       const Interval wait = WaitOf(rank, member, collective);
       if (wait.Length() == 0) continue;
-      const Nanos start = rank.collectives.start[member.row];
-      const std::size_t step = job.StepAt(ranks, member.rank, start);
-      if (step == job.steps) continue;
-      AddWait(ranks, job, member.rank, step, wait, &waits);
+      AddWait(ranks, job, member.rank, wait, &waits);
     }
   }
   LeaveOutTransfers(ranks, joint, job, &waits);

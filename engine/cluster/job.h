@@ -66,6 +66,9 @@ struct Job {
     return std::clamp<Nanos>(TimeOf(all, rank, step).comm_exposed - waited[cell], 0,
                              Own(rank, step));
   }
+  // The first step of a rank that ends after a time of its own clock; `steps` when none does.
+  std::size_t FirstToEndAfter(const std::vector<RankSummary>& all, std::size_t rank,
+                              Nanos time) const;
   // The step in which a rank is at a time of its own clock; `steps` when in none.
   std::size_t StepAt(const std::vector<RankSummary>& all, std::size_t rank, Nanos time) const;
   // On the rank's own clock.

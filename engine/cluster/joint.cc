@@ -102,6 +102,8 @@ class Matcher {
         if (taken[j] != 0 || other.kind != first.kind || other.group != first.group) continue;
         if (in_group[other.member.rank] == number || other.start >= first.end + tolerance_)
           continue;
+        // Sums of another communicator, on another stream, may end a little later by chance.
+        if (other.end - first.end > tolerance_ && LaneOf(other) != LaneOf(first)) continue;
         in_group[other.member.rank] = number;
         latest_start = std::max(latest_start, other.start);
         group.push_back(j);
@@ -121,6 +123,10 @@ class Matcher {
   }
 
  private:
+  std::uint16_t LaneOf(const Item& item) const {
+    return ranks_[item.member.rank].collectives.lane[item.member.row];
+  }
+
   void Add(const std::vector<Item>& items, const std::vector<std::size_t>& members,
            std::uint32_t kind) {
     result_.matched += members.size();

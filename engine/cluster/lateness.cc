@@ -43,6 +43,8 @@ class LatenessFinder {
       result_.compute = Uneven([](const RankTime& time) { return time.compute; }, true);
       AddTurns(&result_.compute);
       result_.input = Uneven([](const RankTime& time) { return time.Loading(); }, false);
+      result_.host =
+          Uneven([](const RankTime& time) { return time.Cause(IdleCause::kHostCompute); }, false);
     }
     Node();
     return std::move(result_);

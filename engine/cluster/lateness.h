@@ -61,6 +61,7 @@ struct Lateness {
   LateRank straggler;
   Imbalance compute;
   Imbalance input;
+  Imbalance host;  // code of launching threads
   SlowNode node;
 };
 

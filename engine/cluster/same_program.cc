@@ -99,6 +99,12 @@ bool SayOtherwise(const RankSummary& a, const RankSummary& b) {
   return a.rank >= 0 && b.rank >= 0 && a.rank != b.rank;
 }
 
+// Whether no more than the names of their files tells them apart: a file may be copied.
+bool OnlyNamesDiffer(const RankSummary& a, const RankSummary& b) {
+  return a.rank_source == "file name" && b.rank_source == "file name" && a.host == b.host &&
+         a.pid == b.pid && a.device == b.device && a.device_uuid == b.device_uuid;
+}
+
 // One after the other, as far as their clocks tell: cut captures may overlap by a little, ranks run
 // together.
 bool MostlyApart(const RankSummary& a, const RankSummary& b, double most) {
@@ -118,7 +124,9 @@ std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks) {
     const auto [known, added] = first.try_emplace(ranks[r].work_print, r);
     if (added) continue;
     const RankSummary& other = ranks[known->second];
-    if (!SayOtherwise(other, ranks[r]) && other.path != ranks[r].path) repeats[r] = known->second;
+    if (other.path == ranks[r].path) continue;
+    if (!SayOtherwise(other, ranks[r]) || OnlyNamesDiffer(other, ranks[r]))
+      repeats[r] = known->second;
   }
   return repeats;
 }

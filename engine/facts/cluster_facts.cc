@@ -1,5 +1,8 @@
 // cluster.*, rank.imbalance.*, rank.node.*: the ranks of a run beside each other. All of it comes
 // from rank summaries, so that reports and facts files say the same.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "engine/base/median.h"
@@ -181,6 +184,36 @@ void DeclareStalled(Catalog* catalog) {
           "Each collective takes as long as its like.", &StalledCollectives::loss);
 }
 
+std::string SlowRanks(const Cluster& c) {
+  std::vector<std::string> labels;
+  for (const std::uint32_t rank : c.slow_groups.members) {
+    if (labels.size() < 8) labels.push_back(std::to_string(c.Number(rank)));
+  }
+  const std::size_t more = c.slow_groups.members.size() - labels.size();
+  return fmt::format("{}{}", fmt::join(labels, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+void DeclareSlowGroups(Catalog* catalog) {
+  auto& slow = NeedMany(&catalog->OfRanks([](const Cluster& c) -> auto& { return c.slow_groups; }));
+  slow.Add("comm.slow_group.count", "count",
+           "Collectives of groups of ranks in which they transfer far longer than the same ones in "
+           "other groups, although no rank is late.",
+           &SlowGroups::count);
+  slow.Add("comm.slow_group.time", "ns",
+           "Mean transfer of the collectives of groups in which they take far longer.",
+           &SlowGroups::time_ns);
+  slow.Add("comm.slow_group.usual", "ns",
+           "Mean transfer of the same collectives in the other groups.", &SlowGroups::usual_ns);
+  AddLoss(&slow, "comm.slow_group.",
+          "Exposed transfer of groups of ranks beyond what the same collectives take in others.",
+          "Collectives take as long in all groups of ranks.", &SlowGroups::loss);
+  auto& all = NeedMany(&catalog->OfRanks(All));
+  all.Add("comm.slow_group.ranks", "name",
+          "The ranks of groups in which collectives take far longer; empty when there are none.",
+          SlowRanks);
+}
+
 void DeclareImbalances(Catalog* catalog) {
   const auto needing_steps = [&](auto source) -> auto& {
     return NeedMany(&catalog->OfRanks(source))
@@ -227,6 +260,23 @@ void DeclareImbalances(Catalog* catalog) {
   AddLoss(&input, "rank.imbalance.input.",
           "Waiting for ranks that wait for data, up to what balance wins.",
           "Ranks that wait for data wait as long as the median rank.", &Imbalance::loss);
+  auto& host = needing_steps([](const Cluster& c) -> auto& { return c.lateness.host; });
+  host.Add(
+      "rank.imbalance.host.spread", "share",
+      "Largest less median idle time because of host code in a step over its length, mean over "
+      "steps.",
+      &Imbalance::spread);
+  host.Add("rank.imbalance.host.steps", "share",
+           "Share of the steps whose slowest rank owes half of its excess to host code.",
+           &Imbalance::steps);
+  host.Add("rank.imbalance.host.top_rank", "share",
+           "Of the steps that a rank delays by its host code, the share in which it is the same "
+           "rank.",
+           &Imbalance::top_rank);
+  AddLoss(&host, "rank.imbalance.host.",
+          "Waiting for ranks whose host code takes longer, up to what balance wins.",
+          "No rank's GPU is idle for longer because of host code than that of the median rank.",
+          &Imbalance::loss);
 }
 
 void DeclareSlowNode(Catalog* catalog) {
@@ -255,6 +305,7 @@ void DeclareClusterFacts(Catalog* catalog) {
   DeclareTimes(catalog);
   DeclareAbsent(catalog);
   DeclareStalled(catalog);
+  DeclareSlowGroups(catalog);
   DeclareImbalances(catalog);
   DeclareSlowNode(catalog);
 }

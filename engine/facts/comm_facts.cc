@@ -71,6 +71,9 @@ void DeclareExposed(Catalog* catalog) {
   auto& comm = catalog->Of(&Analysis::comm);
   comm.Add("comm.same_stream", "flag", "Communication runs on the stream of the compute kernels.",
            &Comm::same_stream);
+  comm.Add("comm.forward_sums", "share",
+           "Of the exposed time of all-reduces, the share of those in the forward pass.",
+           &Comm::forward_sums);
   comm.Add("comm.serial.share", "share",
            "Share of the gradient communication that begins after the last backward kernel.",
            &Comm::serial_share);

@@ -25,6 +25,14 @@ Nanos MedianApart(const std::vector<Step>& steps) {
   return Median(apart);
 }
 
+// From one start to the next, of a host that may wait in every other step only: then the median is
+// one of two lengths, and the device's steps are as long as the mean. Where a pause makes the mean
+// longer, the median tells.
+Nanos PaceOf(const std::vector<Step>& host) {
+  const auto count = static_cast<Nanos>(host.size()) - 1;
+  return std::min(MedianApart(host), (host.back().start - host.front().start) / count);
+}
+
 // "launch at solver.f90:42": the number says where, not the how manyth.
 bool EndsWithPlace(const std::string& name) {
   const std::size_t line = name.find_last_not_of("0123456789");
@@ -171,7 +179,7 @@ OnDevice AsRun(const Computing& computing, std::uint32_t thread, std::vector<Ste
   if (device.size() < min_count) return {};
   // A step lasts until the next begins: what lies between two ranges belongs to the loop as well.
   const Nanos period = MedianApart(host);
-  made.ahead = 2 * lag > period;  // the host's clock says nothing of the GPU's steps then
+  made.ahead = 2 * lag > PaceOf(host);  // the host's clock says nothing of the GPU's steps then
   made.begin = host.front().start;
   made.goes_on = goes_on;
   for (const Step& step : device) {

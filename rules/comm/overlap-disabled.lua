@@ -4,11 +4,12 @@
 -- pass an all-reduce is taken for tensor parallelism. Where sharding inside each node would win as much, this rule comes first:
 -- the trace shows that nothing overlaps, and a setting changes that. How fast the other collectives would be, it does not show.
 
--- Exposed time of the collectives that compute need not wait for.
-local function deferrable(kinds, trains)
-  return sum(filter(kinds, function(row)
-    return row.kind == "allgather" or row.kind == "reducescatter" or (row.kind == "allreduce" and trains)
-  end), "exposed")
+-- Exposed time of the collectives that compute need not wait for. Layers wait for sums of the forward pass, and for as many
+-- of the backward pass.
+local function deferrable(kinds, trains, forward_sums)
+  local function exposed(kind) return sum(filter(kinds, function(row) return row.kind == kind end), "exposed") end
+  local sums = trains and exposed("allreduce") * math.max(0, 1 - 2 * (forward_sums or 0)) or 0
+  return exposed("allgather") + exposed("reducescatter") + sums
 end
 
 return {
@@ -24,7 +25,7 @@ return {
 
   needs      = { "comm.count", "comm.overlap", "comm.kinds", "comm.same_stream", "comm.no_overlap.lost", "comm.no_overlap.remedy",
                  "window.device_time" },
-  optional   = { "steps.backward.time", "launch.waiting.share" },
+  optional   = { "steps.backward.time", "launch.waiting.share", "comm.forward_sums" },
   thresholds = { "max_overlap", "min_share", "min_deferrable", "max_waiting" },
 
   symptom = "Only {overlap:pct} of the communication time overlaps with compute. For {share:pct} of the time, only communication runs, {where:text}.",
@@ -57,7 +58,7 @@ return {
     local exposed = share(f.comm.no_overlap.lost.time, f.window.device_time)
     if not at_most(f.comm.overlap, t.max_overlap) or not at_least(exposed, t.min_share) then return nil end
     local trains = f.steps.backward.time ~= nil and f.steps.backward.time > 0
-    local part = share(deferrable(f.comm.kinds, trains), sum(f.comm.kinds, "exposed"))
+    local part = share(deferrable(f.comm.kinds, trains, f.comm.forward_sums), sum(f.comm.kinds, "exposed"))
     if not at_least(part, t.min_deferrable) then return nil end
     local gathers = sum(filter(f.comm.kinds, function(row) return row.kind == "allgather" or row.kind == "reducescatter" end), "exposed")
     return { reason = 2 * gathers >= sum(f.comm.kinds, "exposed") and "sharded" or "reduced", overlap = f.comm.overlap, share = exposed, deferrable = part,
@@ -88,6 +89,11 @@ return {
                 comm = { count = 300, overlap = 0.01, same_stream = false, no_overlap = { lost = 4e8, remedy = true },
                          kinds = { { kind = "allreduce", count = 300, time = 4e8, exposed = 4e8 } } } },
       expect = { share = 0.2, deferrable = 1, where = "on its own stream" } },
+    { name = "near miss: most sums are of layers that are split, in the forward pass as in the backward pass",
+      facts = { window = { device_time = 2e9 }, steps = { backward = { time = 6e7 } },
+                comm = { count = 300, overlap = 0.01, same_stream = true, forward_sums = 0.4, no_overlap = { lost = 4e8, remedy = true },
+                         kinds = { { kind = "allreduce", count = 300, time = 4e8, exposed = 4e8 } } } },
+      expect = "silent" },
     { name = "gathers, and sends that cannot be put off",
       edges = { ["comm.kinds[1].exposed"] = 2e8 },
       facts = { window = { device_time = 2e9 },

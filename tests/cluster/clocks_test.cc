@@ -105,6 +105,34 @@ TEST_CASE("only some collectives are shared: the clock is that of the kind that 
   CHECK(clocks.residual == 0);
 }
 
+// Sharded training gathers weights while it scatters gradients, on two streams. Both end at once,
+// on each rank in another order.
+TEST_CASE("collectives of two streams that end together have no order") {
+  std::vector<RankSummary> ranks(2);
+  constexpr Nanos kOffset = 7'000'000'000;  // of rank 1's clock, whose capture begins a step later
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    ranks[r].rank = static_cast<int>(r);
+    ranks[r].clock = r;
+    ranks[r].utc_origin_ns = 1'700'000'000'000'000'000 + (r == 0 ? 0 : kOffset + 100'000);
+    ranks[r].kinds = {"allgather", "reducescatter"};
+    RankCollectives& list = ranks[r].collectives;
+    Nanos now = 1'000'000'000;
+    for (Nanos s = 0; s < 6; ++s) {
+      for (Nanos layer = 0; layer < 12; ++layer) {
+        now += 1'200'000;
+        const bool gathers_first = (layer + s) % 2 == static_cast<Nanos>(r);
+        for (const std::uint8_t kind : {std::uint8_t{0}, std::uint8_t{1}}) {
+          const Nanos end = now - (r == 0 ? 0 : kOffset) + ((kind == 0) == gathers_first ? 0 : 900);
+          if (r == 0 || s > 0) AddCollective({end - 600'000, end}, kind, &list);
+        }
+      }
+      now += s % 2 == 0 ? 4'000'000 : 12'500'000;
+    }
+  }
+  const Clocks clocks = AlignClocks(ranks, ShippedKnowledge());
+  CHECK(std::abs(clocks.offset[1] - kOffset) < 2'000);
+}
+
 // A program whose steps are all alike, told by two ranks of which one ends its collectives a little
 // apart: by the collectives alone, a shift by a step fits better than the true one.
 std::vector<RankSummary> Regular(Nanos step) {

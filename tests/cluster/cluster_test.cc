@@ -376,6 +376,10 @@ TEST_CASE("kernels that begin and end at the same times are one capture") {
   ranks[0].rank = 0;
   ranks[2].rank = 1;  // say their names
   CHECK(SameCaptures(ranks)[2] == kNone);
+  ranks[0].rank_source = ranks[2].rank_source = "file name";  // of a copy
+  CHECK(SameCaptures(ranks)[2] == 0);
+  ranks[2].pid = 4711;
+  CHECK(SameCaptures(ranks)[2] == kNone);
 }
 
 TEST_CASE(
@@ -504,6 +508,72 @@ TEST_CASE("a rank that waits in two collectives at once waits once") {
 
 // Of each two steps only the second one meets the other ranks: gradients are accumulated. Rank 1
 // writes for 90 ms in one of the first kind.
+TEST_CASE("a collective at the border of two steps pairs no others than those behind it") {
+  JobStory story;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    RankSummary& rank = ranks[r];
+    // Each step opens with two gathers. Where the rank is ahead, one begins in the step before.
+    for (std::size_t s = 1; s < rank.steps.size(); ++s) {
+      const Nanos border = rank.steps[s].start;
+      RankCollectives& list = rank.collectives;
+      for (std::size_t k = 0; k < 2; ++k) {
+        const auto at = static_cast<std::ptrdiff_t>(3 * s - 2 + k);
+        const Nanos start = k == 0 && r == 0 ? border - 5_us : border + 5_us;
+        list.start.insert(list.start.begin() + at, start);
+        list.end.insert(list.end.begin() + at, border + (k == 0 ? 400_us : 900_us));
+        list.exposed.insert(list.exposed.begin() + at, 0);
+        for (auto* column : {&list.kind, &list.phase}) column->insert(column->begin() + at, 0);
+        list.lane.insert(list.lane.begin() + at, 1);
+        list.group.insert(list.group.begin() + at, -1);
+        list.bytes.insert(list.bytes.begin() + at, -1);
+        list.peer.insert(list.peer.begin() + at, -1);
+      }
+    }
+  }
+  // This one was recorded, or is steady, from the second step on.
+  RankSummary& late = ranks[3];
+  late.steps.erase(late.steps.begin());
+  late.window_start = late.steps.front().start;
+  const Cluster run(std::move(ranks), ShippedKnowledge());
+  REQUIRE(run.job.steps == 9);
+  CHECK(run.job.index[0] == 1);
+  CHECK(run.job.index[3 * run.job.steps] == 0);
+}
+
+TEST_CASE("a wait that begins before the first step counts in it") {
+  JobStory story;
+  story.extra_compute = {{}, {}, {}, Each(10, 0)};
+  story.extra_compute[3][0] = 5_ms;
+  std::vector<RankSummary> ranks = story.Tell();
+  // Weights are gathered a little before the first kernel of the step.
+  RankStep& first = ranks[0].steps.front();
+  first.start = ranks[0].collectives.start.front() + 10_us;
+  first.time = {};
+  first.time.comm_exposed = first.Length();
+  const Cluster run(std::move(ranks), ShippedKnowledge());
+  REQUIRE(run.job.steps == 10);
+  CHECK(run.job.waited[0] == 4_ms + 990_us);
+}
+
+TEST_CASE("host code that is longer on another rank in each step is an imbalance of hosts") {
+  JobStory story;
+  story.extra_loading.assign(4, Each(10, 300'000));
+  for (std::size_t s = 0; s < 10; ++s) story.extra_loading[s % 4][s] = 3'300'000;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) {
+    for (RankStep& step : rank.steps) {
+      Nanos& loading = step.time.causes[static_cast<std::size_t>(IdleCause::kDataLoading)];
+      std::swap(loading, step.time.causes[static_cast<std::size_t>(IdleCause::kHostCompute)]);
+    }
+  }
+  const Cluster run(std::move(ranks), ShippedKnowledge());
+  CHECK(run.lateness.host.steps == 1);
+  CHECK(run.lateness.host.top_rank == 0.3);
+  CHECK(run.lateness.host.loss.gain == 30'000'000);
+  CHECK(run.lateness.input.steps == 0);
+}
+
 TEST_CASE("steps without collectives count as steps of the job") {
   JobStory story;
   story.extra_loading.assign(4, {});

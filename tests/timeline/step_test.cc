@@ -169,6 +169,22 @@ TEST_CASE("when the host runs ahead, steps are as long as the GPU's work for the
   CHECK(run->run.steps.all[3].start == 3_ms + 50_us);
 }
 
+// The host queues two steps in 0.2 and 1.8 ms, since it waits in every other one only.
+TEST_CASE("a host that waits in every other step runs ahead by half of the mean step") {
+  TraceBuilder story;
+  Repeat(8, 1_ms, [&](int i, Nanos at) {
+    const Nanos begun = i % 2 == 1 ? at : at - 800_us;
+    story.Range(Numbered("step ", i), {begun, begun + (i % 2 == 1 ? 190_us : 1_ms + 790_us)});
+    for (int k = 0; k < 10; ++k) {
+      const Nanos start = at + k * 99_us + 5_us;
+      story.Launch("work", {begun + k * 15_us, begun + k * 15_us + 4_us}, {start, start + 99_us});
+    }
+  });
+  const Analyzed run(story, kAuto);
+  REQUIRE(run->run.steps.all.size() == 8);
+  CHECK(run->run.steps.Median() == 1_ms);
+}
+
 // A thread marks steps and queues their work, far ahead; another thread launches it.
 TEST_CASE("ranges of a thread that only queues the work do not say when its steps begin") {
   TraceBuilder story;

@@ -76,6 +76,7 @@ class CommFinder : Finder {
     std::vector<double> lengths;
     double all = 0;
     double exposed = 0;
+    double forward_sums = 0;
     std::vector<std::uint8_t> computes(trace_.streams.size(), 0);
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] == OpKind::kKernel && trace_.ops.stream[op] != kNone &&
@@ -91,6 +92,8 @@ class CommFinder : Finder {
         row.count += 1;
         row.time_ns += static_cast<double>(Length(op));
         row.exposed_ns += static_cast<double>(Exposed(op));
+        if (kind == "allreduce" && phases_.OfOp(run_, op) == Phase::kForward)
+          forward_sums += static_cast<double>(Exposed(op));
         counter.Count(trace_.ops.start[op]);
         lengths.push_back(static_cast<double>(Length(op)));
         if (trace_.ops.stream[op] != kNone && computes[trace_.ops.stream[op]] != 0) ++shared;
@@ -98,6 +101,7 @@ class CommFinder : Finder {
       all += static_cast<double>(basis_.times[d].comm.Total());
       exposed += static_cast<double>(basis_.times[d].comm_exposed.Total());
     }
+    if (forward_sums > 0) result_.forward_sums = forward_sums / kinds["allreduce"].exposed_ns;
     for (auto& [kind, row] : kinds) {
       row.kind = kind;
       result_.kinds.push_back(row);

@@ -27,6 +27,7 @@ struct Comm {
   double serial_share = 0;
   Loss no_overlap;
   bool same_stream = false;
+  double forward_sums = 0;  // of the exposed time of all-reduces: in the forward pass
   Loss small;
   double small_share = 0;
   // By device: exposed gathers of weights that follow the update of the weights with no other
