@@ -166,23 +166,6 @@ void DeclareKinds(Catalog* catalog) {
                   "host."},
                  &Copies::through_host);
   copies.AddLoss(
-      "copy.offload", kCount | kPerStep | kChange,
-      {"updates of weights on the host: gradients go down in the backward pass, and as many bytes, "
-       "or half or twice as many, come back before the next one",
-       "Exposed time of gradients on their way to the host and of weights on their way back, and "
-       "the idle time between.",
-       "The GPU updates the weights: the copies and the host work between them are gone."},
-      [](const Copies& c) -> const Loss& { return c.offload.loss; });
-  copies.Add("copy.offload.down", "bytes",
-             "Gradients that go to the host for an update of the weights there.",
-             [](const Copies& c) { return PerUpdate(c, c.offload.loss.bytes); });
-  copies.Add("copy.offload.up", "bytes",
-             "Weights that come back from an update on the host, with the batch.",
-             [](const Copies& c) { return PerUpdate(c, c.offload.up_bytes); });
-  copies.Add("copy.offload.host_time", "ns",
-             "Time from the last gradient on the host to the first weight that goes back.",
-             [](const Copies& c) { return PerUpdate(c, c.offload.host_time); });
-  copies.AddLoss(
       "copy.serial", kOfCopies,
       {"pinned asynchronous copies on the stream of the kernels",
        "Exposed time of pinned asynchronous copies on the stream of the kernels.",
@@ -202,6 +185,28 @@ void DeclareKinds(Catalog* catalog) {
                        "GPU page faults on unified memory; absent when not captured.",
                        If([](const Analysis& a) { return a.run.trace.faults.size() > 0; },
                           GpuFaults, "page faults were not recorded", "um-faults"));
+}
+
+// Updates of weights on the host.
+void DeclareOffload(Catalog* catalog) {
+  auto& copies = catalog->Of(&Analysis::copies);
+  copies.AddLoss(
+      "copy.offload", kCount | kPerStep | kChange,
+      {"updates of weights on the host: gradients go down in the backward pass, and as many bytes, "
+       "or half or twice as many, come back before the next one",
+       "Exposed time of gradients on their way to the host and of weights on their way back, and "
+       "the idle time between.",
+       "The GPU updates the weights: the copies and the host work between them are gone."},
+      [](const Copies& c) -> const Loss& { return c.offload.loss; });
+  copies.Add("copy.offload.down", "bytes",
+             "Gradients that go to the host for an update of the weights there.",
+             [](const Copies& c) { return PerUpdate(c, c.offload.loss.bytes); });
+  copies.Add("copy.offload.up", "bytes",
+             "Weights that come back from an update on the host, with the batch.",
+             [](const Copies& c) { return PerUpdate(c, c.offload.up_bytes); });
+  copies.Add("copy.offload.host_time", "ns",
+             "Time from the last gradient on the host to the first weight that goes back.",
+             [](const Copies& c) { return PerUpdate(c, c.offload.host_time); });
 }
 
 // What nothing runs beside.
@@ -247,6 +252,7 @@ void DeclareMoves(Catalog* catalog) {
 void DeclareCopyFacts(Catalog* catalog) {
   DeclareCopyTotals(catalog);
   DeclareKinds(catalog);
+  DeclareOffload(catalog);
   DeclareMoves(catalog);
 }
 

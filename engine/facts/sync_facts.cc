@@ -24,6 +24,19 @@ void DeclareStreamWaits(Catalog* catalog) {
             &Syncs::chain_streams);
 }
 
+void DeclareForwardWaits(Catalog* catalog) {
+  auto& syncs = catalog->Of(&Analysis::syncs);
+  syncs.AddLoss("sync.forward", kOfGaps,
+                {"waits of the host (of sync.loop or sync.item) inside forward ranges",
+                 "Idle and exposed time that waits inside forward ranges cause.",
+                 "Calls inside forward ranges do not wait."},
+                &Syncs::forward);
+  syncs.Add("sync.forward.reads", "share",
+            "Share of the waits inside forward ranges that read or send a value. The others only "
+            "wait.",
+            &Syncs::forward_reads);
+}
+
 }  // namespace
 
 void DeclareSyncFacts(Catalog* catalog) {
@@ -81,15 +94,6 @@ void DeclareSyncFacts(Catalog* catalog) {
   syncs.Add("sync.item.kernel", "name",
             "Kernel that most often ran last before a tiny copy for which the host waits.",
             UnlessEmpty(&Syncs::item_kernel, "no kernel ran before these copies", ""));
-  syncs.AddLoss("sync.forward", kOfGaps,
-                {"waits of the host (of sync.loop or sync.item) inside forward ranges",
-                 "Idle and exposed time that waits inside forward ranges cause.",
-                 "Calls inside forward ranges do not wait."},
-                &Syncs::forward);
-  syncs.Add("sync.forward.reads", "share",
-            "Share of the waits inside forward ranges that read or send a value. The others only "
-            "wait.",
-            &Syncs::forward_reads);
   syncs.AddLoss("sync.optimizer", kOfGaps,
                 {"waits of the host in optimizer ranges of the loop",
                  "Idle time after waits in optimizer ranges until the host is ahead again.",
@@ -127,6 +131,7 @@ void DeclareSyncFacts(Catalog* catalog) {
             "compute.",
             &Syncs::busy_wait_ns);
   DeclareStreamWaits(catalog);
+  DeclareForwardWaits(catalog);
 }
 
 }  // namespace advise::facts

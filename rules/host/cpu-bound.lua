@@ -141,7 +141,7 @@ return {
       language = "python", ["for"] = { "python" } },
     { reason = "turns", action = "Let two groups of environments take turns: while the model computes for one, the other steps", ["for"] = { "python" } },
     { reason = "turns", action = "Simulate on the GPU, so that no step waits for the host", ["for"] = { "python" } },
-    { reason = "pins", action = "Let the loader pin its batches in a thread of its own, or copy into one pinned buffer that you keep",
+    { reason = "pins", action = "Let the loader pin its batches in a separate thread, or copy into one pinned buffer that you keep",
       snippet = "loader = DataLoader(dataset, num_workers=8, pin_memory=True)     # no x.pin_memory() in the loop", language = "python", ["for"] = { "pytorch" } },
     { reason = "guards", action = "Let torch.compile check less before each call: when all shapes have been compiled, leave out guards that cannot fail any more",
       snippet = "torch.compiler.set_stance(skip_guard_eval_unsafe=True)     # after some steps; which guards there are: TORCH_LOGS=guards", language = "python", ["for"] = { "pytorch" } },

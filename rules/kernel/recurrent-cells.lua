@@ -34,7 +34,7 @@ out, (h, c) = layer(sequence)                               # also torch.nn.GRU,
 
   tests = {
     { name = "a loop over 150 time steps",
-      edges = { ["family.recurrent_cells.lost"] = 2e7, ["family.recurrent_cells.per_step"] = 10 },
+      edges = { ["family.recurrent_cells.lost"] = 3e7, ["family.recurrent_cells.per_step"] = 20 },
       facts = { window = { device_time = 1e9 }, family = { recurrent_cells = { per_step = 300, lost = 1.2e8, remedy = true } } },
       expect = { share = 0.12, count = 300 },
       saving = { claims = 1.2e8, confidence = 0.5 } },

@@ -28,8 +28,8 @@ return {
       snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Process more data at once: use a larger batch, or several inputs in one call", ["for"] = { "pytorch", "inference" } },
     { action = "In a model server, join requests into batches: dynamic batching",
-      snippet = "dynamic_batching { max_queue_delay_microseconds: 500 }    # config.pbtxt of the model, beside max_batch_size",
-      language = "text", ["for"] = { "inference" } },
+      snippet = "echo 'dynamic_batching { max_queue_delay_microseconds: 500 }' >> model_repository/MODEL/config.pbtxt     # Triton Inference Server",
+      language = "bash", ["for"] = { "inference" } },
     { reason = "threads", action = "Give blocks 128 to 256 threads, and launch at least two blocks per SM, with a grid-stride loop",
       snippet = "const int blocks = min((n + 255) / 256, 32 * sms);   // sms: cudaDevAttrMultiProcessorCount\n" ..
                 "kernel<<<blocks, 256, 0, stream>>>(data, n);         // for (i = tid; i < n; i += gridDim.x * blockDim.x)",

@@ -101,7 +101,7 @@ return {
                 kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.99, remedy = true } } },
       expect = { reason = "pieces", who = "A loop over pieces of one size launches" } },
     { name = "gradients are clipped one by one, beside a fused optimizer",
-      edges = { ["kernel.optimizer.norms"] = 0.4 },
+      edges = { ["kernel.optimizer.norms"] = 0.3 },
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 600, share = 0.15, lost = 1.4e8, one_grid = 0.99, norms = 0.5, remedy = true } } },
       expect = { reason = "clip", who = "The clipping of gradients launches" } },

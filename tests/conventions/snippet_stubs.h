@@ -36,6 +36,17 @@ void __pipeline_memcpy_async(void* to_shared, const void* from_global, std::size
                              std::size_t zero_fill = 0);
 void __pipeline_commit();
 
+// ---- cuRAND, on the host
+
+enum curandRngType { CURAND_RNG_PSEUDO_DEFAULT };
+using curandGenerator_t = struct curandGenerator*;
+int curandCreateGenerator(curandGenerator_t* generator, curandRngType kind);
+int curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, unsigned long long seed);
+int curandGenerateUniform(curandGenerator_t generator, float* numbers, std::size_t count);
+extern curandGenerator_t generator;
+extern unsigned long long seed;
+extern float* numbers;
+
 // ---- cuRAND, on the device
 
 struct curandStatePhilox4_32_10_t {};

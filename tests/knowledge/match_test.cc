@@ -55,7 +55,7 @@ TEST_CASE("kernels get class, precision, tensor-core use and traits from their n
   CHECK(comm.collective == "allreduce");
   CHECK(comm.precision.empty());  // asked of matrix kernels only
   CHECK(comm.tensor_core == -1);
-  CHECK(comm.Has("sum"));
+  CHECK(comm.HasTrait("sum"));
   CHECK_FALSE(comm.HasTrait("split-k"));
 
   const KernelClass matrix = knowledge.ClassifyKernel("ampere_HGEMM_tensorop_splitK_nn");
