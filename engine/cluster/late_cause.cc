@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "engine/base/median.h"
@@ -16,8 +18,9 @@ constexpr const char* kCopies = "it copies longer";
 
 class CauseFinder {
  public:
-  CauseFinder(const std::vector<RankSummary>& ranks, const Job& job, const Knowledge& knowledge)
-      : ranks_(ranks), job_(job), knowledge_(knowledge) {}
+  CauseFinder(const std::vector<RankSummary>& ranks, const Job& job, const Knowledge& knowledge,
+              bool now_and_then)
+      : ranks_(ranks), job_(job), knowledge_(knowledge), now_and_then_(now_and_then) {}
 
   LateCause Of(const std::set<std::uint32_t>& slow) const {
     struct Times {
@@ -92,7 +95,7 @@ class CauseFinder {
 
   // Whether a few steps hold what they compute longer than the others.
   bool AtTimes(const std::set<std::uint32_t>& slow) const {
-    if (!job_.has_steps) return false;
+    if (!job_.has_steps) return now_and_then_;
     std::vector<Nanos> usual;
     std::vector<Nanos> excess;
     for (std::size_t s = 0; s < job_.steps; ++s) {
@@ -203,13 +206,31 @@ class CauseFinder {
   const std::vector<RankSummary>& ranks_;
   const Job& job_;
   const Knowledge& knowledge_;
+  const bool now_and_then_;
 };
 
 }  // namespace
 
 LateCause FindLateCause(const std::vector<RankSummary>& ranks, const Job& job,
-                        const Knowledge& knowledge, const std::set<std::uint32_t>& slow) {
-  return CauseFinder(ranks, job, knowledge).Of(slow);
+                        const Knowledge& knowledge, const std::set<std::uint32_t>& slow,
+                        bool now_and_then) {
+  return CauseFinder(ranks, job, knowledge, now_and_then).Of(slow);
+}
+
+bool NowAndThen(const std::vector<RankSummary>& ranks, const Knowledge& knowledge,
+                std::vector<double> waits) {
+  std::size_t steps = 0;
+  for (const RankSummary& rank : ranks) {
+    if (!rank.steps.empty())
+      steps = steps == 0 ? rank.steps.size() : std::min(steps, rank.steps.size());
+  }
+  const auto few = static_cast<std::size_t>(knowledge.Number("rank.at_times_steps") *
+                                            static_cast<double>(steps));
+  std::sort(waits.begin(), waits.end(), std::greater<>());
+  const auto end = waits.begin() + static_cast<std::ptrdiff_t>(std::min(few, waits.size()));
+  return few > 0 && std::accumulate(waits.begin(), end, 0.0) >=
+                        knowledge.Number("rank.at_times_share") *
+                            std::accumulate(waits.begin(), waits.end(), 0.0);
 }
 
 }  // namespace advise

@@ -23,7 +23,15 @@ struct LateCause {
 };
 
 // What the slow ranks (indices) have more of than the median of the others, the largest named.
+// `now_and_then`: where ranks have no steps in common, that they are late at a few collectives
+// only.
 LateCause FindLateCause(const std::vector<RankSummary>& ranks, const Job& job,
-                        const Knowledge& knowledge, const std::set<std::uint32_t>& slow);
+                        const Knowledge& knowledge, const std::set<std::uint32_t>& slow,
+                        bool now_and_then = false);
+
+// Whether a few of these waits hold nearly all of them: in no more than some of the steps that the
+// rank with fewest steps has. False where no rank has steps.
+bool NowAndThen(const std::vector<RankSummary>& ranks, const Knowledge& knowledge,
+                std::vector<double> waits);
 
 }  // namespace advise

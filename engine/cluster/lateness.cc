@@ -108,6 +108,7 @@ class LatenessFinder {
     const auto least = knowledge_.Time("cluster.late_least");
     const double together = knowledge_.Number("comm.together_share");
     std::vector<std::uint8_t> met(ranks_.size(), 0);
+    std::vector<std::vector<double>> waits(ranks_.size());  // for each, one by one
     for (const JointCollective& collective : joint_.all) {
       if (joint_.IsPointToPoint(collective)) continue;
       if (job_.has_steps && MeetFirst(collective, &met)) continue;
@@ -129,6 +130,7 @@ class LatenessFinder {
       const auto waited = static_cast<double>(WaitedAt(collective));
       for (const JointMember& member : collective.members) waits_among[member.rank] += waited;
       waits_for[collective.latest] += waited;
+      waits[collective.latest].push_back(waited);
       late_at[collective.latest] += 1;
       late_ns[collective.latest] += static_cast<double>(late);
     }
@@ -153,7 +155,8 @@ class LatenessFinder {
     late.share = result_.late_share[top];
     late.lateness_ns = late_ns[top] / late_at[top];
     late.loss.cuts.resize(ranks_.size());
-    late.cause = FindLateCause(ranks_, job_, knowledge_, {top});
+    late.cause = FindLateCause(ranks_, job_, knowledge_, {top},
+                               NowAndThen(ranks_, knowledge_, std::move(waits[top])));
     CutToNext({top}, late.cause.kind == Kind::kMoreWork || late.cause.kind == Kind::kMoreAtTimes,
               &late.loss.cuts);
     Complete(&late.loss);

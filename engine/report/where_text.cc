@@ -71,8 +71,12 @@ std::string WhereText(const Report& report, const Where& where) {
   // Most of them are no place.
   const std::set<int> steps(where.steps.begin(), where.steps.end());
   const bool some = static_cast<double>(steps.size()) <= kMost * report.step_count;
-  if (!where.steps.empty() && some)
-    parts.push_back(StepList(StepsInWords(report.run), where.steps));
+  if (!where.steps.empty() && some) {
+    // Numbers count what came before the window, and the number of steps does not.
+    const bool beyond = *steps.rbegin() >= report.step_count;
+    parts.push_back(StepList(StepsInWords(report.run), where.steps) +
+                    (beyond ? " (counted from the first one recorded)" : ""));
+  }
   if (!where.phase.empty()) parts.push_back(where.phase + " phase");
   if (!where.figures.empty()) parts.push_back("the numbers are those of " + where.figures);
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -256,6 +256,36 @@ TEST_CASE("a rank that evaluates once outweighs the ranks that chance picks in t
 }
 
 // One step without a range: rank 2 begins 5 ms after the others, which wait for it.
+TEST_CASE("a rank that evaluates alone is late now and then, also where its steps are others") {
+  const auto cause = [](std::size_t every) {
+    JobStory story;
+    story.steps = 24;
+    story.extra_compute = {{}, Each(24, 0)};
+    for (std::size_t s = every - 1; s < 24; s += every) story.extra_compute[1][s] = 60'000'000;
+    std::vector<RankSummary> ranks = story.Tell();
+    // What repeats on the rank are the batches of its evaluations, too.
+    ranks[1].kernels_count *= 5;
+    std::vector<RankStep> pieces;
+    for (const RankStep& step : ranks[1].steps) {
+      const auto count = std::max<Nanos>(1, step.Length() / 3'000'000);
+      for (Nanos i = 0; i < count; ++i) {
+        RankStep piece;
+        piece.start = step.start + i * step.Length() / count;
+        piece.end = step.start + (i + 1) * step.Length() / count;
+        piece.time.compute = piece.Length();
+        pieces.push_back(piece);
+      }
+    }
+    ranks[1].steps = std::move(pieces);
+    const Cluster run(std::move(ranks), ShippedKnowledge());
+    CHECK(run.lateness.straggler.rank == 1);
+    CHECK_FALSE(run.job.has_steps);
+    return run.lateness.straggler.cause.kind;
+  };
+  CHECK(cause(8) == LateCause::Kind::kMoreAtTimes);
+  CHECK(cause(1) == LateCause::Kind::kMoreWork);
+}
+
 TEST_CASE("what a rank did before its capture makes the others wait") {
   JobStory story;
   story.steps = 1;

@@ -85,6 +85,8 @@ TEST_CASE("of many steps, the first are listed; most of them are no place") {
   CHECK(WhereText(report, where) == "steps 3–6, 9");
   for (int step = 12; step < 200; step += 3) where.steps.push_back(step);
   CHECK(WhereText(report, where) == "steps 3–6, 9, 12 and others");
+  where.steps = {5, 240};  // behind a warm-up, which the number of steps does not count
+  CHECK(WhereText(report, where) == "steps 5, 240 (counted from the first one recorded)");
   for (int step = 0; step < 230; ++step) where.steps.push_back(step);
   CHECK(WhereText(report, where).empty());
   where = {};
