@@ -15,6 +15,7 @@ return {
   loss           = "family.sort",
   not_applicable = "no sorting kernels ran",
   evidence       = { count = "per_step" },
+  optional       = { "run.decode", "run.trains", "family.sampling.per_step" },
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Sorting and selecting take {share:pct} of the time: {count:count} kernels {per:text}.",
@@ -32,6 +33,12 @@ return {
   false_positives = "Programs whose purpose is sorting.",
   references = { "pytorch/tuning-guide" },
 
+  -- Where tokens are sampled, inference/sampling speaks of the sorts.
+  detect = function(f, t, e)
+    local samples = f.run.decode and not f.run.trains and (f.family.sampling.per_step or 0) > 0
+    return not samples and e or nil
+  end,
+
   saving = { remedy = "halved", confidence = 0.4, basis = "half of the time of these kernels is gone" },
 
   tests = {
@@ -39,6 +46,9 @@ return {
       edges = { ["family.sort.per_step"] = 2, ["family.sort.lost"] = 1e8 },
       facts = { window = { device_time = 1e9 }, family = { sort = { per_step = 20, lost = 3e8, halved = true } } },
       expect = { share = 0.3, count = 20 }, saving = { claims = 3e8, confidence = 0.4 } },
+    { name = "sorts of a sampler",
+      facts = { window = { device_time = 1e9 }, run = { decode = true }, family = { sort = { per_step = 20, lost = 3e8, halved = true }, sampling = { per_step = 1 } } },
+      expect = "silent" },
     { name = "near miss: sampling at the end of a step",
       facts = { window = { device_time = 1e9 }, family = { sort = { per_step = 20, lost = 2.5e7, halved = true } } },
       expect = "silent" },

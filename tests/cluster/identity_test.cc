@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/cluster/same_program.h"
+#include "tests/cluster/ranks.h"
 #include "tests/support/analyzed.h"
 
 namespace advise {
@@ -112,6 +114,118 @@ TEST_CASE("every launcher's environment tells rank, local rank and the size of t
     CHECK(one[0].local_rank == 2);
     CHECK(one[0].world_size == 8);
   }
+}
+
+TEST_CASE("reports of different jobs or sizes are told apart") {
+  std::vector<RankSummary> ranks = JobStory().Tell();
+  CHECK(DifferentRuns(ranks, ShippedKnowledge()).empty());
+  ranks[0].job = "SLURM_JOB_ID 1";
+  ranks[3].job = "SLURM_JOB_ID 2";
+  CHECK(DifferentRuns(ranks, ShippedKnowledge()) ==
+        "rank_0.sqlite is of SLURM_JOB_ID 1, rank_3.sqlite of SLURM_JOB_ID 2");
+  ranks[3].job = ranks[0].job;
+  ranks[0].world_size = 4;
+  ranks[2].world_size = 8;
+  CHECK_FALSE(DifferentRuns(ranks, ShippedKnowledge()).empty());
+}
+
+TEST_CASE("kernels that begin and end at the same times are one capture") {
+  std::vector<RankSummary> ranks(4);
+  for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].path = "file " + std::to_string(r);
+  ranks[0].work_print = ranks[2].work_print = 7;
+  ranks[1].work_print = 8;
+  CHECK(SameCaptures(ranks) == std::vector<std::uint32_t>{kNone, kNone, 0, kNone});
+  ranks[0].rank = 0;
+  ranks[2].rank = 1;  // say their names
+  CHECK(SameCaptures(ranks)[2] == kNone);
+  ranks[0].rank_source = ranks[2].rank_source = "file name";  // of a copy
+  CHECK(SameCaptures(ranks)[2] == 0);
+  ranks[2].pid = 4711;
+  CHECK(SameCaptures(ranks)[2] == kNone);
+}
+
+TEST_CASE(
+    "processes of different reports are different ones, whatever their containers call them") {
+  JobStory story;
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) rank.pid = 7;
+  CHECK(Cluster(ranks, ShippedKnowledge()).processes == 4);
+  for (RankSummary& rank : ranks) rank.path = "all.sqlite";
+  CHECK(Cluster(ranks, ShippedKnowledge()).processes == 1);
+}
+
+TEST_CASE("windows of one process are no ranks, also where they overlap; the longest stays") {
+  const auto others = [](const auto& change) {
+    std::vector<RankSummary> ranks(3);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      ranks[r].path = "window " + std::to_string(r);
+      ranks[r].pid = 4711;
+      ranks[r].window_start = static_cast<Nanos>(r) * 1'000'000;
+      ranks[r].window_end = ranks[r].window_start + (r == 1 ? 900'000 : 400'000);
+    }
+    change(&ranks);
+    return OtherWindows(ranks, ShippedKnowledge());
+  };
+  using Ranks = std::vector<RankSummary>;
+  const std::vector<std::uint32_t> none(3, kNone);
+  CHECK(others([](Ranks*) {}) == std::vector<std::uint32_t>{1, kNone, 1});
+  CHECK(others([](Ranks* r) { (*r)[1].supports_verdict = false; }) ==  // a start, say
+        std::vector<std::uint32_t>{kNone, 0, 0});
+  CHECK(others([](Ranks* r) { (*r)[2].pid = 4712; })[2] == kNone);
+  CHECK(others([](Ranks* r) { (*r)[2].device = 1; })[2] == kNone);
+  CHECK(others([](Ranks* r) { (*r)[2].host = "node2"; })[2] == kNone);
+  CHECK(others([](Ranks* r) { (*r)[1].window_start = 0; }) ==  // at the same time
+        std::vector<std::uint32_t>{kNone, kNone, 1});
+  CHECK(others([](Ranks* r) {
+          for (RankSummary& rank : *r) rank.pid = 0;
+        }) == none);
+  CHECK(others([](Ranks* r) {
+          for (RankSummary& rank : *r) rank.path = "one file";
+        }) == none);
+  CHECK(others([](Ranks* r) {
+          (*r)[1].rank = 1;
+          (*r)[2].rank = 2;
+        })[2] == kNone);
+  CHECK(others([](Ranks* r) { (*r)[2].utc_origin_ns = 5; })[2] == kNone);   // nobody knows when
+  CHECK(others([](Ranks* r) { (*r)[1].window_start = 300'000; })[0] == 1);  // cut with a margin
+  CHECK(others([](Ranks* r) { (*r)[1].window_start = 100'000; })[0] == kNone);
+  CHECK(others([](Ranks* r) {
+          (*r)[1].window_start = 0;
+          for (RankSummary& rank : *r) rank.device_uuid = "6b1f";
+        }) == std::vector<std::uint32_t>{1, kNone, 1});  // one GPU, whenever
+}
+
+TEST_CASE("reports of different programs are told apart by their kernels") {
+  const auto with = [](const char* path, std::vector<RankKernel> kernels) {
+    RankSummary rank;
+    rank.path = path;
+    rank.kernels = std::move(kernels);
+    return rank;
+  };
+  const RankSummary bert = with("bert", {{"gemm_64x64", 10, 800, 80}, {"softmax", 10, 200, 20}});
+  const RankSummary again = with("again", {{"gemm_128x64", 10, 700, 70}, {"softmax", 9, 300, 20}});
+  const RankSummary resnet = with("resnet", {{"conv", 10, 900, 90}, {"softmax", 1, 100, 100}});
+  CHECK(DifferentRuns({bert, again}, ShippedKnowledge()).empty());
+  CHECK(DifferentRuns({bert, resnet}, ShippedKnowledge()) ==
+        "bert and resnet run different programs: 10 % of the time is in kernels of both");
+  // Ranks of a job of one size may do different work.
+  std::vector<RankSummary> job = {bert, resnet};
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    job[i].world_size = 2;
+    job[i].rank = static_cast<int>(i);
+  }
+  CHECK(DifferentRuns(job, ShippedKnowledge()).empty());
+}
+
+TEST_CASE("reports that were recorded hours apart are of different runs") {
+  std::vector<RankSummary> ranks(2);
+  ranks[0].path = "monday";
+  ranks[1].path = "tuesday";
+  ranks[0].utc_origin_ns = 1'760'000'000'000'000'000;
+  ranks[1].utc_origin_ns = ranks[0].utc_origin_ns + 60'000'000'000;
+  CHECK(DifferentRuns(ranks, ShippedKnowledge()).empty());
+  ranks[1].utc_origin_ns = ranks[0].utc_origin_ns + 86'400'000'000'000;
+  CHECK_FALSE(DifferentRuns(ranks, ShippedKnowledge()).empty());
 }
 
 }  // namespace
