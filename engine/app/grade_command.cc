@@ -297,6 +297,7 @@ class GradeCommand : public Command {
     const Grade grade = GradeSubmission(the_exercise_, input);
     json["is_baseline"] = input.is_baseline;
     json["other_program"] = input.improvement && input.improvement->other_program;
+    json["not_compared"] = input.improvement && !input.improvement->comparable;
     json["points"] = grade.points;
     json["possible"] = grade.possible;
     json["open"] = grade.open;
@@ -316,6 +317,8 @@ class GradeCommand : public Command {
       }
       if (json.at("other_program").get<bool>()) {
         result->flags.emplace_back("a run of another program");
+      } else if (json.at("not_compared").get<bool>()) {
+        result->flags.emplace_back("a run that cannot be compared with the handed-out one");
       }
       for (const auto& note : json.at("notes")) result->notes.push_back(note.get<std::string>());
       result->grade.points = json.at("points").get<double>();

@@ -191,10 +191,23 @@ class Grader {
     return mark;
   }
 
+  // A finding is gone, and the step takes longer: nothing was mended, or it is other work.
+  Mark OfSlowerRun() const {
+    Mark mark;
+    mark.given = fmt::format("a step takes {:.2f} times as long", 1 / input_.improvement->speedup);
+    mark.text = "The step of this run is slower than that of the handed-out one: " + mark.given +
+                ". A fix makes it faster.";
+    return mark;
+  }
+
   Mark Judge(const Criterion& one) const {
     if (IsOfChange(one) && input_.is_baseline) return Unchanged();
     if (IsOfChange(one) && input_.improvement && input_.improvement->other_program)
       return OfAnotherProgram();
+    if (one.kind == CriterionKind::kFinding && IsOfChange(one) && input_.improvement &&
+        input_.improvement->comparable && input_.improvement->certain &&
+        input_.improvement->speedup < 1)
+      return OfSlowerRun();
     switch (one.kind) {
       case CriterionKind::kAnswer:
         return Answer(one);

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "engine/cluster/same_program.h"
 #include "tests/cluster/ranks.h"
 
 namespace advise {

@@ -180,6 +180,12 @@ TEST_CASE("a run of another program is no fix, and right answers alone pass no e
   input.improvement->comparable = true;
   CHECK(graded().points == 7);
   CHECK(graded().passed);
+  input.improvement->speedup = 0.7;
+  CHECK(graded().passed);  // within the noise
+  input.improvement->certain = true;
+  CHECK(graded().points == 4);
+  CHECK_FALSE(graded().passed);
+  CHECK_THAT(graded().marks[1].text, Contains("1.43 times as long"));
   input.improvement->comparable = false;
   input.improvement->reason = "no kernel is the same";
   CHECK(graded().passed);  // another batch, say: the finding is gone
