@@ -294,7 +294,7 @@ Steps FindSteps(const Run& run) {
     if (known && Covered(run, steps) < enough * Covered(run, answered)) return answered;
     Steps trained = StepsFromTraining(run);
     if (trained.steady_count() >= min_count && steps.known() && AreParts(run, steps, trained))
-      return trained;
+      steps = std::move(trained);
   }
   if (steps.steady_count() < min_count) steps = StepsFromUpdates(run);
   // The clocks of host and GPU jumped apart: nothing tells when a step was.

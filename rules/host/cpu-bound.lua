@@ -92,7 +92,7 @@ local function operators_of(rows, lost)
   if 2 * sum(rows, "time") <= lost then return nil end
   local names = {}
   for _, row in ipairs(top(rows, "time", 3)) do table.insert(names, row.name) end
-  local text = (#names > 1 and "operators" or "the operator") .. " on the CPU: " .. table.concat(names, ", ")
+  local text = (#names > 1 and "operators on the CPU: " or "the operator ") .. table.concat(names, ", ") .. (#names > 1 and "" or " on the CPU")
   return text, kinds_of_work[names[1]] or "operators"
 end
 
@@ -207,7 +207,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local operators, work = nil, nil
     if not seen then operators, work = operators_of(f.host.compute.operators or {}, f.host.compute.lost.time) end
     if seen then where = ", most of it in " .. seen .. (name and " in " .. name or "") end
-    if operators then where = ", most of it in " .. operators .. (uploads and "; the results then go to the GPU" or "") end
+    if operators then where = ", most of it in " .. operators .. (uploads and work == "operators" and "; the results then go to the GPU" or "") end
     local ways = {}
     local requests = not name and #functions == 0 and not operators and may_await_requests(f, t)
     if requests then
@@ -276,7 +276,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = true }, run = { kind = "inference", request_waits = "as-code" },
                 host = { compute = { remedy = true, before_uploads = 4.9e8, lost = { time = 5e8, count = 20 }, ranges = {},
                                      operators = { { name = "aten::addmm", time = 3e8 } } } } },
-      expect = { where = ", most of it in the operator on the CPU: aten::addmm; the results then go to the GPU",
+      expect = { where = ", most of it in the operator aten::addmm on the CPU",
                  ways = { { reason = "cpu-layers" }, { reason = "unseen" }, { reason = "unnamed" }, { reason = "other" } } } },
     { name = "near miss: operators take the smaller part",
       facts = { window = { device_time = 1e9 }, steps = { count = 20 }, capture = { has_ranges = true },

@@ -47,7 +47,7 @@ return {
     { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another GPU",
       snippet = "amd-smi metric --clock --temperature --power", language = "bash", ["for"] = { "amd" } },
     { reason = "host", action = "Divide what the host computes by its cost, so that all ranks take equally long", ["for"] = { "c++", "fortran", "openacc" } },
-    { reason = "host", action = "Take logging, output and checkpoints off this rank, or let all ranks share them" },
+    { reason = "host", action = "Look for what only this rank does, such as logging, output, checkpoints or batches that take longer to make, and let all ranks share it" },
     { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
       snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND", language = "bash" },
     { reason = "link", action = "Bind each rank to the cores and the memory next to its GPU, before it allocates its buffers",
