@@ -148,7 +148,7 @@ return {
     { reason = "cpu-layers", action = "Move these layers to the GPU: their weights and inputs are on the CPU", snippet = 'model.to("cuda")     # all of it; inputs, too: x = x.to("cuda")',
       language = "python", ["for"] = { "pytorch" } },
     { reason = "operators", action = "Run these operators on the GPU: copy what they start from there first, and work on whole batches",
-      snippet = "batch = batch.to('cuda', non_blocking=True)     # then: batch = augment(batch), on the GPU", language = "python", ["for"] = { "pytorch" } },
+      snippet = "batch = batch.to(device, non_blocking=True)     # then: batch = augment(batch), on the GPU", language = "python", ["for"] = { "pytorch" } },
     { reason = "upload", action = "If this code loads or prepares data, let worker processes do it ahead of time, and copy from pinned memory",
       snippet = "loader = DataLoader(dataset, batch_size=batch_size, num_workers=8, pin_memory=True, persistent_workers=True)",
       language = "python", ["for"] = { "pytorch", "training" } },

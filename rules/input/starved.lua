@@ -39,7 +39,7 @@ return {
       language = "python", ["for"] = { "pytorch" } },
     { reason = "unseen", action = "Find out which process sends the data, and run more of these, or let two groups of them take turns", ["for"] = { "c++", "fortran", "jax", "cupy", "numba" } },
     { action = "Let tf.data prepare several batches at once, and ahead of time",
-      snippet = [[dataset = (dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)
+      snippet = [[dataset = (dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE)
                   .batch(batch_size).prefetch(tf.data.AUTOTUNE))]],
       language = "python", ["for"] = { "tensorflow" } },
     { action  = "Prepare batches ahead and in parallel, and keep the workers alive between epochs",

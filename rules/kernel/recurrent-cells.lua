@@ -20,8 +20,8 @@ return {
   cause   = "A loop in Python computes one time step after the other. Each step launches small kernels that read the weights of the layer again.",
   fixes   = {
     { action  = "Give the layer the whole sequence: cuDNN then computes all time steps in a few kernels",
-      snippet = [[layer = torch.nn.LSTM(features, hidden, batch_first=True)   # instead of a loop over torch.nn.LSTMCell
-out, (h, c) = layer(sequence)                               # also torch.nn.GRU, torch.nn.RNN]],
+      snippet = [[layer = torch.nn.LSTM(dim, hidden, batch_first=True)   # instead of a loop over torch.nn.LSTMCell
+out, (h, c) = layer(x)          # x: batch, time, features; also torch.nn.GRU, torch.nn.RNN]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "If each time step needs the result of the one before it, record the loop in a CUDA graph, or compile it",
       snippet = 'step = torch.compile(step, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch" } },

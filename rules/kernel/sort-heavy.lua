@@ -22,7 +22,7 @@ return {
   cause   = "A sort makes several passes over all values, even if only a few of them are needed.",
   fixes   = {
     { action  = "To sample tokens, use kernels that find the top-k or top-p set without an order",
-      snippet = "tokens = flashinfer.sampling.top_k_top_p_sampling_from_logits(logits, top_k=50, top_p=0.9)",
+      snippet = "import flashinfer\n\ntokens = flashinfer.sampling.top_k_top_p_sampling_from_logits(scores, top_k=50, top_p=0.9)",
       language = "python", ["for"] = { "pytorch", "inference" } },
     { action  = "Request the few largest values instead of a full sort",
       snippet = "values, indices = torch.topk(scores, k=50, sorted=False)      # instead of scores.sort()",

@@ -29,7 +29,7 @@ fully_shard(model)                          # FSDP2: no offload_policy=CPUOffloa
 opt = torch.optim.AdamW(model.parameters(), fused=True)]],
       language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "If they do not fit, make them smaller: 8-bit states, adapters (LoRA), or shards over more GPUs",
-      snippet = "opt = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=lr)   # 2 bytes per parameter instead of 8",
+      snippet = "import bitsandbytes\n\nopt = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=lr)   # 2 bytes per parameter instead of 8",
       language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "If the optimizer must stay on the CPU, update the weights more seldom (gradient accumulation), and let DeepSpeed keep a part of the update on the GPU (ratio)",
       snippet = [[{ "gradient_accumulation_steps": 8,

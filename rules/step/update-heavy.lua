@@ -24,12 +24,12 @@ return {
       snippet = "table = nn.Embedding(rows, dim, sparse=True)\nopt = torch.optim.SparseAdam(list(table.parameters()))   # the other weights keep their optimizer",
       language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Use more samples for each update: a larger batch, or gradients of several batches",
-      snippet = [[(loss / 4).backward()
+      snippet = [[(loss_fn(model(x), y) / 4).backward()
 if step % 4 == 3:
     optimizer.step(); optimizer.zero_grad(set_to_none=True)]],
       language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Make weights and states smaller: 8-bit states, or adapters (LoRA), so that few weights are trained",
-      snippet = "opt = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=lr)   # 2 bytes per parameter instead of 8",
+      snippet = "import bitsandbytes\n\nopt = bitsandbytes.optim.AdamW8bit(model.parameters(), lr=lr)   # 2 bytes per parameter instead of 8",
       language = "python", ["for"] = { "pytorch", "training" } },
     { action = "With several GPUs, divide the states among them (ZeRO, FSDP): each then updates its part" },
   },

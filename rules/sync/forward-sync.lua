@@ -24,9 +24,10 @@ return {
   cause   = "{why:text}",
   fixes   = {
     { reason = "waits", action  = "Remove synchronization calls from the model; to time its parts, record events, and read them after the step",
-      snippet = [[start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-start.record(); y = layer(x); end.record()       # no torch.cuda.synchronize() here
-times.append((start, end))                       # after the step: start.elapsed_time(end)]],
+      snippet = [[times = []                                       # once
+begin, done = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+begin.record(); y = layer(x); done.record()      # no torch.cuda.synchronize() here
+times.append((begin, done))                      # after the step: begin.elapsed_time(done)]],
       language = "python", ["for"] = { "pytorch" } },
     { reason = "!waits", action  = "Let PyTorch name the line, then remove .item(), .cpu(), print(tensor) and conditions on tensors from forward()",
       snippet = [[torch.cuda.set_sync_debug_mode("error")

@@ -148,7 +148,7 @@ NEWER = {
 }
 
 # Packages that are not PyTorch: their snippets run where somebody installs them, which nobody does for this test.
-OTHER_PACKAGES = re.compile(r"\b(jax|rmm|cupy|cupyx|(?<!torch\.)cuda\.(to_device|pinned_array|grid)|tf|(?<!\.)triton|nvtx|gymnasium|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
+OTHER_PACKAGES = re.compile(r"\b(jax|rmm|bitsandbytes|flashinfer|cupy|cupyx|(?<!torch\.)cuda\.(to_device|pinned_array|grid)|tf|(?<!\.)triton|nvtx|gymnasium|wds|monai|cv2|te|torchao|transformers|AutoModelForCausalLM|DataCollatorWithPadding|pipe"
                             r"|EmbeddingBagCollection|LigerFused\w+|flash_attn_varlen_func|PipelineModule"
                             r"|load_balancing_loss)\b|\bkernel\[grid\]|gradient_checkpointing_disable")
 
@@ -242,6 +242,8 @@ OWN = {
     "precision/repeated-cast": "class Model(nn.Linear):\n  def forward(self, x, table=None): return x\nmodel = Model(4, 4)",
     "kernel/algorithm-trials": "x = torch.randn(1, 3, 70, 90)",
     "kernel/dense-embedding-gradients": "rows, dim, tables = 8, 4, []",
+    "kernel/recurrent-cells": "dim, hidden, x = 4, 4, torch.randn(2, 3, 4)",
+    "step/update-heavy": "rows, dim = 8, 4",
     "kernel/one-hot-product": "classes, dim, ids = 8, 4, torch.tensor([1, 2])\ntable = nn.Embedding(8, 4)",
     "inference/no-key-value-cache": "class Out: past_key_values = None\nclass Model:\n"
         "  def __call__(self, input_ids, use_cache, past_key_values=None): return Out\n"
