@@ -17,7 +17,8 @@ class ElementwiseFinder : Finder {
         in_update_(in_update),
         light_(run_.names.Shapes([](const KernelClass& c) {
           const bool simple = c.name == "elementwise" || c.name == "copy" || c.name == "cast";
-          return simple && !c.HasTrait("fused") && !c.HasTrait("tiny-optimizer") && !c.HasTrait("by-table");
+          return simple && !c.HasTrait("fused") && !c.HasTrait("tiny-optimizer") &&
+                 !c.HasTrait("by-table");
         })),
         joins_(run_.names.Shapes([](const KernelClass& c) { return c.HasTrait("concatenates"); })),
         loss_(basis),

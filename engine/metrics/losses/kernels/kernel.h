@@ -35,7 +35,7 @@ struct Kernels {
   double small_grid_blocks = 0, small_grid_threads = 0, small_grid_fill = 0;
   double elementwise_runs = 0;
   double zeroing_added = 0;       // kernels per step that add to what was zeroed
-  double optimizer_norms = 0;  // share of its kernels that take the norm of a tensor
+  double optimizer_norms = 0;     // share of its kernels that take the norm of a tensor
   double optimizer_one_grid = 0;  // share of its kernels that have the commonest number of blocks
   double tail_waste_ns = 0, tail_counted_ns = 0;  // the latter: of kernels with counted waves
   double spilling_ns = 0;

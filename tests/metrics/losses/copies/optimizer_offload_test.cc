@@ -58,7 +58,8 @@ TEST_CASE("weights may have half or twice the bytes of gradients, and no more") 
     CHECK(Analyzed(OffloadedRun{.weight = weight}.Story())->copies.offload.loss.count == 0);
 }
 
-TEST_CASE("where kernels update weights, or others than the backward pass send, none is offloaded") {
+TEST_CASE(
+    "where kernels update weights, or others than the backward pass send, none is offloaded") {
   const char* adam = "void multi_tensor_apply_kernel<FusedAdamMathFunctor>(int)";
   CHECK(Analyzed(OffloadedRun{.update = adam}.Story())->copies.offload.loss.count == 0);
   CHECK(Analyzed(OffloadedRun{.sender = "main"}.Story())->copies.offload.loss.count == 0);
