@@ -2,6 +2,7 @@
 // kernel says so by its name, it runs a backward pass. Batches of an evaluation, several batches
 // for one update, and layers that each copy their weights repeat oftener than that.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/host/operators_in_code.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/timeline/run.h"
 
