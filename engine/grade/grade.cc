@@ -191,7 +191,7 @@ class Grader {
     return mark;
   }
 
-  // A finding is gone, and the step takes longer: nothing was mended, or it is other work.
+  // The finding is gone, but each step takes longer than before: that is no fix.
   Mark OfSlowerRun() const {
     Mark mark;
     mark.given = fmt::format("a step takes {:.2f} times as long", 1 / input_.improvement->speedup);
