@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "engine/facts/declare.h"
+#include "engine/pipeline/run_rules.h"
+#include "engine/pipeline/session.h"
 #include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/app/simulated.h"
@@ -45,6 +48,25 @@ Cluster TwoRanks() {
     rank.window_end = 50_ms;
   }
   return {std::move(ranks), ShippedKnowledge()};
+}
+
+// Of several ranks, a rule that reads facts of all of them, if only where there are any, is asked
+// of all together: nobody would ever hear of one that needs what only the report of each knows.
+TEST_CASE("rules that may read facts of ranks need what is known of all ranks together") {
+  DiagnoseOptions options;
+  options.ignore_working_directory = true;
+  const auto session = LoadSession(options);
+  REQUIRE(session);
+  const std::unique_ptr<Facts> facts = MakeRunFacts(TwoRanks(), *session->knowledge);
+  for (const RuleInfo* rule : RuleInfos(*session)) {
+    const bool of_several = std::any_of(rule->needs.begin(), rule->needs.end(), IsAboutRanks);
+    if (of_several || !AboutRanks(*rule)) continue;
+    for (const std::string& name : rule->needs) {
+      INFO(rule->id << " needs " << name);
+      const Absent* absent = std::get_if<Absent>(&facts->Find(name)->value);
+      CHECK((absent == nullptr || absent->reason != facts::OfOneReport().reason));
+    }
+  }
 }
 
 TEST_CASE("lateness of ranks counts from the first to begin") {
