@@ -12,8 +12,8 @@ return {
   knowledge = { "K-H21" },
 
   needs      = { "window.device_time", "input.lost", "input.workers", "run.cpu_cores", "input.remedy" },
-  optional   = { "input.workers_busy" },
-  thresholds = { "min_share", "min_workers_per_core", "min_busy" },
+  optional   = { "input.workers_busy", "input.steps_affected_later" },
+  thresholds = { "min_share", "min_workers_per_core", "min_busy", "min_per_round" },
 
   symptom = "There are {workers:count} loader workers for {cores:count} CPU cores, and the GPU is still idle for {share:pct} of the time for lack of data.",
   cause   = "The workers compete with each other and with the launching thread for cores and memory.",
@@ -39,6 +39,9 @@ loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy
     if not at_least(lost, t.min_share) then return nil end
     if not at_least(share(f.input.workers, f.run.cpu_cores), t.min_workers_per_core) then return nil end
     if f.input.workers_busy and not at_least(f.input.workers_busy, t.min_busy) then return nil end
+    -- Cores that are short are short all the time. Where workers are late less than once a round, single batches are slow.
+    local affected = f.input.steps_affected_later
+    if affected and not at_least(affected * f.input.workers, t.min_per_round) then return nil end
     return { share = lost, workers = f.input.workers, cores = f.run.cpu_cores, busy = f.input.workers_busy }
   end,
 
@@ -62,6 +65,15 @@ loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy
     { name = "near miss: they hardly run at all",
       facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
                 input = { lost = 2.5e8, workers = 64, workers_busy = 0.1, remedy = true } },
+      expect = "silent" },
+    { name = "batches are late once a round of the workers",
+      edges = { ["input.steps_affected_later"] = 0.009375 },
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
+                input = { lost = 2.5e8, workers = 64, workers_busy = 0.9, steps_affected_later = 0.016, remedy = true } },
+      expect = { share = 0.25 } },
+    { name = "near miss: two batches of three hundred are late",
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
+                input = { lost = 8.6e8, workers = 64, workers_busy = 1, steps_affected_later = 0.007, remedy = true } },
       expect = "silent" },
     { name = "no workers",
       facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 }, input = { lost = 2.5e8, workers = 0, remedy = true } },

@@ -88,7 +88,8 @@ return {
     return { share = lost, reason = rounds and "rounds" or unseen and "unseen" or nil, own = f.input.own, waiting = f.input.waiting, steps = steps or nil,
              load_time = f.input.load.median, doing = doing, every = rounds and every or nil,
              why = rounds and ("The other batches are ready in time: either one worker or the storage is slow at intervals, or " .. math.floor(every) .. " workers are all slow, and their batches come in rounds.")
-               or "Batches arrive more slowly than the GPU consumes them." }
+               or often and "Batches arrive more slowly than the GPU consumes them."
+               or "Most batches are ready in time. Few are late: their data is larger or on slow storage, or the loader starts anew." }
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.6,
@@ -130,7 +131,8 @@ return {
       edges = { ["input.steps_affected"] = 0.2 },
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 50 },
                 input = { lost = 1e8, own = 9e7, waiting = 0, workers = 0, remedy = true, steps_affected = 0.02 } },
-      expect = { doing = "loads data on the launching thread", steps = 0.02 } },
+      expect = { doing = "loads data on the launching thread", steps = 0.02,
+                 why = "Most batches are ready in time. Few are late: their data is larger or on slow storage, or the loader starts anew." } },
     { name = "without calls of the operating system",
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = false },
                 input = { lost = 4e8, own = 4e8, waiting = 0, workers = 0, remedy = true } },

@@ -26,6 +26,7 @@ return {
 if step % 500 == 0: gc.collect()]],
       language = "python", ["for"] = { "python" } },
     { reason = "compiling or loading code", action = "Run such shapes once before timing; torch.compile(dynamic=True) compiles less often", ["for"] = { "pytorch" } },
+    { reason = "waiting for other ranks, or slow communication", action = "Analyze the reports of all ranks together: the rank that the others wait for shows what takes so long" },
     { reason = "more work on the GPU", action = "If the batch was larger, bucket by length and pad to a few sizes", ["for"] = { "python" } },
   },
   false_positives = "Evaluation or a checkpoint in the middle of training, which is meant to take long.",

@@ -14,6 +14,7 @@ namespace advise {
 namespace {
 
 constexpr const char* kMoreWork = "more work on the GPU";
+constexpr const char* kTalk = "waiting for other ranks, or slow communication";
 
 class SlowStepFinder : Finder {
  public:
@@ -29,10 +30,10 @@ class SlowStepFinder : Finder {
   void Find() {
     const std::vector<std::size_t> slow = SlowSteps();
     std::vector<SlowStep> longer;
-    const Nanos usual_talk = UsualTalk();
+    usual_talk_ = UsualTalk();
     for (const std::size_t i : slow) {
       // What waits for other ranks, or for the network, has its rhythm from them.
-      if (2 * (TalkIn(Steps()[i]) - usual_talk) <= Beyond(i)) longer.push_back({i, Beyond(i)});
+      if (2 * (TalkIn(Steps()[i]) - usual_talk_) <= Beyond(i)) longer.push_back({i, Beyond(i)});
     }
     const Rhythm rhythm =
         FindRhythm(longer, run_.steps.first_steady, Steps().size(), run_.knowledge);
@@ -204,9 +205,11 @@ class SlowStepFinder : Finder {
     const Nanos idle = std::min(left, std::max<Nanos>(0, IdleIn(step) - usual_idle_));
     left -= idle;
     ClaimIdle(step, idle, loss, what);
-    // What is not idle is extra work: ops that the median step does not have are not known, so it
-    // stays unclaimed.
-    if (left > 0) (*what)[kMoreWork] += static_cast<double>(left);
+    // The rest is extra work: ops that the median step does not have are not known, so it stays
+    // unclaimed, as does what the device only communicates.
+    const Nanos talk = std::max<Nanos>(0, std::min(left, TalkIn(step) - usual_talk_));
+    if (talk > 0) (*what)[kTalk] += static_cast<double>(talk);
+    if (left > talk) (*what)[kMoreWork] += static_cast<double>(left - talk);
   }
 
   static const char* FilledBy(const GapPiece& piece) {
@@ -265,8 +268,9 @@ class SlowStepFinder : Finder {
       *excess += static_cast<double>(Beyond(i));
       AddRow(i, what, &total);
     }
-    const double busy = total[kMoreWork];
+    const double busy = total[kMoreWork] + total[kTalk];
     total.erase(kMoreWork);
+    total.erase(kTalk);
     return {loss.Build(), Largest(total), busy};
   }
 
@@ -409,6 +413,7 @@ class SlowStepFinder : Finder {
   Nanos long_gap_;
   UsualPauses usual_pauses_;
   Nanos usual_idle_ = 0;
+  Nanos usual_talk_ = 0;
   std::vector<CopyOfStep> extra_copies_;
   StepStats& result_;
 };

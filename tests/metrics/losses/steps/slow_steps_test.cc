@@ -135,6 +135,23 @@ TEST_CASE("steps that wait for other ranks do not break the rhythm of the slow o
   CHECK(run->step_stats.stall.lost->Total() == Approx(5 * 20e6).epsilon(0.1));
 }
 
+// One of twenty steps waits for 50 ms in its all-reduce.
+TEST_CASE("a step that waits for other ranks has no more work for that") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 20; ++n) {
+    const Nanos talk = n == 12 ? 52_ms : 2_ms;
+    story.Range("step", {at, at + 8_ms + talk});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 7_ms});
+    story.Launch("ncclDevKernel_AllReduce_Sum_f32_RING_LL", {at + 6_us, at + 11_us},
+                 {at + 7_ms, at + 7_ms + talk});
+    at += 8_ms + talk;
+  }
+  const Analyzed run(story, kAuto);
+  REQUIRE(run->step_stats.outliers.size() == 1);
+  CHECK(run->step_stats.outliers.front().what == "waiting for other ranks, or slow communication");
+}
+
 // Each eighth step evaluates: ten batches more, one kernel each, that keep the GPU busy.
 TEST_CASE("an evaluation that keeps the GPU busy is more work, and no loss") {
   for (const bool named : {true, false}) {
