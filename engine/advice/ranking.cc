@@ -126,14 +126,41 @@ class TraceFixes : public FixList {
   }
 
   // A replayed fix wins what the run gets shorter when its changes come on top of those made. Of
-  // the time that fixes without a replay have taken it wins nothing.
+  // the time that fixes without a replay have taken it wins nothing, nor of the work that is left
+  // for the busiest device then: the replay knows nothing of those.
   Nanos Worth(const Candidate& candidate, Nanos left) override {
     const Claim& claim = ClaimOf(candidate);
     if (!claim.replayed) {
       const Nanos free = LongestWithout(claim.spans, taken_);
       return std::min({candidate.own, Part(claim, free), left});
     }
-    return std::clamp<Nanos>(ByFixItself(claim, ReplayedWith(claim) - replayed_), 0, left);
+    const Nanos won = ByFixItself(claim, ReplayedWith(claim) - replayed_);
+    return std::clamp<Nanos>(std::min(won, left - WorkLeft(claim)), 0, left);
+  }
+
+  // At least so long the busiest device works once the fix is made after those of the plan; 0 where
+  // the replay has seen all of them.
+  Nanos WorkLeft(const Claim& claim) const {
+    if (Sum(unreplayed_) == 0) return 0;
+    std::vector<double> gone(analysis_.times.size(), 0);
+    const OpTable& ops = analysis_.run.trace.ops;
+    for (const Remedy* remedy : {&made_, &claim.remedy}) {
+      const auto shorten = [&](std::uint32_t op, double factor) {
+        const auto length = static_cast<double>(ops.end[op] - ops.start[op]);
+        gone[ops.device[op]] += std::max(0.0, 1 - factor) * length;
+      };
+      for (const auto& [op, factor] : remedy->scaled_ops) shorten(op, factor);
+      for (const auto& [op, factor] : remedy->lighter_ops) shorten(op, factor);
+      for (const std::uint32_t op : remedy->detached_ops) shorten(op, 0);
+    }
+    Nanos most = 0;
+    for (const std::uint32_t d : analysis_.run.active_devices) {
+      const IntervalSet& idle = analysis_.times[d].idle;
+      const Nanos taken = unreplayed_[d].Total() - LengthShared(unreplayed_[d], idle);
+      const Nanos busy = window() - idle.Total() - taken;
+      most = std::max(most, busy - static_cast<Nanos>(gone[d]));
+    }
+    return most;
   }
 
   // Of what is won once its changes are made.

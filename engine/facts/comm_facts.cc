@@ -157,13 +157,25 @@ void DeclareReplication(Catalog* catalog) {
   turns.Add("rank.turns.devices", "count", "GPUs of the process that works on most; 0 for one.",
             &Turns::devices);
   turns.Add("rank.turns.together", "share",
-            "Busy time beyond one GPU at a time, over the time in which any is busy, of the "
-            "process that works on most GPUs.",
+            "Part of the busy time of all GPUs but the busiest one in which another one is busy, "
+            "too, of the process that works on most GPUs.",
             &Turns::together);
   turns.Add("rank.turns.least", "share",
             "Busy time of the least busy GPU, over the time in which any is busy, of the process "
             "that works on most GPUs.",
             &Turns::least);
+  turns.Add("rank.turns.share", "share",
+            "Idle time of a GPU while another one works, over the window, on average, of the "
+            "process that works on most GPUs.",
+            &Turns::share);
+  turns.Add("rank.turns.shorter", "share",
+            "Time in which any GPU of that process works beyond that of the busiest one, over the "
+            "window: what is won when all of them work at the same time.",
+            &Turns::shorter);
+  turns.Add("rank.turns.part", "share",
+            "What is won when all GPUs of that process work at the same time, over the longest "
+            "idle time of one of them.",
+            &Turns::part);
   turns.AddLoss(
       "rank.turns", kLost,
       {"",

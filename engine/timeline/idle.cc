@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/base/is_in.h"
 #include "engine/timeline/host_functions.h"
 
 namespace advise {
@@ -164,7 +165,7 @@ class Explainer {
   }
 
   void ExplainGap(const Gap& gap) {
-    if (run_.ops_of_device[gap.device].empty()) {
+    if (!IsIn(gap.device, run_.active_devices)) {
       Add(gap, gap.end, IdleCause::kNoWorkQueued);
       return;
     }

@@ -161,6 +161,25 @@ Run::Run(const Trace& trace_in, const Knowledge& knowledge_in)
   named.get();
 }
 
+namespace {
+
+// A GPU that only starts up is none of those that the loop works on: it waits for nobody.
+void LeaveOutIdleDevices(Run* run) {
+  const auto works = [run](std::uint32_t device) {
+    const std::vector<Nanos>& starts = run->trace.ops.start;
+    const std::vector<std::uint32_t>& ops = run->ops_of_device[device];
+    const auto first = std::lower_bound(ops.begin(), ops.end(), run->window.start,
+                                        [&](auto op, Nanos time) { return starts[op] < time; });
+    return first != ops.end() && starts[*first] < run->window.end;
+  };
+  std::vector<std::uint32_t> working;
+  std::copy_if(run->active_devices.begin(), run->active_devices.end(), std::back_inserter(working),
+               works);
+  if (!working.empty()) run->active_devices = std::move(working);
+}
+
+}  // namespace
+
 void ChooseWindow(const WindowRequest& request, Run* run) {
   const OpTable& ops = run->trace.ops;
   Window window;
@@ -196,6 +215,7 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
     }
   }
   run->window = window;
+  LeaveOutIdleDevices(run);
 }
 
 RowRange Run::OpsInWindow() const {

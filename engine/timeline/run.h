@@ -75,7 +75,7 @@ struct Run {
   std::vector<RowRange> mpi_of_thread;
   std::vector<RowRange> overheads_of_thread;
   std::vector<std::vector<std::uint32_t>> ops_of_device;  // in time order
-  std::vector<std::uint32_t> active_devices;              // devices with ops
+  std::vector<std::uint32_t> active_devices;              // devices with ops in the window
   std::vector<std::uint32_t> launching_threads;           // threads with at least one op
   // By thread: it is no main thread, its only ops are uploads, and another thread of its process
   // launches what runs on them.

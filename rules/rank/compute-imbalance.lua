@@ -16,7 +16,7 @@ return {
   needs      = { "cluster.ranks" },
   optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "rank.imbalance.compute.in_turn", "run.languages",
                  "rank.late.device", "rank.late.cause",
-                 "rank.turns.together", "rank.turns.least", "rank.turns.devices" },
+                 "rank.turns.together", "rank.turns.devices" },
   thresholds = { "max_steady", "min_share", "min_together", "mostly_in_turn" },
 
   symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text}: the most frequent one in {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
@@ -45,8 +45,8 @@ return {
     if in_turn then e.which = "another one before each collective" end
     if not in_turn and not at_most(f.rank.imbalance.compute.behind or 1, t.max_steady) then
       local turns = f.rank.turns
-      local together = turns.least and turns.least > 0 and (turns.together or 0) / turns.least or 0
-      if f.rank.late.device or not at_least(together, t.min_together) then return nil end
+      if f.rank.late.device or not at_least(turns.together or 0, t.min_together) then return nil end
+      if not at_least(e.top, t.max_steady) then return nil end   -- now one, now the other: they only begin and end at different times
       e.who, e.which, e.reason = "GPU", "nearly always the same one", "same"
       e.why = "It gets more work than the others, or it computes more slowly. They wait on the host until it is done."
       return e
@@ -101,28 +101,33 @@ return {
       expect = { reason = "same", why = "The ranks run the same kernels in grids of the same size, but on some GPUs these take longer: lower clocks, heat, or another process." } },
     { name = "near miss: always the same rank, which is a straggler",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
-                rank = { late = { device = 3 }, turns = { together = 6, least = 0.9 },
+                rank = { late = { device = 3 }, turns = { together = 0.95 },
                          imbalance = { compute = { spread = 0.3, steps = 1, top_rank = 1, behind = 1, lost = 8e8, remedy = true } } } },
       expect = "silent" },
     { name = "of two GPUs of a process the other one waits in each step",
-      edges = { ["rank.turns.together"] = 0.376 },
+      edges = { ["rank.turns.together"] = 0.8, ["rank.imbalance.compute.top_rank"] = 0.75 },
       facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },
-                rank = { turns = { together = 0.46, least = 0.47 },
+                rank = { turns = { together = 0.98 },
                          imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
       expect = { who = "GPU", reason = "same", share = 0.25 } },
+    { name = "near miss: two equal GPUs, of which one begins and ends later",
+      facts = { cluster = { ranks = 2 }, window = { device_time = 4e9 },
+                rank = { turns = { together = 0.9 },
+                         imbalance = { compute = { spread = 0.1, steps = 1, top_rank = 0.59, behind = 0.9, lost = 2e8 } } } },
+      expect = "silent" },
     { name = "near miss: two stages in one process, which work on micro-batches in turn",
       facts = { window = { device_time = 2.5e9 }, cluster = { ranks = 2 },
-                rank = { turns = { devices = 2, together = 0.6, least = 0.8 },
+                rank = { turns = { devices = 2, together = 0.75 },
                          imbalance = { compute = { spread = 0.2, steps = 1, top_rank = 0.55, behind = 0.5, lost = 2.5e8, remedy = true } } } },
       expect = "silent" },
     { name = "one process for two GPUs that meet in collectives",
       facts = { window = { device_time = 2.5e9 }, cluster = { ranks = 2 },
-                rank = { turns = { devices = 2, together = 0.6, least = 0.8 }, late = { device = 0 },
+                rank = { turns = { devices = 2, together = 0.75 }, late = { device = 0 },
                          imbalance = { compute = { spread = 0.2, steps = 1, top_rank = 0.55, behind = 0.5, lost = 2.5e8, remedy = true } } } },
       expect = { top = 0.55 } },
     { name = "near miss: two GPUs that take turns, one of them for longer",
       facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },
-                rank = { turns = { together = 0.02, least = 0.3 },
+                rank = { turns = { together = 0.07 },
                          imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
       expect = "silent" },
     { name = "near miss: the usual small differences",

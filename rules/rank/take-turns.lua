@@ -12,7 +12,7 @@ return {
   knowledge = { "K-G1", "K-G5" },
 
   needs_loop = true,
-  needs      = { "rank.turns.devices", "rank.turns.together", "rank.turns.least", "rank.turns.lost", "window.device_time" },
+  needs      = { "rank.turns.devices", "rank.turns.together", "rank.turns.least", "rank.turns.lost", "rank.turns.share", "rank.turns.shorter", "rank.turns.part" },
   thresholds = { "min_share", "max_together", "min_least" },
 
   symptom = "One process uses {devices:count} GPUs, and they take turns: while one works, the others wait for it, each for {share:pct} of the time on average.",
@@ -39,33 +39,38 @@ for (int d = 0; d < gpus; ++d) { cudaSetDevice(d); cudaDeviceSynchronize(); }]],
 
   detect = function(f, t)
     local turns = f.rank.turns
-    local waiting = share(turns.lost.time, f.window.device_time)
-    if not at_least(waiting, t.min_share) then return nil end
+    -- All at a time, they are done when the busiest one is.
+    if not at_least(turns.shorter, t.min_share) then return nil end
     if not at_most(turns.together, t.max_together) then return nil end
     if not at_least(turns.least, t.min_least) then return nil end
-    return { devices = turns.devices, share = waiting }
+    return { devices = turns.devices, share = turns.share }
   end,
 
-  saving = { claims = "rank.turns.lost", confidence = 0.4, basis = "all GPUs work all the time on different parts of the data" },
+  saving = function(f)
+    return { claims = f.rank.turns.lost, part = f.rank.turns.part, confidence = 0.4, basis = "all GPUs work at the same time, on different parts of the data" }
+  end,
 
   tests = {
     { name = "four GPUs, one at a time",
-      edges = { ["rank.turns.least"] = 0.05, ["rank.turns.lost"] = 4e8, ["rank.turns.together"] = 0.1 },
-      facts = { window = { device_time = 4e9 }, rank = { turns = { devices = 4, together = 0, least = 0.24, lost = 2.9e9 } } },
+      edges = { ["rank.turns.least"] = 0.05, ["rank.turns.shorter"] = 0.1, ["rank.turns.together"] = 0.1 },
+      facts = { rank = { turns = { devices = 4, together = 0, least = 0.24, share = 0.725, shorter = 0.71, part = 0.95, lost = 2.9e9 } } },
       expect = { devices = 4, share = 0.725 },
-      saving = { claims = 2.9e9, confidence = 0.4 } },
+      saving = { claims = 2.9e9, part = 0.95, confidence = 0.4 } },
     { name = "near miss: two of them work at a time",
-      facts = { window = { device_time = 4e9 }, rank = { turns = { devices = 4, together = 0.9, least = 0.4, lost = 1.9e9 } } },
+      facts = { rank = { turns = { devices = 4, together = 0.6, least = 0.4, share = 0.5, shorter = 0.5, part = 0.9, lost = 1.9e9 } } },
       expect = "silent" },
     { name = "near miss: one GPU helps another now and then",
-      facts = { window = { device_time = 2e9 }, rank = { turns = { devices = 2, together = 0, least = 0.01, lost = 9e8 } } },
+      facts = { rank = { turns = { devices = 2, together = 0, least = 0.01, share = 0.45, shorter = 0.01, part = 0.02, lost = 9e8 } } },
+      expect = "silent" },
+    { name = "near miss: one of two has far less to do, beside the other one",
+      facts = { rank = { turns = { devices = 2, together = 0.9, least = 0.19, share = 0.4, shorter = 0.02, part = 0.02, lost = 2e8 } } },
       expect = "silent" },
     { name = "near miss: hardly any work at all",
-      facts = { window = { device_time = 4e9 }, rank = { turns = { devices = 4, together = 0, least = 0.2, lost = 1e8 } } },
+      facts = { rank = { turns = { devices = 4, together = 0, least = 0.2, share = 0.03, shorter = 0.03, part = 0.9, lost = 1e8 } } },
       expect = "silent" },
     { name = "a start shows no loop", facts = { window = { supports_verdict = false } }, expect = "not_applicable" },
     { name = "each process has its GPU",
-      facts = { window = { device_time = 4e9 }, rank = { turns = { devices = 0, together = 0, least = 0, lost = 0 } } },
+      facts = { rank = { turns = { devices = 0, together = 0, least = 0, share = 0, shorter = 0, part = 0, lost = 0 } } },
       expect = "not_applicable" },
     { name = "nothing was recorded", facts = {}, expect = "cannot_tell" },
   },

@@ -61,6 +61,18 @@ TEST_CASE("two ranges called steps that launch the work are steps, whatever repe
   CHECK(steps_of("step", 18).first > 20);  // most is launched outside
 }
 
+TEST_CASE("a GPU that only starts up is none of those that the loop works on") {
+  TraceBuilder story;
+  story.OnDevice(1).Launch("set_up", {0_us, 5_us}, {10_us, 40_us}).OnDevice(0);
+  Repeat(20, 1_ms, [&](int, Nanos at) {
+    story.Range("step", {at + 1_ms, at + 1900_us});
+    story.Launch("work", {at + 1_ms, at + 1_ms + 5_us}, {at + 1_ms + 10_us, at + 1900_us});
+  });
+  const Analyzed run(story, kAuto);
+  CHECK(run->run.active_devices == std::vector<std::uint32_t>{0});
+  CHECK(run->basis().Device() == run->run.window.Length());
+}
+
 TEST_CASE("a marked step begins while the GPU still runs the one before, unless it only waits") {
   TraceBuilder story = OnePass(4);
   story.Range("step 7", {1_ms, 40_ms});

@@ -34,24 +34,36 @@ Turns FindTurns(const Basis& basis) {
   IntervalSet any;
   Nanos sum = 0;
   Nanos least = window.Length();
+  Nanos most = 0;
   for (const std::uint32_t d : gpus) {
     const IntervalSet busy = basis.times[d].idle.GapsWithin(window.start, window.end);
     sum += busy.Total();
     least = std::min(least, busy.Total());
+    most = std::max(most, busy.Total());
     any = any.Union(busy);
   }
   if (any.Total() > 0) {
     const auto all = static_cast<double>(any.Total());
-    turns.together = static_cast<double>(sum) / all - 1;
     turns.least = static_cast<double>(least) / all;
+    if (sum > most)
+      turns.together = static_cast<double>(sum - any.Total()) / static_cast<double>(sum - most);
+    Nanos waited = 0;
+    Nanos longest = 0;
     for (const std::uint32_t d : gpus) {
       const IntervalSet waits = any.Intersect(basis.times[d].idle);
+      waited += waits.Total();
+      longest = std::max(longest, waits.Total());
       for (const Interval& wait : waits.intervals()) {
         if (!basis.InLoop(wait.start)) continue;
         waiting.Count(wait.start, 0, wait.Length());
         waiting.AddSpan(d, wait.start, wait.end);
       }
     }
+    const auto won = static_cast<double>(any.Total() - most);
+    const auto length = static_cast<double>(window.Length());
+    turns.share = static_cast<double>(waited) / length / static_cast<double>(gpus.size());
+    turns.shorter = won / length;
+    if (longest > 0) turns.part = won / static_cast<double>(longest);
   }
   turns.waiting = waiting.Build();
   return turns;

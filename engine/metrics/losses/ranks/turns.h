@@ -8,8 +8,11 @@ namespace advise {
 
 struct Turns {
   std::size_t devices = 0;  // of the process that works on most of them; 0: no process on several
-  double together = 0;      // busy time beyond one GPU at a time, over the time any of them is busy
-  double least = 0;         // what the least busy one works of that time
+  double together = 0;      // of the work of all but the busiest one, the part beside other work
+  double least = 0;         // what the least busy one works of the time in which any of them does
+  double share = 0;         // of the window each waits for the others, on average
+  double shorter = 0;       // by so much of it, if all work at a time: until the busiest is done
+  double part = 0;          // that time over the longest wait of one of them
   Loss waiting;             // a GPU idles while another one of the process works
 };
 

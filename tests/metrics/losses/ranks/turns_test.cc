@@ -26,9 +26,27 @@ TEST_CASE("two GPUs that wait for each other take turns, two with batches in fli
   CHECK(turns->turns->together == 0);
   CHECK(turns->turns->least > 0.45);
   CHECK(turns->turns->waiting.lost->Total() >= 36_ms);
+  CHECK(turns->turns->share == Approx(0.5).margin(0.02));
+  CHECK(turns->turns->shorter == Approx(0.5).margin(0.02));  // one GPU after the other: half of it
+  CHECK(turns->turns->part == Approx(1).margin(0.05));
   const Analyzed stream(Stages(true));
   CHECK(stream->turns->together > 0.8);
   CHECK(stream->turns->waiting.lost->Total() <= 3_ms);
+}
+
+// Both begin at once, and the second one has a fifth of the work.
+TEST_CASE("a GPU that is done sooner took no turn: beside the other one it cannot work any more") {
+  TraceBuilder story;
+  story.Device("Test GPU", 100);
+  for (int i = 0; i < 20; ++i) {
+    const Nanos at = i * 1_ms;
+    story.OnDevice(0).Launch("first", {at, at + 5_us}, {at + 10_us, at + 1_ms});
+    if (i < 4) story.OnDevice(1).Launch("first", {at + 6_us, at + 11_us}, {at + 20_us, at + 1_ms});
+  }
+  const Analyzed run(story);
+  CHECK(run->turns->share > 0.3);
+  CHECK(run->turns->together > 0.95);
+  CHECK(run->turns->shorter < 0.01);
 }
 
 }  // namespace
