@@ -39,10 +39,11 @@ class Phases {
   std::vector<Phase> of_call_;  // empty when no range names a phase
 };
 
-// Whether the backward pass made the call: its threads copy behind its last kernel as well.
-inline bool LaunchesBackward(const Run& run, const Phases& phases, std::uint32_t call) {
-  return phases.OfCall(call) == Phase::kBackward ||
-         run.names.ThreadRole(run.trace.calls.thread[call]) == Role::kAutograd;
+// Whether the backward pass launched the op: its threads copy behind its last kernel as well.
+inline bool IsOfBackward(const Run& run, const Phases& phases, std::uint32_t op) {
+  const std::uint32_t call = run.trace.ops.call[op];
+  return call != kNone && (phases.OfCall(call) == Phase::kBackward ||
+                           run.names.ThreadRole(run.trace.calls.thread[call]) == Role::kAutograd);
 }
 
 }  // namespace advise

@@ -61,7 +61,7 @@ class CopyFinder : Finder {
     result_.calls_to_exchange = std::move(trips.calls_to_exchange);
     result_.offload = FindOptimizerOffload(basis_, phases_, copies_);
     result_.migration = FindMigrations(basis_, link_);
-    Asynchronous();
+    Asynchronous(trips.ops_through_host);
     return std::move(result_);
   }
 
@@ -273,8 +273,9 @@ class CopyFinder : Finder {
 
   // Asynchronous copies: on a stream that also runs kernels they cannot hide behind them. On
   // streams of their own they do, as far as there is compute to hide behind: what then remains goes
-  // only with the copies themselves. Pageable ones hide only once they are pinned.
-  void Asynchronous() {
+  // only with the copies themselves. Pageable ones hide only once they are pinned. What another GPU
+  // waits for (`exchanged`) has no compute to hide behind.
+  void Asynchronous(const std::unordered_set<std::uint32_t>& exchanged) {
     LossBuilder serial(basis_);
     LossBuilder separate(basis_);
     const double read_rate = Number("copy.read_rate");
@@ -282,6 +283,7 @@ class CopyFinder : Finder {
     for (const std::uint32_t op : copies_) {
       const std::uint32_t stream = trace_.ops.stream[op];
       if (!IsHostDevice(trace_.DirectionOfCopy(op)) || stream == kNone) continue;
+      if (exchanged.count(op) > 0) continue;
       const bool on_stream = computes[stream] != 0;
       if (!(IsPinned(op) || (on_stream && MayBePinned(op)))) continue;
       LossBuilder& loss = on_stream ? serial : separate;

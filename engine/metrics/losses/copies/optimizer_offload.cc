@@ -40,11 +40,6 @@ class OffloadFinder : Finder {
  private:
   double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
 
-  bool IsOfBackward(std::uint32_t op) const {
-    const std::uint32_t call = trace_.ops.call[op];
-    return call != kNone && LaunchesBackward(run_, phases_, call);
-  }
-
   bool GpuUpdatesWeights() const {
     const ShapeSet updates =
         run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; });
@@ -59,7 +54,7 @@ class OffloadFinder : Finder {
       const CopyDirection direction = trace_.DirectionOfCopy(op);
       if (!IsHostDevice(direction) || Bytes(op) < least_bytes_) continue;
       const bool down = direction == CopyDirection::kDeviceToHost;
-      if (down != IsOfBackward(op)) continue;
+      if (down != IsOfBackward(run_, phases_, op)) continue;
       std::vector<Update>& updates = of_device[trace_.ops.device[op]];
       if (updates.empty() || (down && !updates.back().up.empty())) updates.emplace_back();
       Update& update = updates.back();

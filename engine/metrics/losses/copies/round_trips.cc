@@ -49,15 +49,17 @@ class RoundTripFinder : Finder {
         !DirectiveOf(trace_, back).empty() || AreMost(run_.names.Shapes(by_directives));
     result_.by_directives = directives;
     std::set<std::int64_t> untouched;
+    std::set<std::int64_t> exchanged;
     std::set<DeviceAndSize> frames;
     if (!directives && !CopiesArguments()) {
       const std::map<DeviceAndSize, Passages> passages = AllPassages();
       untouched = SizesUntouched(pairs, passages);
       frames = Frames(passages);
+      exchanged = SizesExchanged(pairs, untouched, frames);
     }
     double activations = 0;
     for (const Pair& pair : pairs) {
-      const bool same = OnOneDevice(pair);
+      const bool same = OnOneDevice(pair) && exchanged.count(trace_.BytesOfCopy(pair.up)) == 0;
       if (same && untouched.count(trace_.BytesOfCopy(pair.up)) > 0) continue;
       if (same && frames.count(Of(pair.up)) > 0) continue;
       LossBuilder& loss = same ? trip : through;
@@ -71,9 +73,13 @@ class RoundTripFinder : Finder {
         if (SyncOf(call) != kNone) loss.remedy().unblocked_calls.push_back(SyncOf(call));
       }
       AddBetween(pair.down, pair.up, &loss);
-      if (!same) continue;
+      if (!same) {
+        result_.ops_through_host.insert({pair.down, pair.up});
+        continue;
+      }
       trips.emplace_back(pair.down, pair.up);
-      activations += IsOfBackward(pair.up) && !IsOfBackward(pair.down) ? 1 : 0;
+      activations +=
+          IsOfBackward(run_, phases_, pair.up) && !IsOfBackward(run_, phases_, pair.down);
     }
     if (!trips.empty()) result_.activations = activations / static_cast<double>(trips.size());
     CutBesideTrips(trips, &trip);
@@ -264,11 +270,6 @@ class RoundTripFinder : Finder {
     return pairs;
   }
 
-  bool IsOfBackward(std::uint32_t op) const {
-    const std::uint32_t call = trace_.ops.call[op];
-    return call != kNone && LaunchesBackward(run_, phases_, call);
-  }
-
   bool OnOneDevice(const Pair& pair) const {
     return trace_.ops.device[pair.down] == trace_.ops.device[pair.up];
   }
@@ -286,6 +287,40 @@ class RoundTripFinder : Finder {
     std::set<std::int64_t> sizes;
     for (const auto& [size, more] : touched) {
       if (more < 0) sizes.insert(size);
+    }
+    return sizes;
+  }
+
+  // Of the sizes that the host leaves untouched, those that one thread brings down from several
+  // devices before it sends as many bytes to any of them: no device needs its own data back, so
+  // each gets that of another. Pieces of a stream go up first.
+  std::set<std::int64_t> SizesExchanged(const std::vector<Pair>& pairs,
+                                        const std::set<std::int64_t>& untouched,
+                                        const std::set<DeviceAndSize>& frames) const {
+    std::map<std::int64_t, std::int64_t> together;  // more than not, by size
+    const auto thread_of = [&](std::uint32_t op) {
+      const std::uint32_t call = trace_.ops.call[op];
+      return call == kNone ? kNone : trace_.calls.thread[call];
+    };
+    const auto meets = [&](const Pair& pair, const Pair& other) {
+      return thread_of(other.up) == thread_of(pair.up) &&
+             trace_.BytesOfCopy(other.up) == trace_.BytesOfCopy(pair.up) &&
+             trace_.ops.device[other.up] != trace_.ops.device[pair.up] &&
+             trace_.ops.end[other.down] <= trace_.ops.start[pair.up] &&
+             trace_.ops.end[pair.down] <= trace_.ops.start[other.up];
+    };
+    const std::size_t reach = run_.active_devices.size();
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const std::int64_t bytes = trace_.BytesOfCopy(pairs[i].up);
+      if (untouched.count(bytes) == 0 || frames.count(Of(pairs[i].up)) > 0) continue;
+      bool any = false;
+      for (std::size_t j = i - std::min(i, reach); j < std::min(pairs.size(), i + reach + 1); ++j)
+        any = any || meets(pairs[i], pairs[j]);
+      together[bytes] += any ? 1 : -1;
+    }
+    std::set<std::int64_t> sizes;
+    for (const auto& [size, more] : together) {
+      if (more > 0) sizes.insert(size);
     }
     return sizes;
   }

@@ -19,6 +19,7 @@ struct RoundTrips {
   std::string directive;       // that brings most of it back, where the report has directives
   bool by_directives = false;  // the report has some, or most kernels are loops made from them
   double activations = 0;  // share of `trip` that the backward pass takes back, and no other did
+  std::unordered_set<std::uint32_t> ops_through_host;  // both ways
   // The synchronize calls that wait for data which the host then sends to another rank.
   std::unordered_set<std::uint32_t> calls_to_exchange;
 };

@@ -119,5 +119,47 @@ TEST_CASE("one wait for several downloads lets the host change all of them") {
   CHECK(Analyzed(story)->copies.roundtrip.count == 20 * 3);
 }
 
+// Two GPUs of a process: both bring 8 MB to the host, which waits for them, and both get 8 MB. The
+// first of them go up or down.
+TEST_CASE("what several GPUs bring down before any of them gets as much goes from one to another") {
+  const auto story = [](bool pieces_of_a_stream) {
+    TraceBuilder builder;
+    Nanos at = 0;
+    const auto copy = [&](bool up) {
+      for (const std::uint32_t device : {0U, 1U}) {
+        builder.OnDevice(device);
+        const Interval call{at + device * 4'000, at + device * 4'000 + 3'000};
+        const Interval op{at + 10'000, at + 910'000};
+        if (up) {
+          builder.CopyToGpu(8'000'000, MemoryKind::kPinned, call, op);
+        } else {
+          builder.CopyFromGpu(8'000'000, MemoryKind::kPinned, call, op);
+        }
+      }
+      if (!up) builder.Sync({at + 12'000, at + 915'000});
+      at += 920'000;
+    };
+    for (int step = 0; step < 20; ++step) {
+      if (pieces_of_a_stream) copy(true);
+      for (const std::uint32_t device : {0U, 1U}) {
+        builder.OnDevice(device).Launch("advance",
+                                        {at + device * 4'000, at + device * 4'000 + 3'000},
+                                        {at + 10'000, at + 2'000'000});
+      }
+      at += 2'010'000;
+      copy(false);
+      if (!pieces_of_a_stream) copy(true);
+    }
+    return builder;
+  };
+  const Analyzed exchange(story(false));
+  CHECK(exchange->copies.through_host.count == 2 * 20);
+  CHECK(exchange->copies.roundtrip.count == 0);
+  CHECK(exchange->copies.serial.count == 0);
+  const Analyzed stream(story(true));
+  CHECK(stream->copies.through_host.count == 0);
+  CHECK(stream->copies.serial.count == 4 * 20);
+}
+
 }  // namespace
 }  // namespace advise
