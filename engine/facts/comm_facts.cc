@@ -164,6 +164,18 @@ void DeclareReplication(Catalog* catalog) {
             "Busy time of the least busy GPU, over the time in which any is busy, of the process "
             "that works on most GPUs.",
             &Turns::least);
+  const char* const kOneGpu = "no process uses several GPUs";
+  turns.Add("rank.turns.busiest", "count",
+            "Number of the GPU that works most, of the process that works on most GPUs.",
+            If([](const Turns& t) { return t.devices > 1; }, &Turns::busiest, kOneGpu, ""));
+  turns.Add("rank.turns.alike", "share",
+            "Part of that GPU's kernel time in kernels that other GPUs of the process run in equal "
+            "grids.",
+            &Turns::alike);
+  turns.Add("rank.turns.slower", "num",
+            "Time of those kernels on the GPU that works most, over the time of as many of them on "
+            "the others.",
+            IfPositive(&Turns::slower, "the GPUs have no kernel in common", ""));
   turns.Add("rank.turns.share", "share",
             "Idle time of a GPU while another one works, over the window, on average, of the "
             "process that works on most GPUs.",

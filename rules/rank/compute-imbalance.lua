@@ -16,20 +16,25 @@ return {
   needs      = { "cluster.ranks" },
   optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "rank.imbalance.compute.in_turn", "run.languages",
                  "rank.late.device", "rank.late.cause",
-                 "rank.turns.together", "rank.turns.devices" },
-  thresholds = { "max_steady", "min_share", "min_together", "mostly_in_turn" },
+                 "rank.turns.together", "rank.turns.devices", "rank.turns.busiest", "rank.turns.alike", "rank.turns.slower" },
+  thresholds = { "max_steady", "min_share", "min_together", "mostly_in_turn", "mostly_alike", "hardly_alike", "min_slower" },
 
   symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text}: the most frequent one in {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
+    { reason = "more", action = "Give that GPU less to do: move a part of its work to the others, or let requests for one kind of work not wait for the other" },
+    { reason = "slower", action = "Compare the clocks, the temperature and the processes of that GPU with those of the others",
+      snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",
+      language = "bash", ["for"] = { "nvidia" } },
+    { reason = "slower", action = "Until it is as fast, give it less of the work, or let all GPUs take their work from one queue" },
     { reason = "same", action = "If all GPUs got the same work, compare clocks, temperature and other processes of the slow one with the others",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",
       language = "bash", ["for"] = { "nvidia" } },
     { reason = "same", action = "Give each GPU work in proportion to its speed, or let all of them take their work from one queue" },
-    { reason = "!same", action = "Bucket samples by length, so that all ranks get similar batches in the same step", ["for"] = { "python" } },
-    { reason = "!same", action = "Fill batches by tokens instead of by samples, or pack several short sequences into one", ["for"] = { "python" } },
-    { reason = "!same", action = "Divide the problem by cost, not by cells, and move work between ranks when costs change", ["for"] = { "c++", "fortran", "openacc", "mpi" } },
-    { reason = "!same", action = "With experts, limit the tokens per expert and balance the router",
+    { reason = "ranks", action = "Bucket samples by length, so that all ranks get similar batches in the same step", ["for"] = { "python" } },
+    { reason = "ranks", action = "Fill batches by tokens instead of by samples, or pack several short sequences into one", ["for"] = { "python" } },
+    { reason = "ranks", action = "Divide the problem by cost, not by cells, and move work between ranks when costs change", ["for"] = { "c++", "fortran", "openacc", "mpi" } },
+    { reason = "ranks", action = "With experts, limit the tokens per expert and balance the router",
       snippet = "aux_loss = load_balancing_loss(router_logits)   # and a capacity factor near 1", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "GPUs of different models, or clocks that change during the run.",
@@ -40,7 +45,7 @@ return {
   -- A rank that is behind in each step by about as much is a straggler, where somebody waits for it in collectives or
   -- messages. GPUs of one process that work at the same time wait for each other on the host.
   detect = function(f, t, e)
-    e.who, e.which = "rank", "not always the same one"
+    e.who, e.which, e.reason = "rank", "not always the same one", "ranks"
     local in_turn = at_least(f.rank.imbalance.compute.in_turn or 0, t.mostly_in_turn)
     if in_turn then e.which = "another one before each collective" end
     if not in_turn and not at_most(f.rank.imbalance.compute.behind or 1, t.max_steady) then
@@ -48,7 +53,20 @@ return {
       if f.rank.late.device or not at_least(turns.together or 0, t.min_together) then return nil end
       if not at_least(e.top, t.max_steady) then return nil end   -- now one, now the other: they only begin and end at different times
       e.who, e.which, e.reason = "GPU", "nearly always the same one", "same"
-      e.why = "It gets more work than the others, or it computes more slowly. They wait on the host until it is done."
+      e.why = "It gets more work than the others, or it computes more slowly."
+      local gpu = turns.busiest and "GPU " .. math.floor(turns.busiest)
+      local slower = turns.slower
+      if gpu and at_most(turns.alike or 0, t.hardly_alike) then
+        e.reason, e.why = "more", gpu .. " has the most to do, and its kernels are others than those of the other GPUs."
+      elseif gpu and slower and at_least(turns.alike or 0, t.mostly_alike) then
+        e.reason, e.why = "more", gpu .. " gets more work than the others: more of the same kernels."
+        if at_least(slower, t.min_slower) then   -- else it has more to do
+          e.reason, e.why = "slower", gpu .. " takes " .. in_words(slower, "num") .. " times as long as the others for the same kernels in equal grids: it is slow, or shared."
+        end
+      elseif gpu then
+        e.reason, e.why = "more", gpu .. " also runs kernels that the others do not run."
+      end
+      e.why = e.why .. " The others wait on the host until it is done."
       return e
     end
     -- Stages of a pipeline in one process compute for micro-batches in turn. Nothing shows that they wait for each other.
@@ -110,6 +128,29 @@ return {
                 rank = { turns = { together = 0.98 },
                          imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
       expect = { who = "GPU", reason = "same", share = 0.25 } },
+    { name = "the same kernels take longer on one of four GPUs of a process",
+      edges = { ["rank.turns.alike"] = 0.8 },
+      facts = { window = { device_time = 8e7 }, cluster = { ranks = 4 },
+                rank = { turns = { together = 0.98, busiest = 3, alike = 1, slower = 1.8 },
+                         imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
+      expect = { reason = "slower", why = "GPU 3 takes 1.8 times as long as the others for the same kernels in equal grids: it is slow, or shared. The others wait on the host until it is done." } },
+    { name = "the same kernels take a little longer on one GPU",
+      edges = { ["rank.turns.slower"] = 1.1 },
+      facts = { window = { device_time = 8e7 }, cluster = { ranks = 4 },
+                rank = { turns = { together = 0.98, busiest = 3, alike = 1, slower = 1.155 },
+                         imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
+      expect = { reason = "slower" } },
+    { name = "near miss of a slow GPU: one has more of the same work",
+      facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },
+                rank = { turns = { together = 0.98, busiest = 0, alike = 1, slower = 1 },
+                         imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
+      expect = { reason = "more", why = "GPU 0 gets more work than the others: more of the same kernels. The others wait on the host until it is done." } },
+    { name = "two models on two GPUs of a process",
+      edges = { ["rank.turns.alike"] = 0.2 },
+      facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },
+                rank = { turns = { together = 0.98, busiest = 1, alike = 0 },
+                         imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
+      expect = { reason = "more", why = "GPU 1 has the most to do, and its kernels are others than those of the other GPUs. The others wait on the host until it is done." } },
     { name = "near miss: two equal GPUs, of which one begins and ends later",
       facts = { cluster = { ranks = 2 }, window = { device_time = 4e9 },
                 rank = { turns = { together = 0.9 },

@@ -1,7 +1,10 @@
 #include "engine/metrics/losses/ranks/turns.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "engine/trace/part.h"
@@ -23,6 +26,64 @@ std::vector<std::uint32_t> GpusOfOneProcess(const Run& run) {
   return most;
 }
 
+// What kernels of one shape take on a device, in all.
+struct ShapeTime {
+  Nanos time = 0;
+  std::size_t count = 0;
+};
+
+// By name and grid, however often a report has the name.
+using GridOfKernel =
+    std::tuple<std::string_view, std::array<std::uint32_t, 3>, std::array<std::uint32_t, 3>>;
+
+std::map<GridOfKernel, ShapeTime> ShapeTimes(const Basis& basis, std::uint32_t device) {
+  const Trace& trace = basis.run.trace;
+  const OpTable& ops = trace.ops;
+  std::map<std::uint32_t, ShapeTime> by_row;
+  for (const std::uint32_t op : basis.run.ops_of_device[device]) {
+    if (ops.kind[op] != OpKind::kKernel || basis.run.IsComm(op) || !basis.InLoop(ops.start[op]))
+      continue;
+    ShapeTime& of_row = by_row[ops.detail[op]];
+    of_row.time += ops.end[op] - ops.start[op];
+    ++of_row.count;
+  }
+  std::map<GridOfKernel, ShapeTime> times;
+  for (const auto& [row, of_row] : by_row) {
+    const KernelShape& shape = trace.shapes[row];
+    ShapeTime& all = times[{trace.strings[shape.name], shape.grid, shape.block}];
+    all.time += of_row.time;
+    all.count += of_row.count;
+  }
+  return times;
+}
+
+// Compares the kernels of the busiest of the GPUs with those of the others.
+void CompareKernels(const Basis& basis, const std::vector<std::uint32_t>& gpus,
+                    std::uint32_t busiest, Turns* turns) {
+  std::map<GridOfKernel, ShapeTime> others;
+  for (const std::uint32_t d : gpus) {
+    if (d == busiest) continue;
+    for (const auto& [shape, of_shape] : ShapeTimes(basis, d)) {
+      others[shape].time += of_shape.time;
+      others[shape].count += of_shape.count;
+    }
+  }
+  double all = 0;
+  double common = 0;
+  double elsewhere = 0;
+  for (const auto& [shape, own] : ShapeTimes(basis, busiest)) {
+    all += static_cast<double>(own.time);
+    const auto other = others.find(shape);
+    if (other == others.end()) continue;
+    common += static_cast<double>(own.time);
+    elsewhere += static_cast<double>(other->second.time) * static_cast<double>(own.count) /
+                 static_cast<double>(other->second.count);
+  }
+  turns->busiest = basis.run.trace.devices[busiest].ordinal;
+  if (all > 0) turns->alike = common / all;
+  if (elsewhere > 0) turns->slower = common / elsewhere;
+}
+
 }  // namespace
 
 Turns FindTurns(const Basis& basis) {
@@ -35,14 +96,16 @@ Turns FindTurns(const Basis& basis) {
   Nanos sum = 0;
   Nanos least = window.Length();
   Nanos most = 0;
+  std::uint32_t busiest = kNone;
   for (const std::uint32_t d : gpus) {
     const IntervalSet busy = basis.times[d].idle.GapsWithin(window.start, window.end);
     sum += busy.Total();
     least = std::min(least, busy.Total());
-    most = std::max(most, busy.Total());
+    if (busy.Total() > most) most = busy.Total(), busiest = d;
     any = any.Union(busy);
   }
   if (any.Total() > 0) {
+    CompareKernels(basis, gpus, busiest, &turns);
     const auto all = static_cast<double>(any.Total());
     turns.least = static_cast<double>(least) / all;
     if (sum > most)

@@ -2,6 +2,8 @@
 // come round to them.
 #pragma once
 
+#include <cstdint>
+
 #include "engine/metrics/losses/loss.h"
 
 namespace advise {
@@ -14,6 +16,10 @@ struct Turns {
   double shorter = 0;       // by so much of it, if all work at a time: until the busiest is done
   double part = 0;          // that time over the longest wait of one of them
   Loss waiting;             // a GPU idles while another one of the process works
+  // Of the GPU that works most: its number, and how its kernels compare with those of the others.
+  std::int64_t busiest = -1;
+  double alike = 0;   // part of its kernel time in kernels that others run, in equal grids
+  double slower = 0;  // time of these, over that of as many on the others; 0: there are none
 };
 
 Turns FindTurns(const Basis& basis);  // O(ops + gaps of these devices)

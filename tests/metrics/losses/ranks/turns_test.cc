@@ -49,5 +49,21 @@ TEST_CASE("a GPU that is done sooner took no turn: beside the other one it canno
   CHECK(run->turns->shorter < 0.01);
 }
 
+// Three GPUs with the same kernel; GPU 2 needs 1.8 ms for it.
+TEST_CASE("the busiest GPU's kernels are compared with those of the others") {
+  TraceBuilder story;
+  story.Device("Test GPU", 100);
+  for (int i = 0; i < 20; ++i) {
+    const Nanos at = i * 2_ms;
+    story.OnDevice(0).Launch("tile", {at, at + 5_us}, {at + 10_us, at + 810_us});
+    story.OnDevice(1).Launch("tile", {at + 10_us, at + 15_us}, {at + 20_us, at + 820_us});
+    story.OnDevice(2).Launch("tile", {at + 16_us, at + 21_us}, {at + 30_us, at + 1830_us});
+  }
+  const Analyzed run(story);
+  CHECK(run->turns->busiest == 2);
+  CHECK(run->turns->alike == 1);
+  CHECK(run->turns->slower == Approx(1.8 / 0.8));
+}
+
 }  // namespace
 }  // namespace advise
