@@ -151,7 +151,14 @@ std::string KernelsToMeasure(const Report& report, const Knowledge& knowledge) {
 }
 
 // What samples of the whole GPU say where no kernel was measured by itself; "" without samples.
-std::string SampledInWords(const Report& report) {
+std::string SampledInWords(const Report& report, const Knowledge& knowledge) {
+  const double memory = FactNumber(report, "sample.compute.dram").value_or(0);
+  if (memory >= knowledge.Number("verdict.memory_limits")) {
+    return fmt::format(
+        "While kernels run, device memory is at {} of its peak rate, which limits them. Single "
+        "kernels were not measured",
+        Percent(memory));
+  }
   const std::optional<double> active = FactNumber(report, "sample.compute.sm_active");
   if (!active) return "";
   const std::optional<double> tensor = FactNumber(report, "sample.compute.tensor");
@@ -207,7 +214,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
                            time.copy > time.comm ? "copies" : "communication", pct(waits));
   if (busy && has_advice) {
     if (!LeavesKernelsUnmeasured(report, knowledge)) return is_busy;
-    const std::string sampled = SampledInWords(report);
+    const std::string sampled = SampledInWords(report, knowledge);
     return is_busy + ". " +
            (sampled.empty() ? "How well the kernels run was not measured" : sampled) +
            KernelsToMeasure(report, knowledge);
@@ -233,7 +240,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
       if (little_lost && report.run.kind == "kernels" && report.run.units == 1)
         return "how well it runs was not measured";
       const std::string kernels = KernelsToMeasure(report, knowledge);
-      const std::string sampled = SampledInWords(report);
+      const std::string sampled = SampledInWords(report, knowledge);
       if (!sampled.empty()) return fmt::format("{}. {}{}", first, sampled, kernels);
       return fmt::format("{}. How well {} run was not measured{}", first,
                          little_lost ? "they" : "the kernels", kernels);

@@ -350,6 +350,24 @@ TEST_CASE("kernels that take nearly all of the time are measured before slivers 
   CHECK_THAT(found(0.04), Catch::Contains("takes 100 %. Next: replace synchronous copies."));
 }
 
+TEST_CASE("samples of device memory near its peak say what limits the kernels") {
+  const auto sampled = [](double memory) {
+    Report report = ReportWith(990, 0, 0);
+    for (const auto& [name, value] :
+         {std::pair("sample.compute.sm_active", 0.84), std::pair("sample.compute.tensor", 0.0),
+          std::pair("sample.compute.dram", memory)}) {
+      report.facts.emplace_back();
+      report.facts.back().info = InfoOf(name);
+      report.facts.back().fact.value = value;
+    }
+    return Sentence(report);
+  };
+  CHECK_THAT(sampled(0.8),
+             Contains("While kernels run, device memory is at 80 % of its peak rate, which limits "
+                      "them. Single kernels were not measured"));
+  CHECK_THAT(sampled(0.5), Contains("While kernels run, 84 % of the SMs have work"));
+}
+
 TEST_CASE("whoever runs a server is told how its own profiler starts") {
   const auto command = [](const char* framework) {
     Report report = ReportWith(20, 0, 0, {{IdleCause::kLaunch, 980}});
