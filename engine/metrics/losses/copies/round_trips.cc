@@ -36,17 +36,19 @@ class RoundTripFinder : Finder {
     LossBuilder through(basis_);
     const auto direct = static_cast<float>(Number("copy.direct_left"));
     std::vector<std::pair<std::uint32_t, std::uint32_t>> trips;  // that end where they began
-    const std::vector<Pair> pairs = Pairs();
-    WeighedCalls back;
-    for (const Pair& pair : pairs)
-      if (trace_.ops.call[pair.up] != kNone) back.emplace_back(trace_.ops.call[pair.up], 1);
+    WeighedCalls uploads;
+    for (const std::uint32_t op : copies_) {
+      const bool up = trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
+      if (up && trace_.ops.call[op] != kNone) uploads.emplace_back(trace_.ops.call[op], Bytes(op));
+    }
     // A region of a directive copies in what the one before it copied out, also where the host does
     // nothing in between.
     const auto by_directives = [](const KernelClass& c) {
       return c.family == "openacc" || c.family == "openmp";
     };
     const bool directives =
-        !DirectiveOf(trace_, back).empty() || AreMost(run_.names.Shapes(by_directives));
+        !DirectiveOf(trace_, uploads).empty() || AreMost(run_.names.Shapes(by_directives));
+    const std::vector<Pair> pairs = Pairs(directives);
     result_.by_directives = directives;
     std::set<std::int64_t> untouched;
     std::set<std::int64_t> exchanged;
@@ -82,6 +84,7 @@ class RoundTripFinder : Finder {
           IsOfBackward(run_, phases_, pair.up) && !IsOfBackward(run_, phases_, pair.down);
     }
     if (!trips.empty()) result_.activations = activations / static_cast<double>(trips.size());
+    if (directives) TakeInputsOfRegions(trips, &trip);
     CutBesideTrips(trips, &trip);
     result_.trip = trip.Build();
     result_.through_host = through.Build();
@@ -221,8 +224,32 @@ class RoundTripFinder : Finder {
     return by_size;
   }
 
-  // Downloads for which the host waits, each with the next upload of as many bytes.
-  std::vector<Pair> Pairs() {
+  // What a region only reads goes up with what it changes, in arrays of the same size, and stays on
+  // the GPU with it.
+  void TakeInputsOfRegions(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& trips,
+                           LossBuilder* trip) const {
+    std::set<std::uint32_t> paired;
+    std::map<DeviceAndSize, std::uint32_t> first;  // upload of a trip
+    for (const auto& [down, up] : trips) {
+      paired.insert(up);
+      first.try_emplace(Of(up), up);
+    }
+    for (const std::uint32_t op : copies_) {
+      if (trace_.DirectionOfCopy(op) != CopyDirection::kHostToDevice || paired.count(op) > 0)
+        continue;
+      const auto of_trip = first.find(Of(op));
+      if (of_trip == first.end() || op < of_trip->second) continue;  // they have to go up once
+      trip->CountOp(op, Bytes(op));
+      trip->AddExposed(op);
+      trip->ScaleOp(op, 0);
+      if (trace_.ops.call[op] != kNone)
+        trip->remedy().unblocked_calls.push_back(trace_.ops.call[op]);
+    }
+  }
+
+  // Downloads for which the host waits, each with the next upload of as many bytes. Where a
+  // directive copies, uploads of that size that outnumber them are what its region only reads.
+  std::vector<Pair> Pairs(bool directives) {
     std::vector<Pair> pairs;
     const auto reach =
         static_cast<Nanos>(Number("copy.back_within") * static_cast<double>(run_.window.Length()));
@@ -242,7 +269,8 @@ class RoundTripFinder : Finder {
       // More uploads than downloads of a size (but for one at the edge of each device): these are
       // inputs, and the results happen to have their size.
       const Balance& of_size = balance.at(bytes);
-      if (of_size.uploads > static_cast<std::int64_t>(of_size.devices.size())) continue;
+      if (!directives && of_size.uploads > static_cast<std::int64_t>(of_size.devices.size()))
+        continue;
       auto [at, last] = waiting.equal_range(bytes);
       if (at == last) continue;
       const bool touched = CouldTouch(std::prev(last)->second, op);
