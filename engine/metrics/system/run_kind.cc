@@ -289,7 +289,9 @@ class KindFinder : Finder {
     const std::string solver = signs_.Says("solver");
     if (serves_ && loops && solver.empty() && !Speaks("MPI"))
       return Set(KindOfRun::kInference, "the thread that launches receives requests");
-    const bool marked = loops && run_.steps.source != "period";
+    // Nobody writes directives to time a kernel.
+    const bool marked =
+        loops && (run_.steps.source != "period" || Speaks("OpenACC") || Speaks("OpenMP"));
     if (!graphs_ && result_.kernels > 0 && result_.kernels <= few && result_.launches < many &&
         !marked && solver.empty() && !Speaks("MPI")) {
       return Set(KindOfRun::kKernels,
