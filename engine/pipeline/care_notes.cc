@@ -382,6 +382,10 @@ std::vector<CareNote> ReadWithCare(const Analysis& analysis) {
                                              analysis.run.knowledge)),
                     others == 0 ? "" : fmt::format(" and {} more", others)));
   }
+  if (const std::size_t processes = analysis.host.gpu_processes; processes > 1) {
+    add(Care::kOther, fmt::format("{} processes share {}: figures are of all of them together",
+                                  CountWord(processes), shown > 1 ? "a GPU" : "the GPU"));
+  }
   AddNotesOnLaunches(analysis, &notes);
   AddNoteOnNames(analysis, &notes);
   AddNoteOnWindow(analysis.run, &notes);

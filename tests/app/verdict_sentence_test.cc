@@ -421,6 +421,23 @@ TEST_CASE("a GPU whose kernels were launched did more than move data") {
   CHECK_THAT(sentence(0), Catch::Contains("the GPU only moved data"));
 }
 
+TEST_CASE("processes that share a GPU are told, since its figures are of all of them") {
+  const auto notes = [](bool two) {
+    TraceBuilder story;
+    Repeat(40, 1_ms, [&](int i, Nanos at) {
+      story.Process(two && i % 2 == 1 ? "other" : "python").Thread("main");
+      story.Launch("jacobi", {at + 1_us, at + 6_us}, {at + 10_us, at + 900_us});
+    });
+    const Analyzed run(story);
+    std::string text;
+    for (const CareNote& note : ReadWithCare(*run.operator->())) text += note.text + "\n";
+    return text;
+  };
+  CHECK_THAT(notes(true),
+             Contains("two processes share the GPU: figures are of all of them together"));
+  CHECK(notes(false).find("share the GPU") == std::string::npos);
+}
+
 TEST_CASE("work that the profiler lost is told") {
   const auto notes = [](int kept_of) {
     TraceBuilder story;
