@@ -71,6 +71,9 @@ void DeclareCode(Catalog* catalog) {
            "Of host.compute.before_uploads, the part behind a download of what the GPU computed "
            "from the last upload without an update of weights: the code may need that result.",
            &HostCode::between_turns_ns);
+  code.Add("host.compute.steps", "count",
+           "Fewest steps of the loop that hold nine tenths of the time lost to this code.",
+           IfPositive(&HostCode::steps, "no steps are known", "steps"));
   code.Add("host.compute.late_uploads", "ns",
            "Of the time lost to this code, the part in which the GPU does nothing but uploads that "
            "the code delayed.",

@@ -108,10 +108,10 @@ return {
   priority  = 20,
 
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
-  optional   = { "host.compute.code", "host.compute.functions", "host.compute.operators", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "idle.host_compute", "window.time",
+  optional   = { "host.compute.code", "host.compute.functions", "host.compute.operators", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "host.compute.steps", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
                  "copy.d2h.count", "copy.d2h.bytes", "run.request_waits", "run.kind", "run.framework", "run.decode", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "most_loss", "min_late", "max_pauses_of_request", "often" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "most_loss", "min_late", "max_pauses_of_request", "often", "max_steps" },
 
   symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
@@ -123,6 +123,7 @@ return {
       language = "python", ["for"] = { "pytorch" } },
     { reason = "once", action = "If the program repeats this work, record a second pass: a pause that does not come again was start-up",
       ["for"] = { "c++", "fortran", "openacc", "openmp", "mpi", "tensorflow", "jax", "cupy", "numba" } },
+    { reason = "seldom", action = "Find out what the program does in these steps alone, such as a checkpoint, a log, an evaluation or a collection of garbage; do it on another thread, or less often" },
     { reason = "layers", action = "If layers of the model run on the CPU, put all of them on the GPU, or take a smaller quantization that fits",
       snippet = "llama-cli -m model.gguf -ngl 99        # --n-gpu-layers: more than the model has means all", language = "bash" },
     { reason = "callback", action = "Compute in JAX what the callback computes: the compiled function waits until Python is done", ["for"] = { "jax" } },
@@ -193,6 +194,10 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     if not name and f.capture.has_ranges == false then where = "" end
     local functions = f.host.compute.functions or {}
     local uploads = not name and #functions == 0 and prepares_data(f, t)
+    -- What few steps alone do is no batch, which every step needs.
+    local few = f.host.compute.steps
+    local seldom = not name and #functions == 0 and few and f.steps.count and at_most(share(few, f.steps.count), t.max_steps)
+    if seldom then uploads = false end
     local result = uploads and needs_result(f, t)
     local users = result and f.run.kind == "training" and users_of_results(f, t) or {}
     local layers = uploads and f.run.framework == "llama.cpp"
@@ -202,6 +207,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     if layers then where = ", most of it between a result and the next input, as when part of the model runs on the CPU" end
     local unknown = not name and #functions == 0 and not uploads
     local once = unknown and not f.steps.count and 2 * (f.host.compute.longest or 0) > f.host.compute.lost.time
+    if seldom then where = ", most of it in " .. math.floor(few) .. " of the " .. math.floor(f.steps.count) .. " steps" end
     if once then where = ", most of it in one pause of " .. in_words(f.host.compute.longest, "time") end
     local seen = functions_of(functions)
     local operators, work = nil, nil
@@ -215,6 +221,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       where = ", or that thread waits for requests, which were not recorded"
     end
     if once then table.insert(ways, { reason = "once" }) end
+    if seldom and not requests then table.insert(ways, { reason = "seldom" }) end
     if layers then table.insert(ways, { reason = "layers" }) end
     for _, user in ipairs(users) do table.insert(ways, { reason = user }) end
     if work then table.insert(ways, { reason = work }) end
@@ -255,6 +262,11 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
   end,
 
   tests = {
+    { name = "code of few steps is no batch, though a batch follows it",
+      edges = { ["host.compute.steps"] = 34 },
+      facts = { window = { device_time = 1.2e9 }, capture = { has_ranges = false }, steps = { count = 100 },
+                host = { compute = { lost = 3.88e8, steps = 32.3, before_uploads = 3.88e8, ranges = {}, remedy = true } } },
+      expect = { where = ", most of it in 32 of the 100 steps" } },
     { name = "half the time goes into metrics on the host",
       edges = { ["host.compute.lost"] = 1e8 },
       facts = { window = { device_time = 1e9 },

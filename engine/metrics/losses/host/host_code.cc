@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/host/host_code.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -87,10 +88,29 @@ class HostCodeFinder : Finder {
       for (const Interval& i : lost.intervals())
         result.longest_ns = std::max(result.longest_ns, i.Length());
     }
+    result.steps = FewestSteps(result.time);
     return result;
   }
 
  private:
+  // How few steps hold `host.most_in_steps` of the loss.
+  std::size_t FewestSteps(const Loss& loss) const {
+    const Steps& steps = run_.steps;
+    if (!steps.known()) return 0;
+    std::map<std::uint32_t, Nanos> of_step;
+    for (const IntervalSet& lost : loss.lost->by_device) {
+      for (const Interval& i : lost.intervals()) of_step[steps.At(i.start)] += i.Length();
+    }
+    std::vector<Nanos> parts;
+    for (const auto& [step, part] : of_step) parts.push_back(part);
+    std::sort(parts.begin(), parts.end(), std::greater<>());
+    const double most = Number("host.most_in_steps") * static_cast<double>(loss.lost->Total());
+    double held = 0;
+    std::size_t count = 0;
+    while (count < parts.size() && held < most) held += static_cast<double>(parts[count++]);
+    return count;
+  }
+
   // The same code while the GPU had work: the thread came late to what it did next, for which the
   // GPU idles, or waits for an upload.
   void AddDelays(const std::vector<Nanos>& long_pauses, const IntervalSet& profiler,

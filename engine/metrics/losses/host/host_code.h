@@ -17,6 +17,7 @@ struct HostCode {
   Nanos between_turns_ns = 0;  // of it: the GPU's last answer came first, for inputs without update
   Nanos late_uploads_ns = 0;   // of the loss: the GPU does nothing but uploads that came late
   Nanos longest_ns = 0;        // of the loss: in one go, on one device
+  std::size_t steps = 0;       // the fewest steps that hold most of the loss; 0: no steps are known
   std::vector<NamedTime> ranges;  // the innermost around it, or lines of the program; longest first
   bool sampled = false;           // whether the CPU was
   std::vector<SampledFunction> functions;  // that samples saw in it, most often seen first

@@ -345,6 +345,25 @@ TEST_CASE("code between a result and the next input takes turns with the GPU") {
   CHECK(TakingTurns(false, false).between_turns_ns == 0);
 }
 
+// 20 steps of 3 ms; every sixth one works 2 ms on the host, behind its kernel.
+TEST_CASE("the steps that hold host code are counted") {
+  const auto steps_of = [](int every) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 20; ++i) {
+      const Nanos code = i % every == every - 1 ? 2_ms : 0;
+      story.Range("step " + std::to_string(i), {at, at + 1_ms + code});
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 990_us});
+      story.Sync({at + 6_us, at + 995_us});
+      at += 1_ms + code;
+    }
+    const Analyzed run(story);
+    return run->host_code->steps;
+  };
+  CHECK(steps_of(6) == 3);
+  CHECK(steps_of(1) >= 17);
+}
+
 TEST_CASE("code before an upload costs what the upload runs beside no kernel") {
   const HostCode late = CodeBeforeUpload(9);
   CHECK(late.late_uploads_ns == Approx(20 * 200_us).epsilon(0.03));
