@@ -169,7 +169,8 @@ class EvidenceCollector {
 
   // The counters of the first kernel that the rule names, where they stand in their own file.
   void Counted() {
-    for (const auto& [name, rows] : verdict_.tables) {
+    for (const auto& table : verdict_.tables) {
+      const Rows& rows = table.second;  // clang 14 has no lambdas that use names of a binding
       if (rows.empty()) continue;
       const std::string kernel = TextIn(rows.front(), "kernel");
       const std::string source = TextIn(rows.front(), "source");

@@ -51,17 +51,22 @@ std::uint32_t Decode(std::string_view sequence) {
   return code;
 }
 
+// The first character of a text that is not empty.
+std::string_view FirstCharacter(std::string_view utf8) {
+  return utf8.substr(0, SequenceLength(utf8.front()));
+}
+
 std::vector<std::string_view> Characters(std::string_view utf8) {
   std::vector<std::string_view> characters;
-  for (std::size_t i = 0; i < utf8.size();) {
-    const std::size_t length = std::min(SequenceLength(utf8[i]), utf8.size() - i);
-    characters.push_back(utf8.substr(i, length));
-    i += length;
+  while (!utf8.empty()) {
+    characters.push_back(FirstCharacter(utf8));
+    utf8.remove_prefix(characters.back().size());
   }
   return characters;
 }
 
 int CharacterWidth(std::string_view character) {
+  if (character.size() == 1) return 1;
   const std::uint32_t code = Decode(character);
   if (InRanges(code, kZeroWidth)) return 0;
   return InRanges(code, kDoubleWidth) ? 2 : 1;
@@ -107,7 +112,11 @@ void TrimRight(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); 
 
 int DisplayWidth(std::string_view utf8) {
   int width = 0;
-  for (const std::string_view character : Characters(utf8)) width += CharacterWidth(character);
+  while (!utf8.empty()) {
+    const std::string_view character = FirstCharacter(utf8);
+    width += CharacterWidth(character);
+    utf8.remove_prefix(character.size());
+  }
   return width;
 }
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/analyzed.h"
+#include "tests/support/shipped_knowledge.h"
 
 namespace advise {
 namespace {

@@ -1,6 +1,8 @@
 // Waits of a host that asks again and again whether the GPU is done.
 #include "engine/replay/polls.h"
 
+#include <algorithm>
+
 #include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 

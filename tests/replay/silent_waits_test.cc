@@ -1,6 +1,8 @@
 // Waits of the host for GPU work of which no call was recorded.
 #include "engine/replay/silent_waits.h"
 
+#include <algorithm>
+
 #include "tests/support/analyzed.h"
 #include "tests/support/loops.h"
 

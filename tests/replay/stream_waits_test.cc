@@ -1,6 +1,8 @@
 // Streams that wait for each other by recorded events.
 #include "engine/replay/stream_waits.h"
 
+#include <algorithm>
+
 #include "engine/replay/replay.h"
 #include "tests/support/analyzed.h"
 #include "tests/support/loops.h"

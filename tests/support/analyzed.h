@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/knowledge/embedded.h"
 #include "engine/metrics/analysis.h"
+#include "tests/support/shipped_knowledge.h"
 #include "tests/support/trace_builder.h"
 
 namespace advise {
@@ -24,34 +24,21 @@ inline const char* const kSoftmax =
 inline const char* const kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 inline const char* const kAllGather = "ncclDevKernel_AllGather_RING_LL";
 
-// Read once a test program.
-inline const Knowledge& ShippedKnowledge() {
-  static const Knowledge knowledge = [] {
-    auto loaded = Knowledge::Load(EmbeddedKnowledge());
-    REQUIRE(loaded);
-    return std::move(*loaded);
-  }();
-  return knowledge;
-}
-
 // The window that the program chooses by itself.
 constexpr auto kAuto = WindowRequest::Mode::kAuto;
 
 // Asked about every story that is analyzed, where a test program says so: what must hold for all.
-inline void (*each_story)(const TraceBuilder&, const AnalysisOptions&, const Analysis&) = nullptr;
+extern void (*each_story)(const TraceBuilder&, const AnalysisOptions&, const Analysis&);
 
 class Analyzed {
  public:
   // By default the window spans all GPU work, so that a story's numbers can be added up by hand.
   explicit Analyzed(const TraceBuilder& story, WindowRequest::Mode mode = WindowRequest::Mode::kAll)
       : Analyzed(story, WindowRequest{mode}) {}
-  Analyzed(const TraceBuilder& story, const WindowRequest& window)
-      : trace_(std::make_unique<Trace>(story.Build())) {
-    AnalysisOptions options;
-    options.window = window;
-    analysis_ = std::make_unique<Analysis>(*trace_, ShippedKnowledge(), options);
-    if (each_story != nullptr) each_story(story, options, *analysis_);
-  }
+  Analyzed(const TraceBuilder& story, const WindowRequest& window);
+  Analyzed(Analyzed&&) noexcept;
+  Analyzed& operator=(Analyzed&&) noexcept;
+  ~Analyzed();
   const Analysis* operator->() const { return analysis_.get(); }
   const Analysis& operator*() const { return *analysis_; }
   const Trace& trace() const { return *trace_; }
@@ -61,24 +48,9 @@ class Analyzed {
     return analysis_->idle.by_device[device][static_cast<std::size_t>(cause)];
   }
   // The causes that hold any time, with their time: "launch 5000, host_sync 20000".
-  std::string Causes(std::uint32_t device = 0) const {
-    std::string text;
-    for (std::size_t c = 0; c < kIdleCauseCount; ++c) {
-      const Nanos time = analysis_->idle.by_device[device][c];
-      if (time == 0) continue;
-      text += (text.empty() ? "" : ", ") + std::string(WordsOf(static_cast<IdleCause>(c)).name) +
-              " " + std::to_string(time);
-    }
-    return text;
-  }
+  std::string Causes(std::uint32_t device = 0) const;
   // The rows of the calls of that name.
-  std::vector<std::uint32_t> Calls(const std::string& name) const {
-    std::vector<std::uint32_t> rows;
-    for (std::uint32_t c = 0; c < trace_->calls.size(); ++c) {
-      if (trace_->strings[trace_->calls.name[c]] == name) rows.push_back(c);
-    }
-    return rows;
-  }
+  std::vector<std::uint32_t> Calls(const std::string& name) const;
 
  private:
   std::unique_ptr<Trace> trace_;

@@ -2,6 +2,7 @@
 #include "engine/timeline/hand_over.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/replay/replay.h"
 #include "tests/support/analyzed.h"

@@ -1,5 +1,6 @@
 #include "engine/trace/intervals.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // What single hardware counters say of a kernel, under each name that tools and generations of GPUs
 // give them; and its place under the roofline, worked out by hand.
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "engine/metrics/analysis.h"
 #include "engine/metrics/kernels/roofline.h"

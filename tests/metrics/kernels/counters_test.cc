@@ -1,4 +1,6 @@
 // Counters of kernels: joined to the run by name, placed under the roofline, headroom by hand.
+#include <map>
+
 #include "engine/metrics/kernels/kernel_counters.h"
 #include "tests/support/analyzed.h"
 

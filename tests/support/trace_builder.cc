@@ -1,10 +1,218 @@
-// How TraceBuilder makes tables of its rows. Included by trace_builder.h only.
-#pragma once
-
 #include "tests/support/trace_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
 
 namespace advise {
 
+TraceBuilder::TraceBuilder() {
+  devices_.emplace_back();
+  Process("python").Thread("main").Device("Test GPU", 100);
+}
+
+TraceBuilder::TraceBuilder(const TraceBuilder&) = default;
+TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
+TraceBuilder& TraceBuilder::operator=(const TraceBuilder&) = default;
+TraceBuilder& TraceBuilder::operator=(TraceBuilder&&) noexcept = default;
+TraceBuilder::~TraceBuilder() = default;
+
+template <typename T>
+std::uint32_t TraceBuilder::Place(std::vector<T>* list, const T& item) {
+  const auto at = std::find(list->begin(), list->end(), item);
+  if (at != list->end()) return static_cast<std::uint32_t>(at - list->begin());
+  list->push_back(item);
+  return static_cast<std::uint32_t>(list->size() - 1);
+}
+
+TraceBuilder& TraceBuilder::Process(const std::string& name, int rank) {
+  process_ = Place(&processes_, {name, rank});
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Thread(const std::string& name) {
+  thread_ = Place(&threads_, {process_, name});
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Device(const std::string& name, int sm_count) {
+  devices_[device_].name = name;
+  devices_[device_].sm_count = sm_count;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::OnDevice(std::uint32_t device) {
+  while (devices_.size() <= device) {
+    const advise::Device like = devices_.front();
+    devices_.push_back(like);
+    devices_.back().cuda_ordinal = devices_.back().ordinal = devices_.back().report_id =
+        static_cast<std::int64_t>(devices_.size()) - 1;
+  }
+  device_ = device;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::OnStream(std::int64_t id) {
+  stream_ = id;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::OnDefaultStream() { return OnStream(kDefaultStream); }
+
+TraceBuilder& TraceBuilder::Cores(int cores) {
+  cores_ = cores;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Launch(const std::string& kernel, Interval call, Interval op,
+                                   Look look) {
+  return LaunchBy("cudaLaunchKernel", kernel, call, op, look);
+}
+
+TraceBuilder& TraceBuilder::LaunchBy(const std::string& by, const std::string& kernel,
+                                     Interval call, Interval op, Look look) {
+  return AddKernel(kernel, op, look, AddCall(by, call));
+}
+
+TraceBuilder& TraceBuilder::Kernel(const std::string& kernel, Interval op, Look look) {
+  return AddKernel(kernel, op, look, kNone);
+}
+
+TraceBuilder& TraceBuilder::Graph(std::uint32_t id, Interval call, Interval op) {
+  AddOp(op, OpKind::kGraph).call = AddCall("cudaGraphLaunch", call);
+  ops_.back().graph = id;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::GraphNodes(const std::string& kernel, Interval call,
+                                       const std::vector<Interval>& nodes) {
+  const std::uint32_t row = AddCall("cudaGraphLaunch", call);
+  for (const Interval& node : nodes) {
+    AddKernel(kernel, node, {}, row);
+    ops_.back().in_graph = 1;
+  }
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::CopyToGpu(std::int64_t bytes, MemoryKind host, Interval call,
+                                      Interval op, const std::string& by) {
+  return AddCopy(bytes, CopyDirection::kHostToDevice, host, MemoryKind::kDevice, AddCall(by, call),
+                 op);
+}
+
+TraceBuilder& TraceBuilder::CopyFromGpu(std::int64_t bytes, MemoryKind host, Interval call,
+                                        Interval op, const std::string& by) {
+  return AddCopy(bytes, CopyDirection::kDeviceToHost, MemoryKind::kDevice, host, AddCall(by, call),
+                 op);
+}
+
+TraceBuilder& TraceBuilder::CopyOnGpu(std::int64_t bytes, Interval call, Interval op) {
+  return AddCopy(bytes, CopyDirection::kDeviceToDevice, MemoryKind::kDevice, MemoryKind::kDevice,
+                 AddCall("cudaMemcpyAsync", call), op);
+}
+
+TraceBuilder& TraceBuilder::MigrateToGpu(std::int64_t bytes, Interval op, MigrationCause cause) {
+  return Migrate(bytes, CopyDirection::kMigrationToDevice, op, cause);
+}
+
+TraceBuilder& TraceBuilder::MigrateToHost(std::int64_t bytes, Interval op, MigrationCause cause) {
+  return Migrate(bytes, CopyDirection::kMigrationToHost, op, cause);
+}
+
+TraceBuilder& TraceBuilder::Memset(std::int64_t bytes, Interval call, Interval op,
+                                   const std::string& by) {
+  AddOp(op, OpKind::kMemset).call = AddCall(by, call);
+  ops_.back().bytes = bytes;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Call(const std::string& name, Interval when) {
+  AddCall(name, when);
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Sync(Interval when, const std::string& by) { return Call(by, when); }
+
+TraceBuilder& TraceBuilder::Range(const std::string& name, Interval when) {
+  ranges_.push_back({thread_, when, name});
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::OsCall(const std::string& name, Interval when) {
+  os_calls_.push_back({thread_, when, name});
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Sample(const std::string& function, Nanos when) {
+  samples_.push_back({thread_, {when, when}, function});
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Mpi(const std::string& name, Interval when, std::int64_t sent,
+                                std::int64_t received, std::int32_t peer) {
+  mpi_.push_back({{thread_, when, name}, sent, received, peer});
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Overhead(const std::string& name, Interval when) {
+  overheads_.push_back({thread_, when, name});
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::RecordedBy(const std::string& profiler) {
+  producer_ = profiler;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::WithoutRanges() {
+  ranges_.clear();
+  return *this;
+}
+
+std::uint32_t TraceBuilder::AddCall(const std::string& name, Interval when) {
+  calls_.push_back({thread_, when, name});
+  return static_cast<std::uint32_t>(calls_.size() - 1);
+}
+
+TraceBuilder::OpRow& TraceBuilder::AddOp(Interval when, OpKind kind) {
+  OpRow op;
+  op.when = when;
+  op.kind = kind;
+  op.device = device_;
+  op.stream = Place(&streams_, {process_, device_, stream_});
+  ops_.push_back(op);
+  return ops_.back();
+}
+
+TraceBuilder& TraceBuilder::AddKernel(const std::string& name, Interval when, Look look,
+                                      std::uint32_t call) {
+  OpRow& op = AddOp(when, OpKind::kKernel);
+  op.kernel = name;
+  op.look = look;
+  op.call = call;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::AddCopy(std::int64_t bytes, CopyDirection direction, MemoryKind source,
+                                    MemoryKind target, std::uint32_t call, Interval when) {
+  OpRow& op = AddOp(when, OpKind::kCopy);
+  op.bytes = bytes;
+  op.direction = direction;
+  op.source = source;
+  op.target = target;
+  op.call = call;
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Migrate(std::int64_t bytes, CopyDirection direction, Interval when,
+                                    MigrationCause cause) {
+  AddCopy(bytes, direction, MemoryKind::kManaged, MemoryKind::kManaged, kNone, when);
+  ops_.back().stream = kNone;
+  ops_.back().cause = cause;
+  return *this;
+}
+
+// How it makes tables of its rows.
 template <typename Change>
 void TraceBuilder::ForEachTime(Change change) {
   const auto all = [&](auto* rows) {
@@ -19,24 +227,24 @@ void TraceBuilder::ForEachTime(Change change) {
   all(&samples_);
 }
 
-inline TraceBuilder& TraceBuilder::Stretch(Nanos factor) {
+TraceBuilder& TraceBuilder::Stretch(Nanos factor) {
   ForEachTime([factor](Nanos t) { return t * factor; });
   return *this;
 }
 
-inline TraceBuilder& TraceBuilder::Shift(Nanos by) {
+TraceBuilder& TraceBuilder::Shift(Nanos by) {
   ForEachTime([by](Nanos t) { return t + by; });
   return *this;
 }
 
-inline TraceBuilder& TraceBuilder::SwapDevices(std::uint32_t a, std::uint32_t b) {
+TraceBuilder& TraceBuilder::SwapDevices(std::uint32_t a, std::uint32_t b) {
   const auto swapped = [a, b](std::uint32_t d) { return d == a ? b : d == b ? a : d; };
   for (OpRow& op : ops_) op.device = swapped(op.device);
   for (auto& stream : streams_) std::get<1>(stream) = swapped(std::get<1>(stream));
   return *this;
 }
 
-inline TraceBuilder& TraceBuilder::Twice() {
+TraceBuilder& TraceBuilder::Twice() {
   const auto twice = [](auto* list, auto change) {
     const std::size_t count = list->size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -93,7 +301,7 @@ std::vector<std::uint32_t> TraceBuilder::ByThread(const std::vector<Row>& rows) 
   return order;
 }
 
-inline void TraceBuilder::BuildPlaces(Trace* trace) const {
+void TraceBuilder::BuildPlaces(Trace* trace) const {
   trace->path = "story.sqlite";
   trace->kind = "nsys-sqlite";
   trace->cpu_cores = cores_;
@@ -122,7 +330,7 @@ inline void TraceBuilder::BuildPlaces(Trace* trace) const {
   }
 }
 
-inline std::vector<std::uint32_t> TraceBuilder::BuildCalls(Trace* trace) const {
+std::vector<std::uint32_t> TraceBuilder::BuildCalls(Trace* trace) const {
   std::vector<std::uint32_t> row_of_call(calls_.size());
   for (const std::uint32_t i : ByThread(calls_)) {
     row_of_call[i] = static_cast<std::uint32_t>(trace->calls.size());
@@ -167,8 +375,7 @@ inline std::vector<std::uint32_t> TraceBuilder::BuildCalls(Trace* trace) const {
   return row_of_call;
 }
 
-inline void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call,
-                                   Trace* trace) const {
+void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call, Trace* trace) const {
   std::vector<std::uint32_t> order(ops_.size());
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -219,7 +426,7 @@ inline void TraceBuilder::BuildOps(const std::vector<std::uint32_t>& row_of_call
   }
 }
 
-inline Trace TraceBuilder::Build() const {
+Trace TraceBuilder::Build() const {
   Trace trace;
   trace.producer = producer_;
   BuildPlaces(&trace);
