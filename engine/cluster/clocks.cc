@@ -277,7 +277,8 @@ void CorrectBySends(const std::vector<const RankSummary*>& speaker, std::uint32_
   const RankSummary& own = *speaker[clock];
   const std::vector<Nanos> sends = SendsOf(own);
   if (sends.empty() || own.utc_origin_ns <= 0) return;
-  const auto together = knowledge.Time("cluster.end_together");
+  const auto apart = knowledge.Time("cluster.end_together");
+  const auto together = knowledge.Time("cluster.late_least");
   const double few = knowledge.Number("cluster.coincide_candidate");
   for (std::uint32_t near = 1; near <= clock; near *= 2) {
     const std::uint32_t other = clock - near;
@@ -288,6 +289,7 @@ void CorrectBySends(const std::vector<const RankSummary*>& speaker, std::uint32_
     if (!found) continue;
     const Nanos so_far = clocks->offset[clock] - clocks->offset[other];
     const Nanos utc = own.utc_origin_ns - speaker[other]->utc_origin_ns;
+    if (std::abs(found->offset - so_far) <= apart) continue;
     const auto then = static_cast<double>(CountTogether(theirs, sends, found->offset, together));
     const auto now = static_cast<double>(CountTogether(theirs, sends, so_far, together));
     if (now >= few * then || std::abs(found->offset - utc) >= std::abs(so_far - utc)) continue;

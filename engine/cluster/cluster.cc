@@ -199,6 +199,24 @@ void MeasureEfficiency(Cluster* run) {
   run->efficiency.orchestration = over(busy_most, window);
 }
 
+// Copies of the slowest stage of a pipeline decide a step by turns. What they compute longer than
+// the mean stage is the stage's, and told as that: no uneven batches of ranks.
+void LeaveToSlowestStage(Cluster* run) {
+  const Pipeline& pipe = run->pipeline;
+  Imbalance& uneven = run->lateness.compute;
+  if (pipe.stages == 0 || uneven.deciding.empty() || run->job.steps == 0) return;
+  const bool of_stage =
+      std::all_of(uneven.deciding.begin(), uneven.deciding.end(), [&](std::uint32_t rank) {
+        return std::find(pipe.slowest_ranks.begin(), pipe.slowest_ranks.end(), rank) !=
+               pipe.slowest_ranks.end();
+      });
+  const double step = static_cast<double>(run->job.Window()) / static_cast<double>(run->job.steps);
+  const double excess = pipe.imbalance * run->efficiency.parallel * step;
+  if (!of_stage || 2 * excess < uneven.spread * step) return;
+  uneven = Imbalance();
+  uneven.loss.lost.by_device.resize(run->ranks.size());
+}
+
 }  // namespace
 
 std::string Cluster::Label(std::size_t rank) const {
@@ -229,6 +247,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   MeasureEfficiency(this);
   lateness = FindLateness(ranks, clocks, joint, job, knowledge);
   pipeline = FindPipeline(ranks, joint, job, knowledge);
+  LeaveToSlowestStage(this);
   strategy = FindStrategy(ranks, joint, job, pipeline, knowledge);
   std::tie(inside, across) = FindPathSpeed(ranks, joint, job, knowledge);
   transferring_ns = Transferring(ranks, joint, job);

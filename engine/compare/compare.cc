@@ -84,6 +84,7 @@ class Comparer {
     result_.matched = match.levels.parts;
     if (!match.same && !match.problem.empty()) result_.reasons.push_back(match.problem);
     result_.other_program = match.other_program;
+    result_.other_work = !match.same && !match.problem.empty() && !match.other_program;
     Times(match);
     result_.comparable = result_.reasons.empty();
     result_.forced = force_ && !result_.comparable;

@@ -153,6 +153,30 @@ bool InOtherPieces(const std::vector<Changes>& kernels, double steps, const Know
   return same >= knowledge.Number("compare.agree_share") * all;
 }
 
+// How many times as much a launch does, where nearly all kernels of one grid take as much longer or
+// shorter as the grids of the others changed: another batch or model. 1 where they do not.
+double MoreInLaunch(const std::vector<Changes>& kernels, const Knowledge& knowledge) {
+  const double tolerance = knowledge.Number("compare.same_work");
+  std::vector<std::pair<double, double>> sizes, longer;
+  for (const Changes& kernel : kernels) {
+    const bool grows = !Near(kernel.size, tolerance);
+    (grows ? sizes : longer).emplace_back(grows ? kernel.size : kernel.longer, kernel.weight);
+  }
+  if (sizes.empty() || longer.empty()) return 1;
+  const double size = WeightedMedian(sizes);
+  const double room = (1 - knowledge.Number("compare.pieces_made_up")) * std::abs(std::log(size));
+  const auto as_size = [&](const std::vector<std::pair<double, double>>& values) {
+    double all = 0, alike = 0;
+    for (const auto& [value, weight] : values) {
+      all += weight;
+      if (std::abs(std::log(value / size)) <= room) alike += weight;
+    }
+    return alike >= knowledge.Number("compare.agree_share") * all;
+  };
+  const bool far = std::abs(std::log(size)) >= std::log(knowledge.Number("compare.pieces_least"));
+  return far && as_size(sizes) && as_size(longer) ? size : 1;
+}
+
 // "2.50 times as many", "1/256 as many".
 std::string TimesAsMany(double ratio) {
   constexpr double kSmall = 0.1;  // below, two digits behind the point say little
@@ -325,6 +349,8 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
     match.even = false;
     return match;
   }
+  if (const double size = MoreInLaunch(shared.by_name, knowledge); size != 1)
+    match.size_ratio = size;
   const bool other_batch = ShowsOtherBatch(sizes, {upload_before, upload_after}, knowledge);
   match.other_batch = other_batch;
   if (!Near(match.size_ratio, tolerance) || other_batch) {

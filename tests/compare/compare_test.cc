@@ -219,6 +219,24 @@ TEST_CASE(
   CHECK(CompareRuns(run(49.4, 8), fewer.Done(), Shipped()).work_ratio == Approx(0.25));
 }
 
+// A model of half the layers on smaller batches, four of them per step, is no fix that makes a step
+// of twice the work seven times as fast.
+TEST_CASE("kernels that take as much less time as the grids of others shrink are another batch") {
+  const auto run = [](double step, double launches, double blocks, double launch_ms) {
+    ReportStory story;
+    story.Steps(std::vector<double>(10, step));
+    story.Kernel("nvjet", 132, launches, launches * launch_ms)
+        .Kernel("flash", 512, launches / 2, launches * launch_ms / 4)
+        .Kernel("gelu", blocks, launches / 2, launches * launch_ms / 50);
+    return story.Done();
+  };
+  const RunComparison c = CompareRuns(run(65, 120, 112, 0.19), run(18, 240, 26, 0.0427), Shipped());
+  CHECK_FALSE(c.comparable);
+  CHECK_THAT(c.reasons.at(0), Contains("another batch or model size") && Contains("0.23 times"));
+  // A faster kernel beside a grid that changed for reasons of its own.
+  CHECK(CompareRuns(run(65, 120, 112, 0.19), run(60, 120, 26, 0.17), Shipped()).comparable);
+}
+
 // One size whatever they do, all of them: how long a launch takes tells how much it does.
 TEST_CASE("smaller micro-batches are the same work where no kernel shows its size") {
   const auto run = [](double step, double batches, double launch_ms) {
