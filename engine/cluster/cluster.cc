@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/base/median.h"
 #include "engine/cluster/identity.h"
 
 namespace advise {
@@ -204,15 +205,20 @@ void MeasureEfficiency(Cluster* run) {
 void LeaveToSlowestStage(Cluster* run) {
   const Pipeline& pipe = run->pipeline;
   Imbalance& uneven = run->lateness.compute;
-  if (pipe.stages == 0 || uneven.deciding.empty() || run->job.steps == 0) return;
+  if (pipe.stages == 0 || uneven.deciding.empty()) return;
   const bool of_stage =
       std::all_of(uneven.deciding.begin(), uneven.deciding.end(), [&](std::uint32_t rank) {
         return std::find(pipe.slowest_ranks.begin(), pipe.slowest_ranks.end(), rank) !=
                pipe.slowest_ranks.end();
       });
-  const double step = static_cast<double>(run->job.Window()) / static_cast<double>(run->job.steps);
-  const double excess = pipe.imbalance * run->efficiency.parallel * step;
-  if (!of_stage || 2 * excess < uneven.spread * step) return;
+  std::vector<Nanos> compute(run->ranks.size(), 0);
+  for (std::size_t r = 0; r < run->ranks.size(); ++r)
+    for (std::size_t s = 0; s < run->job.steps; ++s)
+      compute[r] += run->job.TimeOf(run->ranks, r, s).compute;
+  std::vector<Nanos> slowest;
+  for (const std::uint32_t rank : pipe.slowest_ranks) slowest.push_back(compute[rank]);
+  const auto excess = static_cast<double>(LowerMedian(slowest) - LowerMedian(compute));
+  if (!of_stage || 2 * excess < uneven.spread * static_cast<double>(run->job.Window())) return;
   uneven = Imbalance();
   uneven.loss.lost.by_device.resize(run->ranks.size());
 }

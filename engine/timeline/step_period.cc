@@ -297,8 +297,8 @@ Period Joined(const Run& run, const std::vector<std::uint32_t>& sequence, const 
                       run.knowledge.Number("step.stage_most"));
   }
   if (!joined) {
-    joined = JoinedAt(run, period, SendsBehind(run, *opened),
-                      static_cast<double>(period.starts.size()));
+    joined =
+        JoinedAt(run, period, SendsBehind(run, *opened), static_cast<double>(period.starts.size()));
   }
   return joined.value_or(period);
 }
