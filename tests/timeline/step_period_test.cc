@@ -226,8 +226,8 @@ TEST_CASE("stages are counted by the visits of the thread that launches them") {
   CHECK(run->run.steps.Median() == 1800_us);
 }
 
-// A stage of a pipeline: ten layers of three kernels for each request, whose result it sends on. The
-// host waits after every second request.
+// A stage of a pipeline: ten layers of three kernels for each request, whose result it sends on.
+// The host waits after every second request.
 TEST_CASE("layers between two sends are one iteration of a stage") {
   const auto median = [](int layers_sent) {
     TraceBuilder story;
