@@ -283,6 +283,7 @@ class GradeCommand : public Command {
         Improvement improvement;
         improvement.comparable = compared.comparable;
         improvement.other_program = compared.other_program;
+        improvement.other_work = compared.other_work;
         improvement.reason = fmt::format("{}", fmt::join(compared.reasons, "; "));
         improvement.certain = compared.certain.value_or(false);
         // A change inside the noise is none.

@@ -232,26 +232,32 @@ Utc UtcBetween(const RankSummary& own, const RankSummary& against, const Knowled
   return utc;
 }
 
+// The offset between the clocks of two ranks that their sends tell, on the first one's.
+std::optional<Coincidence> FromSends(const RankSummary& own, const RankSummary& other,
+                                     const std::vector<Nanos>& sends,
+                                     const std::vector<Nanos>& theirs, const Knowledge& knowledge) {
+  CoincideRules rules(knowledge);
+  if (own.utc_origin_ns > 0 && other.utc_origin_ns > 0)
+    rules.guess = own.utc_origin_ns - other.utc_origin_ns;
+  auto found = Coincide(theirs, sends, rules);
+  if (!found && rules.guess) {
+    rules.guess.reset();  // UTC may be wrong by hours
+    found = Coincide(theirs, sends, rules);
+  }
+  return found;
+}
+
 // For ranks that share only sends with ranks at powers of two before them, where neighbours of a
 // pipeline usually are. `speaker`: a rank of each clock.
 bool AlignBySends(const std::vector<const RankSummary*>& speaker, std::uint32_t clock,
                   const Knowledge& knowledge, Clocks* clocks) {
   const std::vector<Nanos> sends = SendsOf(*speaker[clock]);
   if (sends.empty()) return false;
-  CoincideRules rules(knowledge);
   for (std::uint32_t near = 1; near <= clock; near *= 2) {
     const std::uint32_t other = clock - near;
     if (speaker[other] == nullptr || !clocks->Known(other)) continue;
-    const std::vector<Nanos> theirs = SendsOf(*speaker[other]);
-    rules.guess.reset();
-    if (speaker[clock]->utc_origin_ns > 0 && speaker[other]->utc_origin_ns > 0) {
-      rules.guess = speaker[clock]->utc_origin_ns - speaker[other]->utc_origin_ns;
-    }
-    auto found = Coincide(theirs, sends, rules);
-    if (!found && rules.guess) {
-      rules.guess.reset();  // UTC may be wrong by hours
-      found = Coincide(theirs, sends, rules);
-    }
+    const auto found =
+        FromSends(*speaker[clock], *speaker[other], sends, SendsOf(*speaker[other]), knowledge);
     if (!found) continue;
     clocks->offset[clock] = found->offset + clocks->offset[other];
     clocks->source[clock] = ClockSource::kCollectives;
@@ -259,6 +265,38 @@ bool AlignBySends(const std::vector<const RankSummary*>& speaker, std::uint32_t 
     return true;
   }
   return false;
+}
+
+// Each stage of a pipeline may sum up with the copies of itself alone: the sums of two stages
+// follow each other at the same distance in each step, and look like one operation under clocks
+// that are apart by so much. But two stages that send to each other end these sends together: where
+// they do so at another offset, which UTC calls likelier, and hardly any does at the one from the
+// sums, the sums are different ones.
+void CorrectBySends(const std::vector<const RankSummary*>& speaker, std::uint32_t clock,
+                    const Knowledge& knowledge, Clocks* clocks) {
+  const RankSummary& own = *speaker[clock];
+  const std::vector<Nanos> sends = SendsOf(own);
+  if (sends.empty() || own.utc_origin_ns <= 0) return;
+  const auto apart = knowledge.Time("cluster.end_together");
+  const auto together = knowledge.Time("cluster.late_least");
+  const double few = knowledge.Number("cluster.coincide_candidate");
+  for (std::uint32_t near = 1; near <= clock; near *= 2) {
+    const std::uint32_t other = clock - near;
+    if (speaker[other] == nullptr || !clocks->Known(other)) continue;
+    if (speaker[other]->utc_origin_ns <= 0) continue;
+    const std::vector<Nanos> theirs = SendsOf(*speaker[other]);
+    const auto found = FromSends(own, *speaker[other], sends, theirs, knowledge);
+    if (!found) continue;
+    const Nanos so_far = clocks->offset[clock] - clocks->offset[other];
+    const Nanos utc = own.utc_origin_ns - speaker[other]->utc_origin_ns;
+    if (std::abs(found->offset - so_far) <= apart) continue;
+    const auto then = static_cast<double>(CountTogether(theirs, sends, found->offset, together));
+    const auto now = static_cast<double>(CountTogether(theirs, sends, so_far, together));
+    if (now >= few * then || std::abs(found->offset - utc) >= std::abs(so_far - utc)) continue;
+    clocks->offset[clock] = found->offset + clocks->offset[other];
+    clocks->residual = std::max(clocks->residual, found->deviation);
+    return;
+  }
 }
 
 }  // namespace
@@ -329,6 +367,7 @@ Clocks AlignClocks(const std::vector<RankSummary>& ranks, const Knowledge& knowl
           clocks.offset[clock] = best.offset + clocks.offset[best_reference];
           clocks.source[clock] = ClockSource::kCollectives;
           clocks.residual = std::max(clocks.residual, best.deviation);
+          CorrectBySends(speaker, clock, knowledge, &clocks);
         }
         if (clocks.Known(clock)) break;
         if (!all && AlignBySends(speaker, clock, knowledge, &clocks)) break;

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "engine/base/median.h"
 #include "engine/cluster/identity.h"
 
 namespace advise {
@@ -199,6 +200,29 @@ void MeasureEfficiency(Cluster* run) {
   run->efficiency.orchestration = over(busy_most, window);
 }
 
+// Copies of the slowest stage of a pipeline decide a step by turns. What they compute longer than
+// the mean stage is the stage's, and told as that: no uneven batches of ranks.
+void LeaveToSlowestStage(Cluster* run) {
+  const Pipeline& pipe = run->pipeline;
+  Imbalance& uneven = run->lateness.compute;
+  if (pipe.stages == 0 || uneven.deciding.empty()) return;
+  const bool of_stage =
+      std::all_of(uneven.deciding.begin(), uneven.deciding.end(), [&](std::uint32_t rank) {
+        return std::find(pipe.slowest_ranks.begin(), pipe.slowest_ranks.end(), rank) !=
+               pipe.slowest_ranks.end();
+      });
+  std::vector<Nanos> compute(run->ranks.size(), 0);
+  for (std::size_t r = 0; r < run->ranks.size(); ++r)
+    for (std::size_t s = 0; s < run->job.steps; ++s)
+      compute[r] += run->job.TimeOf(run->ranks, r, s).compute;
+  std::vector<Nanos> slowest;
+  for (const std::uint32_t rank : pipe.slowest_ranks) slowest.push_back(compute[rank]);
+  const auto excess = static_cast<double>(LowerMedian(slowest) - LowerMedian(compute));
+  if (!of_stage || 2 * excess < uneven.spread * static_cast<double>(run->job.Window())) return;
+  uneven = Imbalance();
+  uneven.loss.lost.by_device.resize(run->ranks.size());
+}
+
 }  // namespace
 
 std::string Cluster::Label(std::size_t rank) const {
@@ -229,6 +253,7 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   MeasureEfficiency(this);
   lateness = FindLateness(ranks, clocks, joint, job, knowledge);
   pipeline = FindPipeline(ranks, joint, job, knowledge);
+  LeaveToSlowestStage(this);
   strategy = FindStrategy(ranks, joint, job, pipeline, knowledge);
   std::tie(inside, across) = FindPathSpeed(ranks, joint, job, knowledge);
   transferring_ns = Transferring(ranks, joint, job);

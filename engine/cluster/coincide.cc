@@ -96,4 +96,12 @@ std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
   return chosen;
 }
 
+std::size_t CountTogether(const std::vector<Nanos>& first, const std::vector<Nanos>& second,
+                          Nanos offset, Nanos together) {
+  return static_cast<std::size_t>(std::count_if(second.begin(), second.end(), [&](Nanos end) {
+    const auto at = std::lower_bound(first.begin(), first.end(), end + offset - together);
+    return at != first.end() && *at <= end + offset + together;
+  }));
+}
+
 }  // namespace advise

@@ -35,4 +35,9 @@ struct CoincideRules {
 std::optional<Coincidence> Coincide(const std::vector<Nanos>& first,
                                     const std::vector<Nanos>& second, const CoincideRules& rules);
 
+// How many ends of `second`, with `offset` added, lie within `together` of one of `first`. Both in
+// ascending order. O(n log n).
+std::size_t CountTogether(const std::vector<Nanos>& first, const std::vector<Nanos>& second,
+                          Nanos offset, Nanos together);
+
 }  // namespace advise

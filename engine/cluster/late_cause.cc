@@ -155,6 +155,67 @@ class CauseFinder {
     return rank.kernels_count > 0 ? rank.blocks / static_cast<double>(rank.kernels_count) : 0;
   }
 
+  // Kernels of the slow ranks that the others run, too: what each takes there, and how much longer
+  // and in how much larger grids it runs here.
+  struct Against {
+    double weight = 0;  // time, at the pace of the others
+    double longer = 1;
+    double larger = 1;  // 1 where grids are unknown
+  };
+  std::vector<Against> AgainstOthers(const std::set<std::uint32_t>& slow) const {
+    struct Usual {
+      std::vector<double> medians, blocks;
+    };
+    const auto blocks_of = [](const RankSummary& rank, std::size_t kernel) {
+      return kernel < rank.kernel_blocks.size() ? rank.kernel_blocks[kernel] : 0;
+    };
+    std::map<std::string, Usual> usual;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      if (slow.contains(r)) continue;
+      for (std::size_t k = 0; k < ranks_[r].kernels.size(); ++k) {
+        Usual& of_name = usual[ranks_[r].kernels[k].name];
+        of_name.medians.push_back(static_cast<double>(ranks_[r].kernels[k].median));
+        of_name.blocks.push_back(blocks_of(ranks_[r], k));
+      }
+    }
+    std::vector<Against> all;
+    for (const std::uint32_t r : slow) {
+      for (std::size_t k = 0; k < ranks_[r].kernels.size(); ++k) {
+        const RankKernel& kernel = ranks_[r].kernels[k];
+        const auto others = usual.find(kernel.name);
+        if (others == usual.end()) continue;
+        // By what it takes elsewhere: a slow clock slows all kernels down, while a few that have
+        // more to do take most of the time just because of that.
+        const double median = LowerMedian(others->second.medians);
+        const double blocks = LowerMedian(others->second.blocks);
+        if (median <= 0) continue;
+        all.push_back({median * static_cast<double>(kernel.count),
+                       static_cast<double>(kernel.median) / median,
+                       blocks > 0 ? blocks_of(ranks_[r], k) / blocks : 1});
+      }
+    }
+    return all;
+  }
+
+  // Whether grids of some kernels are larger by about as much as kernels take longer: grids of
+  // matrix products and of normalization often fill the GPU whatever they work on, those of
+  // element-wise kernels tell that there is more data.
+  bool LongerByGrids(const std::vector<Against>& kernels) const {
+    std::vector<double> larger, longer;  // one by one
+    double all = 0;
+    double grown = 0;
+    for (const Against& one : kernels) {
+      all += one.weight;
+      if (one.longer > knowledge_.Number("rank.slower_kernel")) longer.push_back(one.longer);
+      if (one.larger <= knowledge_.Number("rank.more_kernels")) continue;
+      grown += one.weight;
+      larger.push_back(one.larger);
+    }
+    if (larger.empty() || longer.empty()) return false;
+    return grown >= knowledge_.Number("rank.larger_grids") * all &&
+           2 * std::log(LowerMedian(larger)) >= std::log(LowerMedian(longer));
+  }
+
   // Whether the slow ranks run as many compute kernels in grids as large as the others, each of
   // which takes longer.
   bool SameKernels(const std::set<std::uint32_t>& slow) const {
@@ -175,30 +236,14 @@ class CauseFinder {
     }
     if (grid > knowledge_.Number("rank.more_kernels") * LowerMedian(grids)) return false;
     if (own > knowledge_.Number("rank.more_kernels") * LowerMedian(counts)) return false;
-    // By name: the median of a kernel against its median on the other ranks, weighted by time.
-    std::map<std::string, std::vector<double>> medians;
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      if (slow.contains(r)) continue;
-      for (const RankKernel& kernel : ranks_[r].kernels) {
-        medians[kernel.name].push_back(static_cast<double>(kernel.median));
-      }
-    }
+    const std::vector<Against> kernels = AgainstOthers(slow);
+    if (LongerByGrids(kernels)) return false;
     const double slower_by = knowledge_.Number("rank.slower_kernel");
     double slower = 0;
     double all = 0;
-    for (const std::uint32_t r : slow) {
-      for (const RankKernel& kernel : ranks_[r].kernels) {
-        const auto others = medians.find(kernel.name);
-        if (others == medians.end()) continue;
-        // By what it takes elsewhere: a slow clock slows all kernels down, while a few that have
-        // more to do take most of the time just because of that.
-        const double usual = LowerMedian(others->second);
-        const double weight = usual * static_cast<double>(kernel.count);
-        all += weight;
-        if (static_cast<double>(kernel.median) > slower_by * usual) {
-          slower += weight;
-        }
-      }
+    for (const Against& one : kernels) {
+      all += one.weight;
+      if (one.longer > slower_by) slower += one.weight;
     }
     return slower >= knowledge_.Number("rank.slower_time") * all && all > 0;
   }

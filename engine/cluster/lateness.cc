@@ -296,7 +296,10 @@ class LatenessFinder {
     uneven.spread = length > 0 ? spread / length : 0;
     uneven.steps = static_cast<double>(decides) / static_cast<double>(job_.steps);
     std::size_t most = 0;
-    for (const auto& [rank, count] : decided) most = std::max(most, count);
+    for (const auto& [rank, count] : decided) {
+      most = std::max(most, count);
+      uneven.deciding.push_back(rank);
+    }
     if (decides > 0) uneven.top_rank = static_cast<double>(most) / static_cast<double>(decides);
     // By time: one that evaluates now and then outweighs chance, which picks a rank in each step.
     const auto top =

@@ -42,6 +42,7 @@ struct Imbalance {
   // steps, over the sum of the sizes of these differences. 1: always behind; 0: ahead as much.
   double behind = 1;
   double in_turn = 0;  // of the gain, the share that ranks wait in turn within one step
+  std::vector<std::uint32_t> deciding;  // ranks that decide a step, ascending
   RankLoss loss;
 };
 

@@ -111,7 +111,8 @@ struct RankSummary {
   std::vector<Nanos> host_exchanges;
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
-  double blocks = 0;        // of all these kernels
+  double blocks = 0;                  // of all these kernels
+  std::vector<double> kernel_blocks;  // of `kernels`, of a launch on average; empty: unknown
   double copied_bytes = 0;  // between host and device, by copies as long as tell the rate of a link
   Nanos copied_time = 0;    // that these copies took
   Nanos wrote_files = 0;    // idle while the launching thread wrote files

@@ -220,9 +220,12 @@ class Summarizer {
     for_each([&](std::uint32_t, StringId name) { ++next[name + 1]; });
     std::partial_sum(next.begin(), next.end(), next.begin());
     std::vector<Nanos> lengths(next.back());
+    std::map<std::string, double> blocks;
     for_each([&](std::uint32_t op, StringId name) {
       lengths[next[name]++] = trace_.ops.end[op] - trace_.ops.start[op];
-      rank->blocks += static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
+      const auto of_launch = static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
+      rank->blocks += of_launch;
+      blocks[trace_.strings[name]] += of_launch;
     });
     rank->kernels_count += static_cast<std::int64_t>(lengths.size());
     rank->traits = Traits(d);
@@ -246,6 +249,8 @@ class Summarizer {
                      });
     const auto most = run_.knowledge.CountOf("cluster.kernels_kept");
     if (rank->kernels.size() > most) rank->kernels.resize(most);
+    for (const RankKernel& kernel : rank->kernels)
+      rank->kernel_blocks.push_back(blocks[kernel.name] / static_cast<double>(kernel.count));
   }
 
   void Copies(std::uint32_t d, RankSummary* rank) const {

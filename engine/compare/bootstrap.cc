@@ -24,10 +24,27 @@ class Dice {
   std::uint64_t state_ = 20240229;
 };
 
-std::vector<double> Resample(const std::vector<double>& from, Dice& dice) {
+// Each value from those at the same place of a turn.
+std::vector<double> Resample(const std::vector<double>& from, std::size_t turn, Dice& dice) {
   std::vector<double> sample(from.size());
-  for (double& value : sample) value = from[dice.Below(from.size())];
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::size_t place = i % turn;
+    const std::size_t turns = (from.size() - place + turn - 1) / turn;
+    sample[i] = from[place + turn * dice.Below(turns)];
+  }
   return sample;
+}
+
+// Variance of the values around the mean of those at the same place of a turn, unbiased.
+double SpreadWithin(const std::vector<double>& values, std::size_t turn) {
+  double squares = 0;
+  for (std::size_t place = 0; place < turn; ++place) {
+    double sum = 0, count = 0;
+    for (std::size_t i = place; i < values.size(); i += turn) sum += values[i], count += 1;
+    for (std::size_t i = place; i < values.size(); i += turn)
+      squares += (values[i] - sum / count) * (values[i] - sum / count);
+  }
+  return squares / static_cast<double>(values.size() - turn);
 }
 
 std::pair<double, double> Middle95(std::vector<double> values) {
@@ -54,13 +71,25 @@ double MedianOf(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+std::size_t TurnOf(const std::vector<double>& values, double explained) {
+  constexpr std::size_t kTurns = 3;  // of each length: two may be chance
+  if (values.size() < 2) return 1;
+  const double all = SpreadWithin(values, 1);
+  for (std::size_t turn = 2; turn * kTurns <= values.size(); ++turn) {
+    if (SpreadWithin(values, turn) < (1 - explained) * all) return turn;
+  }
+  return 1;
+}
+
 BootstrapPair Bootstrap(const std::vector<double>& a, const std::vector<double>& b,
-                        std::size_t resamples) {
+                        std::size_t resamples, double explained) {
   Dice dice;
+  const std::size_t turn_a = TurnOf(a, explained);
+  const std::size_t turn_b = TurnOf(b, explained);
   std::vector<double> of_a, of_b, ratios;
   for (std::size_t i = 0; i < resamples; ++i) {
-    of_a.push_back(MeanOf(Resample(a, dice)));
-    of_b.push_back(MeanOf(Resample(b, dice)));
+    of_a.push_back(MeanOf(Resample(a, turn_a, dice)));
+    of_b.push_back(MeanOf(Resample(b, turn_b, dice)));
     ratios.push_back(of_b.back() > 0 ? of_a.back() / of_b.back() : 0);
   }
   BootstrapPair result;

@@ -84,6 +84,7 @@ class Comparer {
     result_.matched = match.levels.parts;
     if (!match.same && !match.problem.empty()) result_.reasons.push_back(match.problem);
     result_.other_program = match.other_program;
+    result_.other_work = !match.same && !match.problem.empty() && !match.other_program;
     Times(match);
     result_.comparable = result_.reasons.empty();
     result_.forced = force_ && !result_.comparable;
@@ -143,7 +144,8 @@ class Comparer {
     units_before_ = WindowNs(before_) / result_.before.ns;
     units_after_ = WindowNs(after_) / result_.after.ns;
     if (std::min(a.size(), b.size()) >= least) {
-      const BootstrapPair pair = Bootstrap(a, b, knowledge_.CountOf("compare.resamples"));
+      const BootstrapPair pair = Bootstrap(a, b, knowledge_.CountOf("compare.resamples"),
+                                           knowledge_.Number("compare.turn_explains"));
       result_.before.low_ns = pair.low_a;
       result_.before.high_ns = pair.high_a;
       result_.after.low_ns = pair.low_b / result_.work_ratio;
@@ -273,15 +275,26 @@ class Comparer {
   void Notes(const WorkMatch& match) {
     if (result_.work_ratio != 1 && result_.unit == "step") {
       result_.notes.push_back(fmt::format(
-          "A step of AFTER does {:.2f} times the work of a step of BEFORE (launches of the same "
-          "kernels): all figures of AFTER are for the work of one step of BEFORE",
-          result_.work_ratio));
+          "A step of AFTER does {:.2f} times the work of a step of BEFORE ({}): all figures of "
+          "AFTER "
+          "are for the work of one step of BEFORE",
+          result_.work_ratio,
+          match.by_uploads ? "uploads of the same data, and launches of some of the kernels"
+                           : "launches of the same kernels"));
+    }
+    if (match.same && !match.other_pieces &&
+        std::abs(match.longer - 1) > knowledge_.Number("compare.slower")) {
+      result_.notes.push_back(fmt::format(
+          "A launch of the same kernel on the same size takes {:.2f} times as long, of nearly all "
+          "kernels alike: look at the clock of the GPU, its power limit and other processes on it",
+          match.longer));
     }
     MatchNotes(match.levels);
     if (match.other_pieces) {
       result_.notes.emplace_back(
-          "The kernels that both runs share work on other sizes, but on as many threads per step: "
-          "the same work in other pieces, as with micro-batches");
+          "A step of AFTER launches the kernels that both runs share in another number, and each "
+          "does "
+          "as much more or less: the same work in other pieces, as with micro-batches");
     } else if (!match.even && match.matched_before > 0 && result_.unit == "step") {
       result_.notes.emplace_back(
           "The kernels that both runs share were not launched in the same proportions: the "

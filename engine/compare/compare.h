@@ -52,6 +52,7 @@ struct RunComparison {
   bool comparable = false;
   bool forced = false;               // they cannot, and are shown all the same
   bool other_program = false;        // they cannot, since AFTER is a run of another program
+  bool other_work = false;           // they cannot, since a step does other work: batch, model
   std::vector<std::string> reasons;  // why the runs cannot be compared
   std::vector<std::string> notes;    // what to read the figures with
 

@@ -43,7 +43,7 @@ std::optional<double> WorkOfStep(const Report& base, const Report& other, const 
     const double work = match.count_ratio * per_step;
     return std::abs(work - 1) <= knowledge.Number("compare.same_work") ? 1 : work;
   }
-  if (match.other_pieces) return match.step_ratio * *devices_a / *devices_b;
+  if (match.other_pieces) return *devices_a / *devices_b;
   // Kernels do not show another batch where libraries give each the same grid; its upload does.
   const auto bytes_a = FactNumber(base, "work.upload_bytes");
   const auto bytes_b = FactNumber(other, "work.upload_bytes");

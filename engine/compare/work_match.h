@@ -17,8 +17,9 @@ struct WorkMatch {
   std::string problem;        // when not
   double count_ratio = 1;     // launches of the same work, AFTER's window over BEFORE's
   bool even = false;          // most matched kernels agree on count_ratio
+  bool by_uploads = false;    // else what is uploaded and a part of the kernels do
+  double longer = 1;          // of a launch of nearly all kernels; 1 where no one factor holds
   double size_ratio = 1;      // threads a launch of the same kernel, AFTER over BEFORE
-  double step_ratio = 1;      // threads a step of all its launches; 1 when there are no steps
   bool other_batch = false;   // kernels whose size follows the upload say so
   bool other_pieces = false;  // the same work a step in launches of other sizes (micro-batches)
   double matched_before = 0;  // shares of the kernel time, of kernels of one name and size

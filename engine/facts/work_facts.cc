@@ -4,12 +4,12 @@
 #include <map>
 
 #include "engine/facts/declare.h"
+#include "engine/facts/rows.h"
 
 namespace advise::facts {
 namespace {
 
 // Rows that a fact keeps at most: enough to tell two runs alike, and little enough to print.
-constexpr std::size_t kMostSteps = 500;
 constexpr std::size_t kMostKernels = 200;
 constexpr std::size_t kMostUploads = 50;
 constexpr std::size_t kMostOrigins = 400;
@@ -19,17 +19,11 @@ constexpr const char* kNoWorkSteps = "too few steps were found";
 double Devices(const Analysis& a) { return static_cast<double>(a.run.active_devices.size()); }
 double StepCount(const Work& work) { return static_cast<double>(work.steps.size()); }
 
-// Evenly chosen when there are more steps than are kept.
 Rows StepLengthRows(const Work& work) {
-  Rows rows;
-  const std::size_t stride = (work.steps.size() + kMostSteps - 1) / kMostSteps;
-  for (std::size_t i = 0; i < work.steps.size(); i += std::max<std::size_t>(1, stride)) {
-    const StepLength& step = work.steps[i];
-    rows.push_back({{"index", static_cast<double>(step.index)},
-                    {"time", static_cast<double>(step.length_ns)},
-                    {"outlier", step.outlier ? 1.0 : 0.0}});
-  }
-  return rows;
+  std::vector<TimedStep> steps;
+  for (const StepLength& step : work.steps)
+    steps.push_back({step.index, static_cast<double>(step.length_ns), step.outlier});
+  return StepRows(steps);
 }
 
 Rows KernelRows(const Work& work) {
@@ -88,8 +82,11 @@ void DeclareWork(Catalog* catalog) {
   const auto has_steps = [](const Analysis& a) { return !a.work.steps.empty(); };
   auto& steps = catalog->Of(&Analysis::work);
   steps.Needs(has_steps, kNoWorkSteps, "steps");
-  steps.Add("work.steps", "rows", "Steady steps of the window: index, time, outlier (500 at most).",
-            StepLengthRows);
+  steps.Add(
+      "work.steps", "rows",
+      "Steady steps of the window: index, time, outlier (500 rows at most: of more steps, each is "
+      "the mean of several in a row).",
+      StepLengthRows);
   steps.Add("work.idle_per_step", "ns", "Idle time of a device, per step.",
             [](const Work& w, const Analysis& a) {
               double idle = 0;

@@ -133,11 +133,13 @@ class Grader {
   }
   // Right answers are no change: true where the exercise asks for none.
   bool ShowsChange(const Grade& grade) const {
+    const bool other_work = input_.improvement && input_.improvement->other_work;
     bool asked = false;
     for (std::size_t i = 0; i < grade.marks.size(); ++i) {
       if (!IsOfChange(exercise_.criteria[i])) continue;
       asked = true;
-      if (grade.marks[i].points > 0 || grade.marks[i].state == MarkState::kPerson) return true;
+      const bool open = grade.marks[i].state == MarkState::kPerson && !other_work;
+      if (grade.marks[i].points > 0 || open) return true;
     }
     return !asked;
   }
@@ -204,6 +206,10 @@ class Grader {
     if (IsOfChange(one) && input_.is_baseline) return Unchanged();
     if (IsOfChange(one) && input_.improvement && input_.improvement->other_program)
       return OfAnotherProgram();
+    // A finding may be gone from it because it does less.
+    if (IsOfChange(one) && input_.submission != nullptr && input_.improvement &&
+        input_.improvement->other_work)
+      return ToPerson("cannot be compared with the baseline: " + input_.improvement->reason);
     if (one.kind == CriterionKind::kFinding && IsOfChange(one) && input_.improvement &&
         input_.improvement->comparable && input_.improvement->certain &&
         input_.improvement->speedup < 1)

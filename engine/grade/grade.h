@@ -16,6 +16,7 @@ namespace advise {
 struct Improvement {
   bool comparable = false;
   bool other_program = false;  // the submitted run is one of another program
+  bool other_work = false;     // of other work per step: another batch, a smaller model
   std::string reason;          // when not comparable
   double speedup = 1;
   bool certain = false;  // larger than the noise
@@ -48,7 +49,7 @@ struct Grade {
   double possible = 0;  // of what was judged
   double open = 0;      // left to a person
   // Enough points; and, where the exercise asks for a change, a run that shows one, or of which a
-  // person must say whether it does.
+  // person must say whether it does. A run of other work does not show one by itself.
   bool passed = false;
 };
 

@@ -66,15 +66,10 @@ class Merger {
 
   void Steps() {
     if (steps_.empty()) return;
-    Rows rows;
-    const std::size_t stride =
-        std::max<std::size_t>(1, (steps_.size() + kMostRows - 1) / kMostRows);
-    for (std::size_t i = 0; i < steps_.size(); i += stride) {
-      rows.push_back({{"index", static_cast<double>(i)},
-                      {"time", static_cast<double>(steps_[i])},
-                      {"outlier", 0.0}});
-    }
-    Put("work.steps", rows);
+    std::vector<TimedStep> steps;
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      steps.push_back({i, static_cast<double>(steps_[i])});
+    Put("work.steps", StepRows(steps));
     if (const auto idle = FactNumber(*run_, "budget.idle")) {
       Put("work.idle_per_step", *idle / static_cast<double>(steps_.size()));
     }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "engine/base/median.h"
+#include "engine/timeline/collective_kind.h"
 #include "engine/timeline/layers.h"
 #include "engine/timeline/period.h"
 #include "engine/timeline/step.h"
@@ -211,51 +212,95 @@ bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequen
          static_cast<double>(period.length) >= run.knowledge.Number("step.layer_most");
 }
 
-// A loop that launches the same few kernels several times (stages, colors, parts of a grid) before
-// it meets the host: what lies between two meetings is its iteration. One that is met now and then
-// (a check of a solver) keeps its own, and so does a graph, which is captured to be an iteration.
-// The period itself where that cannot be told.
-Period JoinedByHost(const Run& run, const std::vector<std::uint32_t>& sequence,
-                    const Tokens& tokens, Period period) {
-  const std::vector<std::size_t>& starts = period.starts;
-  if (static_cast<double>(KindsComputed(tokens, period)) > run.knowledge.Number("step.stage_kinds"))
-    return period;
-  const OpTable& ops = run.trace.ops;
-  const std::uint32_t op = sequence[starts.front()];
-  if (period.length == 1 && (ops.kind[op] == OpKind::kGraph || ops.in_graph[op] != 0))
-    return period;
-  std::vector<Nanos> opened;
-  std::uint32_t thread = kNone;  // threads that drive other GPUs meet those
-  for (const std::size_t place : starts) {
+// When the calls that launch the repeats open, in order, and the thread that makes them; nothing
+// where that is not known. Threads that drive other GPUs meet those.
+struct Opened {
+  std::vector<Nanos> at;
+  std::uint32_t thread = kNone;
+};
+
+std::optional<Opened> OpenedBy(const Run& run, const std::vector<std::uint32_t>& sequence,
+                               const Period& period) {
+  Opened opened;
+  for (const std::size_t place : period.starts) {
     const std::uint32_t call = run.trace.ops.call[sequence[place]];
-    if (call == kNone) return period;
-    opened.push_back(run.trace.calls.start[call]);
-    thread = run.trace.calls.thread[call];
+    if (call == kNone) return std::nullopt;
+    opened.at.push_back(run.trace.calls.start[call]);
+    opened.thread = run.trace.calls.thread[call];
   }
-  if (!std::is_sorted(opened.begin(), opened.end())) return period;
-  const std::vector<std::uint8_t> met = HostMeets(run, opened, false, thread);
+  if (!std::is_sorted(opened.at.begin(), opened.at.end())) return std::nullopt;
+  return opened;
+}
+
+// One iteration from each repeat that follows a meeting (`met`: by repeat, 1 where one lies behind
+// it) to the next; nothing where they hold no like number of repeats, or more than `most`.
+std::optional<Period> JoinedAt(const Run& run, const Period& period,
+                               const std::vector<std::uint8_t>& met, double most) {
   std::vector<std::size_t> after;  // the repeats that follow a meeting
   for (std::size_t i = 0; i < met.size(); ++i) {
     if (met[i] != 0) after.push_back(i + 1);
   }
-  if (after.size() < run.knowledge.CountOf("step.min_count")) return period;
+  if (after.size() < run.knowledge.CountOf("step.min_count")) return std::nullopt;
   std::vector<std::size_t> apart;
   for (std::size_t i = 1; i < after.size(); ++i) apart.push_back(after[i] - after[i - 1]);
   const std::size_t usual = Median(apart);
   const auto even = static_cast<double>(std::count(apart.begin(), apart.end(), usual));
-  if (usual < 2 || static_cast<double>(usual) > run.knowledge.Number("step.stage_most") ||
-      even < run.knowledge.Number("step.stage_even") * static_cast<double>(apart.size()) ||
-      !ComputesNothingElse(tokens, period))
-    return period;
+  if (usual < 2 || static_cast<double>(usual) > most ||
+      even < run.knowledge.Number("step.stage_even") * static_cast<double>(apart.size()))
+    return std::nullopt;
   Period joined = period;
   joined.starts.clear();
   std::vector<std::size_t> tokens_apart;
   for (const std::size_t repeat : after) {
-    if (!joined.starts.empty()) tokens_apart.push_back(starts[repeat] - joined.starts.back());
-    joined.starts.push_back(starts[repeat]);
+    const std::size_t start = period.starts[repeat];
+    if (!joined.starts.empty()) tokens_apart.push_back(start - joined.starts.back());
+    joined.starts.push_back(start);
   }
   joined.length = Median(tokens_apart);
   return joined;
+}
+
+// By repeat: 1 where its thread launches a send or receive behind it.
+std::vector<std::uint8_t> SendsBehind(const Run& run, const Opened& opened) {
+  const OpTable& ops = run.trace.ops;
+  const std::vector<std::uint32_t> rows = RowsOfCollectives(run.trace);
+  std::vector<std::uint8_t> sent(opened.at.size() - 1, 0);
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    if (!run.IsComm(op) || ops.call[op] == kNone) continue;
+    if (run.trace.calls.thread[ops.call[op]] != opened.thread) continue;
+    const Nanos at = run.trace.calls.start[ops.call[op]];
+    if (at < opened.at.front() || at >= opened.at.back()) continue;
+    if (KindOfCollective(run, op, rows.empty() ? kNone : rows[op]) != "sendrecv") continue;
+    const auto next = std::upper_bound(opened.at.begin(), opened.at.end(), at);
+    sent[static_cast<std::size_t>(next - opened.at.begin()) - 1] = 1;
+  }
+  return sent;
+}
+
+// A loop that launches the same few kernels several times (stages, colors, parts of a grid) before
+// it meets the host: what lies between two meetings is its iteration. One that is met now and then
+// (a check of a solver) keeps its own, and so does a graph, which is captured to be an iteration.
+// So is what lies between two sends, whatever it launches: a stage of a pipeline runs all of its
+// layers before it passes on what they computed. The period itself where that cannot be told.
+Period Joined(const Run& run, const std::vector<std::uint32_t>& sequence, const Tokens& tokens,
+              const Period& period) {
+  const OpTable& ops = run.trace.ops;
+  const std::uint32_t op = sequence[period.starts.front()];
+  if (period.length == 1 && (ops.kind[op] == OpKind::kGraph || ops.in_graph[op] != 0))
+    return period;
+  const auto opened = OpenedBy(run, sequence, period);
+  if (!opened || opened->at.size() < 2 || !ComputesNothingElse(tokens, period)) return period;
+  std::optional<Period> joined;
+  if (static_cast<double>(KindsComputed(tokens, period)) <=
+      run.knowledge.Number("step.stage_kinds")) {
+    joined = JoinedAt(run, period, HostMeets(run, opened->at, false, opened->thread),
+                      run.knowledge.Number("step.stage_most"));
+  }
+  if (!joined) {
+    joined =
+        JoinedAt(run, period, SendsBehind(run, *opened), static_cast<double>(period.starts.size()));
+  }
+  return joined.value_or(period);
 }
 
 // Batches of other lengths change the grids. Where they come at even distances by chance, what
@@ -313,7 +358,7 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
   }
   PreferNames(run, launches, sequence, meets_host, &tokens, &period);
   if (period.length == 0) return {};
-  period = JoinedByHost(run, sequence, tokens, std::move(period));
+  period = Joined(run, sequence, tokens, period);
   std::optional<Iterations> iterations;
   iterations.emplace(run, launches, sequence, period);
   Steps steps;

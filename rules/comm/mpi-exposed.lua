@@ -1,9 +1,11 @@
 -- The host is inside MPI while messages travel, and the GPU has nothing to do: the interior, which needs no edges, or
 -- another part of a collective, could be computed meanwhile.
 
--- What the fixes go by, from the function that the GPU idles in most.
-local function kind_of(name)
+-- What the fixes go by, from the function that the GPU idles in most. Sums of large arrays are work of the host, which
+-- adds and copies them at a fraction of the bandwidth of a GPU's memory.
+local function kind_of(name, bytes, large)
   if contains(name, "Barrier") then return "barrier" end
+  if contains(name, "educe") and at_least(bytes, large) then return "sum" end
   for _, word in ipairs({ "All", "all", "Reduce", "Bcast", "Gather", "Scatter", "Scan" }) do
     if contains(name, word) and not contains(name, "Wait") then return "collective" end
   end
@@ -13,6 +15,7 @@ end
 local WHY = {
   barrier    = "The host waits in a barrier, which moves no data, and launches nothing meanwhile.",
   collective = "The host waits for the collective before it launches more work.",
+  sum        = "The host sums large arrays and waits for that before it launches more work. GPUs sum them at the bandwidth of their memory and links.",
   message    = "The host is inside MPI calls while messages travel, and launches nothing meanwhile.",
 }
 
@@ -30,7 +33,7 @@ return {
   needs      = { "mpi.count", "mpi.messages", "mpi.functions", "mpi.transfer.per_step", "mpi.transfer.lost", "mpi.transfer.remedy",
                  "window.device_time" },
   needs_loop = true,
-  thresholds = { "min_share" },
+  thresholds = { "min_share", "large_sum" },
 
   symptom = "The GPU is idle for {share:pct} of the time while messages travel between ranks, mostly in {call:text}.",
   cause   = "{why:text}",
@@ -44,6 +47,10 @@ boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
     { reason = "message", action = "With OpenACC, launch the work that needs no messages with async, and wait after MPI_Waitall; with OpenMP, use nowait and taskwait", ["for"] = { "openacc", "openmp", "fortran" } },
     { reason = "message", action = "Where ranks exchange the edges of a grid, exchange wider edges every few steps instead of narrow ones in each step" },
+    { reason = "sum", action = "Sum on the GPUs: pass device pointers to NCCL, or to an MPI that sums in GPU memory",
+      snippet = "ncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, stream);   // instead of the download, MPI_Allreduce and the upload",
+      language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
+    { reason = "sum", action = "Divide the array into parts, and sum one part while another one is computed" },
     { reason = "collective", action = "Divide the data into parts, and compute one part while the collective of another one travels",
       snippet = [[for (int slab = 0; slab < 2; ++slab) {
   pack<<<grid, block, 0, stream>>>(send + slab * total, field);   // of this slab only
@@ -65,7 +72,8 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
     local lost = share(f.mpi.transfer.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
     local worst = f.mpi.functions[1]
-    local kind = kind_of(worst and worst.name or "")
+    local each = worst and worst.count > 0 and (worst.bytes or 0) / worst.count or 0
+    local kind = kind_of(worst and worst.name or "", each, t.large_sum)
     return { share = lost, count = f.mpi.transfer.per_step, messages = f.mpi.messages, rows = f.mpi.functions,
              reason = kind, call = worst and worst.name or "MPI", why = WHY[kind] }
   end,
@@ -85,6 +93,17 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
                 mpi = { count = 200, messages = 0, functions = { { name = "MPI_Alltoall", count = 80, time = 3.2e8, bytes = 0, idle = 3e8 } },
                         transfer = { per_step = 2, lost = 3e8, remedy = true } } },
       expect = { share = 0.3, reason = "collective" } },
+    { name = "gradients of 40 MB that MPI sums on the hosts",
+      edges = { ["mpi.functions[1].bytes"] = 61e6 },
+      facts = { window = { device_time = 1e9 },
+                mpi = { count = 61, messages = 0, functions = { { name = "MPI_Allreduce", count = 61, time = 9.2e8, bytes = 4.88e9, idle = 9.2e8 } },
+                        transfer = { per_step = 1, lost = 4.9e8, remedy = true } } },
+      expect = { share = 0.49, reason = "sum" } },
+    { name = "sums of single numbers are messages of any size",
+      facts = { window = { device_time = 1e9 },
+                mpi = { count = 600, messages = 0, functions = { { name = "MPI_Allreduce", count = 600, time = 1.6e8, bytes = 9600, idle = 1.4e8 } },
+                        transfer = { per_step = 6, lost = 1.4e8, remedy = true } } },
+      expect = { share = 0.14, reason = "collective" } },
     { name = "a barrier after each kernel",
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 900, messages = 2, functions = { { name = "MPI_Barrier", count = 600, time = 1.6e8, bytes = 0, idle = 1.4e8 } },

@@ -9,13 +9,14 @@ local function expectation(pipeline)
   if not pipeline.micro_batches then return "" end
   local chunks = ""
   if pipeline.chunks > 1 then chunks = " and " .. math.floor(pipeline.chunks) .. " chunks of layers per GPU (an interleaved schedule)" end
-  return " With " .. math.floor(pipeline.micro_batches + 0.5) .. " micro-batches per step" .. chunks ..
+  local count = math.floor(pipeline.micro_batches + 0.5)
+  return " With " .. (count == 1 and "one micro-batch" or count .. " micro-batches") .. " per step" .. chunks ..
          ", filling and draining the pipeline explains " .. percent(pipeline.expected) .. ", which this fix nearly halves."
 end
 
--- Nothing when the schedule is interleaved already.
+-- Nothing when the schedule is interleaved already, or when there are too few micro-batches for all stages to work.
 local function interleaving(pipeline)
-  if pipeline.chunks > 1 then return "" end
+  if pipeline.chunks > 1 or (pipeline.micro_batches or pipeline.stages) < pipeline.stages then return "" end
   local gain = "the bubble nearly halves"
   if pipeline.expected then
     gain = "the bubble falls from " .. percent(pipeline.expected) .. " to " .. percent(pipeline.interleaved)
@@ -42,6 +43,7 @@ return {
   symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time.{expectation:text}",
   cause   = "A pipeline of p stages with m micro-batches and v chunks of layers per GPU is empty (p-1)/(vm+p-1) of the time, while it fills and drains. Anything above that comes from uneven stages or slow transfers.",
   fixes   = {
+    { reason = "few", action = "Keep at least as many micro-batches (in inference: requests) in flight as there are stages: start the next one before the last stage is done" },
     { action = "Use more and smaller micro-batches: twice as many nearly halve the bubble",
       snippet = "--global-batch-size 256 --micro-batch-size 1   # Megatron-LM: micro-batches = global / micro / data-parallel size",
       language = "bash", ["for"] = { "pytorch" } },
@@ -56,7 +58,9 @@ return {
 
   detect = function(f, t)
     if not at_least(f.pipeline.bubble, t.min_bubble) then return nil end
+    local few = (f.pipeline.micro_batches or f.pipeline.stages) < f.pipeline.stages
     return { stages = f.pipeline.stages, chunks = f.pipeline.chunks, bubble = f.pipeline.bubble,
+             reason = few and "few" or nil,
              expectation = expectation(f.pipeline), interleave = interleaving(f.pipeline) }
   end,
 
@@ -84,6 +88,10 @@ return {
       expect = { bubble = 0.4, expectation = "",
                  interleave = "Use an interleaved schedule, in which each GPU holds several smaller stages: with two of them the " ..
                               "bubble nearly halves, for twice as many sends" }, saving = { claims = 6e8 } },
+    { name = "inference with one request in flight: an interleaved schedule wins nothing",
+      facts = { window = { device_time = 8e8 },
+                pipeline = { stages = 2, micro_batches = 1, chunks = 1, bubble = 0.49, expected = 0.5, interleaved = 0.33, bubble_lost = 2e8, bubble_remedy = true } },
+      expect = { reason = "few", interleave = "", expectation = " With one micro-batch per step, filling and draining the pipeline explains 50 %, which this fix nearly halves." }, saving = { claims = 2e8 } },
     { name = "near miss: 32 micro-batches keep it full",
       facts = { window = { device_time = 4e9 },
                 pipeline = { stages = 4, micro_batches = 32, chunks = 1, bubble = 0.08, expected = 0.086, interleaved = 0.045,

@@ -203,5 +203,44 @@ TEST_CASE("clocks off by the distance of two collectives are told by those that 
   }
 }
 
+// Two pipelines of two stages each, ranks 0 and 1, and 2 and 3. Stages send to each other eight
+// times per step, and each sums up with its copy in the other pipeline: the last stage is done
+// first.
+std::vector<RankSummary> TwoPipelines(bool stages_sum_together) {
+  std::vector<RankSummary> ranks(4);
+  for (std::size_t r = 0; r < 4; ++r) {
+    ranks[r].rank = static_cast<int>(r);
+    ranks[r].clock = static_cast<std::uint32_t>(r);
+    ranks[r].utc_origin_ns = 1'700'000'000'000'000'000 + static_cast<Nanos>(r) * 40'000;
+    ranks[r].kinds = {"allreduce", "sendrecv"};
+    const Nanos clock = stages_sum_together ? static_cast<Nanos>(r % 2) * 7'000'000 : 0;
+    for (Nanos s = 0; s < 8; ++s) {
+      const Nanos step = 1'000'000'000 + s * 140'000'000 - clock;
+      for (Nanos k = 0; k < 8; ++k) {
+        const Nanos met = step + 10'000'000 + k * 12'000'000 + ((s * 8 + k) * 7'919 % 900) * 1'000;
+        AddCollective({met - 60'000, met + static_cast<Nanos>(r) * 1'000}, 1,
+                      &ranks[r].collectives);
+      }
+      const bool last = r % 2 == 1 && !stages_sum_together;
+      const Nanos sum = step + (last ? 128'000'000 : 135'000'000);
+      AddCollective({sum - 900'000, sum + static_cast<Nanos>(r) * 1'000}, 0, &ranks[r].collectives);
+    }
+  }
+  return ranks;
+}
+
+TEST_CASE("sums that stages of a pipeline have with their copies alone do not move their clocks") {
+  const Clocks clocks = AlignClocks(TwoPipelines(false), ShippedKnowledge());
+  for (std::size_t r = 1; r < 4; ++r) {
+    CHECK(clocks.source[r] == ClockSource::kCollectives);
+    CHECK(std::abs(clocks.offset[r]) <= 10'000);
+  }
+  // Sums of all ranks do, whatever UTC says: sends end together then, too.
+  const Clocks moved = AlignClocks(TwoPipelines(true), ShippedKnowledge());
+  CHECK(moved.offset[1] == Approx(7e6).margin(10e3));
+  CHECK(moved.offset[2] == Approx(0).margin(10e3));
+  CHECK(moved.offset[3] == Approx(7e6).margin(10e3));
+}
+
 }  // namespace
 }  // namespace advise

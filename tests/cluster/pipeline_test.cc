@@ -106,5 +106,81 @@ TEST_CASE("a stage that has asked early needs the transfer, whatever its neighbo
   CHECK(transferred(true) == 0);
 }
 
+// Two pipelines of two stages, ranks 0 and 1, and 2 and 3; what `extra` says each computes more.
+Cluster TwoPipelines(std::vector<std::vector<Nanos>> extra) {
+  JobStory story;
+  story.extra_compute = std::move(extra);
+  std::vector<RankSummary> ranks = story.Tell();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    CommGroup group;
+    group.name = r < 2 ? "first" : "second";
+    ranks[r].kinds = {"sendrecv"};
+    ranks[r].groups = {group};
+    for (auto& one : ranks[r].collectives.group) one = 0;
+  }
+  return Cluster(std::move(ranks), ShippedKnowledge());
+}
+
+TEST_CASE("copies of a slow stage that are slowest in turn are no uneven batches") {
+  std::vector<Nanos> even(10), odd(10);
+  for (std::size_t s = 0; s < 10; ++s) {
+    even[s] = s % 2 == 0 ? 6'000'000 : 5'000'000;
+    odd[s] = s % 2 == 1 ? 6'000'000 : 5'000'000;
+  }
+  const Cluster stage = TwoPipelines({{}, even, {}, odd});
+  REQUIRE(stage.pipeline.stages == 2);
+  CHECK(stage.pipeline.slowest_ranks == std::vector<std::uint32_t>{1, 3});
+  CHECK(stage.lateness.compute.loss.gain == 0);
+  // Near miss: now one stage, now the other one.
+  for (Nanos& one : even) one = one == 6'000'000 ? one : 0;
+  for (Nanos& one : odd) one = one == 6'000'000 ? one : 0;
+  const Cluster batches = TwoPipelines({even, odd, odd, even});
+  REQUIRE(batches.pipeline.stages == 2);
+  CHECK(batches.lateness.compute.loss.gain > 0);
+}
+
+// Rank 0 computes for 10 ms and for 6 ms in each step of 24 ms, and waits for two messages that it
+// has asked for early: 4 ms before and 4 ms after the second stretch of compute.
+TEST_CASE("a rank with two pending receives waits no longer than it computes nothing") {
+  std::vector<RankSummary> ranks(2);
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    RankSummary& rank = ranks[r];
+    rank.rank = static_cast<int>(r);
+    rank.clock = r;
+    rank.kinds = {"sendrecv"};
+    const auto add = [&](Nanos start, Nanos end, Nanos exposed) {
+      RankCollectives& list = rank.collectives;
+      list.start.push_back(start);
+      list.end.push_back(end);
+      list.exposed.push_back(exposed);
+      list.kind.push_back(0);
+      list.phase.push_back(0);
+      list.lane.push_back(static_cast<std::uint16_t>(list.lane.size() % 2));
+      list.group.push_back(-1);
+      list.bytes.push_back(-1);
+      list.peer.push_back(-1);
+    };
+    for (Nanos s = 0; s < 10; ++s) {
+      const Nanos at = 1'000'000'000 + s * 24'000'000 + s * s * 7'000;
+      RankStep step;
+      step.start = at;
+      step.end = at + 24'000'000;
+      step.time.comm_exposed = r == 0 ? 8'000'000 : 0;
+      step.time.compute = 24'000'000 - step.time.comm_exposed;
+      rank.steps.push_back(step);
+      rank.time.compute += step.time.compute;
+      rank.time.comm_exposed += step.time.comm_exposed;
+      add(r == 0 ? at + 2'000'000 : at + 13'900'000, at + 14'000'000, r == 0 ? 4'000'000 : 0);
+      add(r == 0 ? at + 3'000'000 : at + 23'900'000, at + 24'000'000, r == 0 ? 8'000'000 : 0);
+    }
+    rank.window_start = rank.steps.front().start;
+    rank.window_end = rank.steps.back().end;
+  }
+  const Cluster cluster(std::move(ranks), ShippedKnowledge());
+  CHECK(cluster.joint.matched == 40);
+  CHECK(cluster.waited_ns * 2 <= 10 * 8e6);
+  CHECK(cluster.waited_ns * 2 > 10 * 7e6);
+}
+
 }  // namespace
 }  // namespace advise

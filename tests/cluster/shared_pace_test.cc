@@ -74,6 +74,31 @@ TEST_CASE("kernels in larger grids are more work, and no slower GPU") {
   CHECK(slow().loss.gain < 10 * 2'400'000);  // the others take some of it
 }
 
+// Longer sequences: only the grids of element-wise kernels tell.
+TEST_CASE("a few kernels in grids that are larger by as much as all take longer are more work") {
+  JobStory story;
+  story.extra_compute = {{}, Each(10, 4'000'000), {}, {}};
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) {
+    rank.kernels = {{"gemm", 10, 76'000'000, 7'600'000},
+                    {"gelu", 10, 2'000'000, 200'000},
+                    {"adam", 10, 2'000'000, 200'000}};
+    rank.kernel_blocks = {132, 72, 320};
+    rank.blocks = 10 * (132 + 72 + 320);
+  }
+  ranks[1].kernels = {{"gemm", 10, 114'000'000, 11'400'000},
+                      {"gelu", 10, 3'000'000, 300'000},
+                      {"adam", 10, 2'000'000, 200'000}};
+  const auto cause = [&](double gelu) {
+    ranks[1].kernel_blocks = {132, gelu, 320};
+    return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause.words;
+  };
+  CHECK(cause(108) == "it has more work on the GPU");
+  CHECK(cause(72).starts_with("the same kernels run more slowly there"));
+  // A little more data beside a slow clock: it explains the smaller part.
+  CHECK(cause(80).starts_with("the same kernels run more slowly there"));
+}
+
 TEST_CASE("sharing the work wins nothing below what the hosts need") {
   JobStory story;
   story.steps = 12;

@@ -219,6 +219,97 @@ TEST_CASE(
   CHECK(CompareRuns(run(49.4, 8), fewer.Done(), Shipped()).work_ratio == Approx(0.25));
 }
 
+// A model of half the layers on smaller batches, four of them per step, is no fix that makes a step
+// of twice the work seven times as fast.
+TEST_CASE("kernels that take as much less time as the grids of others shrink are another batch") {
+  const auto run = [](double step, double launches, double blocks, double launch_ms) {
+    ReportStory story;
+    story.Steps(std::vector<double>(10, step));
+    story.Kernel("nvjet", 132, launches, launches * launch_ms)
+        .Kernel("flash", 512, launches / 2, launches * launch_ms / 4)
+        .Kernel("gelu", blocks, launches / 2, launches * launch_ms / 50);
+    return story.Done();
+  };
+  const RunComparison c = CompareRuns(run(65, 120, 112, 0.19), run(18, 240, 26, 0.0427), Shipped());
+  CHECK_FALSE(c.comparable);
+  CHECK_THAT(c.reasons.at(0), Contains("another batch or model size") && Contains("0.23 times"));
+  // A faster kernel beside a grid that changed for reasons of its own.
+  CHECK(CompareRuns(run(65, 120, 112, 0.19), run(60, 120, 26, 0.17), Shipped()).comparable);
+}
+
+// One size whatever they do, all of them: how long a launch takes tells how much it does.
+TEST_CASE("smaller micro-batches are the same work where no kernel shows its size") {
+  const auto run = [](double step, double batches, double launch_ms) {
+    ReportStory story;
+    story.Steps(std::vector<double>(10, step));
+    story.Kernel("nvjet", 132, 30 * batches, 30 * batches * launch_ms)
+        .Kernel("flash", 512, 20 * batches, 10 * batches * launch_ms)
+        .Kernel("adam", 320, 10, 20);
+    return story.Done();
+  };
+  const RunComparison c = CompareRuns(run(29.8, 4, 0.5), run(20.6, 16, 0.125), Shipped());
+  REQUIRE(c.comparable);
+  CHECK(c.work_ratio == Approx(1));
+  CHECK(c.speedup == Approx(29.8 / 20.6));
+  // Larger ones make better use of the GPU.
+  CHECK(CompareRuns(run(49.4, 8, 0.5), run(42, 2, 1.72), Shipped()).speedup == Approx(49.4 / 42));
+  // Four times as many that take as long each are four times the work.
+  CHECK(CompareRuns(run(30, 4, 0.5), run(120, 16, 0.5), Shipped()).work_ratio == Approx(4));
+  CHECK(CompareRuns(run(30, 4, 0.5), run(100, 16, 0.4), Shipped()).work_ratio == Approx(4));
+}
+
+// Before, an encoder runs again for each token of a decoder, and a token is a step; after, it runs
+// once for each clip of 24 tokens, which is uploaded.
+TEST_CASE("what is uploaded as often as some kernels run tells the work of a step") {
+  ReportStory before, after;
+  before.Steps(std::vector<double>(240, 4.5)).Uploads(1e6, 10, 10.0 / 240);
+  before.Kernel("gemm", 432, 240 * 48, 800).Kernel("gemv", 200, 240 * 48, 120);
+  before.Kernel("attention", 200, 240 * 12, 20);
+  after.Steps(std::vector<double>(10, 24)).Uploads(1e6, 10, 1);
+  after.Kernel("gemm", 432, 10 * 48, 33).Kernel("gemv", 200, 240 * 48, 120);
+  after.Kernel("attention", 200, 240 * 12, 20);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  REQUIRE(c.comparable);
+  CHECK(c.work_ratio == Approx(24));
+  CHECK(c.speedup == Approx(4.5));
+  REQUIRE(c.notes.size() == 1);
+  CHECK_THAT(c.notes[0], Contains("24.00 times the work") && Contains("uploads"));
+}
+
+TEST_CASE("a stall of each epoch is no noise, and neither is a longer step in four") {
+  std::vector<double> stalls(75, 32.7);
+  for (const std::size_t step : {22U, 46U, 70U}) stalls[step] = 1400;
+  const auto run = [](const std::vector<double>& steps) {
+    ReportStory story;
+    story.Steps(steps).Kernel("gemm", 100, static_cast<double>(steps.size()), 2000);
+    return story.Done();
+  };
+  const RunComparison c = CompareRuns(run(stalls), run(std::vector<double>(75, 32.7)), Shipped());
+  CHECK(c.certain == true);
+  CHECK(c.speedup == Approx(87.4 / 32.7).epsilon(0.01));
+  CHECK(c.speedup_low.value_or(0) == Approx(c.speedup).epsilon(0.01));
+  // Two stalls may be chance, and so may three at uneven distances.
+  stalls[46] = 32.7;
+  CHECK(CompareRuns(run(stalls), run(std::vector<double>(75, 32.7)), Shipped()).certain == false);
+  stalls[33] = 1400;
+  CHECK(CompareRuns(run(stalls), run(std::vector<double>(75, 32.7)), Shipped()).certain == false);
+  CHECK(TurnOf({13, 13, 13, 17, 13, 13, 13, 17, 13, 13, 13, 17}, 0.9) == 4);
+  CHECK(TurnOf({13, 14, 12, 17, 13, 11, 16, 13, 12, 13, 15, 11}, 0.9) == 1);
+  CHECK(TurnOf({13, 13, 13, 13}, 0.9) == 1);
+}
+
+TEST_CASE("that all kernels take longer by one factor is said: it is the GPU, not the program") {
+  ReportStory before = Run(40);
+  ReportStory after;
+  after.Steps(std::vector<double>(10, 48)).Kernel("gemm", 100, 30, 72).Kernel("relu", 50, 10, 24);
+  const RunComparison c = CompareRuns(before.Done(), after.Done(), Shipped());
+  REQUIRE(c.notes.size() == 1);
+  CHECK_THAT(c.notes[0], Contains("1.20 times as long") && Contains("clock"));
+  ReportStory one;
+  one.Steps(std::vector<double>(10, 48)).Kernel("gemm", 100, 30, 72).Kernel("relu", 50, 10, 20);
+  CHECK(CompareRuns(before.Done(), one.Done(), Shipped()).notes.empty());
+}
+
 TEST_CASE("the parts of a step add up to it, also where the window holds more of a rank") {
   ReportStory before = Run(40);
   // Two ranks: 10 steps of 40 ms in common, of which each recorded 11.
@@ -302,8 +393,8 @@ TEST_CASE("without steps the launches that both make count the work, never the w
 TEST_CASE("the bootstrap gives the same interval each time, and a wider one for noisier steps") {
   const std::vector<double> calm = {10, 10.1, 9.9, 10, 10.2, 9.8};
   const std::vector<double> noisy = {10, 14, 6, 11, 13, 8};
-  const BootstrapPair once = Bootstrap(calm, noisy, 1000);
-  const BootstrapPair again = Bootstrap(calm, noisy, 1000);
+  const BootstrapPair once = Bootstrap(calm, noisy, 1000, 0.9);
+  const BootstrapPair again = Bootstrap(calm, noisy, 1000, 0.9);
   CHECK(once.low_a == again.low_a);
   CHECK(once.high_ratio == again.high_ratio);
   CHECK(once.low_a <= MeanOf(calm));
@@ -322,7 +413,7 @@ TEST_CASE("the interval holds the true mean in about 95 of 100 samples") {
   for (int i = 0; i < 200; ++i) {
     std::vector<double> sample(25);
     for (double& value : sample) value = draw();
-    const BootstrapPair pair = Bootstrap(sample, sample, 400);
+    const BootstrapPair pair = Bootstrap(sample, sample, 400, 0.9);
     holds += pair.low_a <= 50 && pair.high_a >= 50 ? 1 : 0;
   }
   CHECK(holds >= 176);  // 88 %: bootstrap intervals of 25 values are a little narrow

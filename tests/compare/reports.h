@@ -62,10 +62,10 @@ class ReportStory {
                         {"time", ms * 1e6}});
     return *this;
   }
-  // One upload of so many bytes in each step.
-  ReportStory& Uploads(double bytes) {
+  // Uploads of so many bytes; by default one in each of ten steps.
+  ReportStory& Uploads(double bytes, double count = 10, double per_step = 1) {
     return Put("work.uploads", "rows",
-               Rows{{{"bytes", bytes}, {"count", 10.0}, {"per_step", 1.0}}});
+               Rows{{{"bytes", bytes}, {"count", count}, {"per_step", per_step}}});
   }
   // GPU work by where it was launched (the fact work.origins); without a kernel: a whole graph.
   ReportStory& Origin(const std::string& kernel, const std::string& op, const std::string& sizes,

@@ -1,4 +1,5 @@
 // What a run did, counted by hand.
+#include "engine/facts/rows.h"
 #include "tests/facts/runs.h"
 
 namespace advise {
@@ -53,6 +54,25 @@ TEST_CASE("a run without kernels, ranges or samples says what it does not know")
                            "phase.rows", "phase.forward.gpu", "link.kind", "nic.rate"}) {
     CHECK(IsAbsent(*facts, name));
   }
+}
+
+TEST_CASE("rows of many steps keep their mean, where every 240th is slow") {
+  std::vector<TimedStep> steps;
+  double sum = 0;
+  for (std::size_t i = 0; i < 3'605; ++i) {
+    steps.push_back({i, i % 240 == 239 ? 5'600e3 : 150e3, i % 240 == 239});
+    sum += steps.back().time;
+  }
+  const Rows rows = StepRows(steps);
+  CHECK(rows.size() == 450);
+  double mean = 0;
+  for (const Row& row : rows) mean += Cell(row, "time") / 450;
+  CHECK(mean == Approx(sum / 3'605).epsilon(0.01));
+  CHECK(Cell(rows[29], "outlier") == 1);
+  CHECK(Cell(rows[28], "outlier") == 0);
+  steps.resize(500);
+  CHECK(StepRows(steps).size() == 500);
+  CHECK(StepRows({}).empty());
 }
 
 TEST_CASE("one run alone knows nothing of scaling") {

@@ -188,7 +188,12 @@ TEST_CASE("a run of another program is no fix, and right answers alone pass no e
   CHECK_THAT(graded().marks[1].text, Contains("1.43 times as long"));
   input.improvement->comparable = false;
   input.improvement->reason = "no kernel is the same";
-  CHECK(graded().passed);  // another batch, say: the finding is gone
+  CHECK(graded().passed);                // another GPU, say: the finding is gone
+  input.improvement->other_work = true;  // a smaller model, say: a person must look
+  CHECK(graded().points == 4);
+  CHECK(graded().open == 3);
+  CHECK(graded().marks[1].state == MarkState::kPerson);
+  CHECK_FALSE(graded().passed);
   input.improvement->other_program = true;
   CHECK(graded().points == 4);
   CHECK_FALSE(graded().passed);
@@ -221,13 +226,13 @@ TEST_CASE("an improvement is graded in steps; the unchanged hand-out gets nothin
   GradeInput input;
   input.submission = &story.Done();
   CHECK(Marked(faster, input).state == MarkState::kPerson);
-  input.improvement = Improvement{true, false, "", 2.5, true};
+  input.improvement = Improvement{true, false, false, "", 2.5, true};
   CHECK(Marked(faster, input).points == 4);
   input.improvement->speedup = 1.6;
   CHECK(Marked(faster, input).points == 2);
   input.improvement->speedup = 1.2;
   CHECK(Marked(faster, input).state == MarkState::kZero);
-  input.improvement = Improvement{false, false, "other GPUs", 9, true};
+  input.improvement = Improvement{false, false, false, "other GPUs", 9, true};
   CHECK_THAT(Marked(faster, input).text, Contains("other GPUs"));
   input.is_baseline = true;
   CHECK(Marked(faster, input).state == MarkState::kZero);

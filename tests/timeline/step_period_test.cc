@@ -226,6 +226,35 @@ TEST_CASE("stages are counted by the visits of the thread that launches them") {
   CHECK(run->run.steps.Median() == 1800_us);
 }
 
+// A stage of a pipeline: ten layers of three kernels for each request, whose result it sends on.
+// The host waits after every second request.
+TEST_CASE("layers between two sends are one iteration of a stage") {
+  const auto median = [](int layers_sent) {
+    TraceBuilder story;
+    int layer = 0;
+    Repeat(22, 10_ms, [&](int, Nanos at) {
+      for (int k = 0; k < 20; ++k, ++layer) {
+        const Nanos on_host = at + k * 100_us;
+        const Nanos on_gpu = at + 10_us + k * 480_us;
+        story.Launch("gemm_qkv", {on_host, on_host + 4_us}, {on_gpu, on_gpu + 200_us});
+        story.Launch("flash_fwd", {on_host + 5_us, on_host + 9_us},
+                     {on_gpu + 200_us, on_gpu + 280_us});
+        story.Launch("gemm_qkv", {on_host + 10_us, on_host + 14_us},
+                     {on_gpu + 280_us, on_gpu + 470_us});
+        if (layer % layers_sent != layers_sent - 1) continue;
+        story.OnStream(20).Launch("ncclDevKernel_SendRecv", {on_host + 15_us, on_host + 19_us},
+                                  {on_gpu + 470_us, on_gpu + 480_us});
+        story.OnStream(7);
+      }
+      story.Sync({at + 2100_us, at + 9700_us});
+    });
+    const Analyzed run(story, kAuto);
+    return run->run.steps.all.empty() ? 0 : run->run.steps.Median();
+  };
+  CHECK(median(10) == Approx(4.8e6).epsilon(0.1));
+  CHECK(median(1) == 480_us);  // each repeat sends
+}
+
 TEST_CASE("a sweep that the host checks now and then is an iteration of its own") {
   const Analyzed run(Staged(10, 50), kAuto);
   REQUIRE(run->run.steps.source == "period");
