@@ -42,12 +42,10 @@ bool FitsKind(const RunInfo& run, const std::vector<std::string>& programs) {
 }
 
 // What ran without a backward pass or an optimizer is told what is for training only where nothing
-// else is said; what ran none of a framework's kernels, what is for models.
+// else is said.
 bool IsForOtherKind(const RunInfo& run, const std::vector<std::string>& programs) {
-  const bool no_model = run.kind == "kernels";
-  const bool trains_nothing = run.kind == "one-pass" || no_model;
-  return (trains_nothing && IsIn("training", programs)) ||
-         (no_model && IsIn("inference", programs));
+  const bool trains_nothing = run.kind == "one-pass" || run.kind == "kernels";
+  return trains_nothing && IsIn("training", programs);
 }
 
 // To capture the other ranks is for reports that lack some.
