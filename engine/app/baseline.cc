@@ -92,8 +92,11 @@ Result<double> SlowerBy(const Report& report, const Baseline& baseline, const st
                 "make it anew, of a run with steps: advise REPORT --format json -o " + path);
   }
   if (report.run.units == 0 || report.run.unit != baseline.unit) {
-    return Fail("the baseline counts in " + baseline.unit + "s, this run in " +
-                    (report.run.units == 0 ? "none" : report.run.unit + "s"),
+    const auto plural = [](const std::string& unit) {
+      return unit + (unit.ends_with('s') ? "es" : "s");
+    };
+    return Fail("the baseline counts in " + plural(baseline.unit) + ", this run in " +
+                    (report.run.units == 0 ? "none" : plural(report.run.unit)),
                 path, hint);
   }
   std::vector<std::string> gpus;

@@ -100,7 +100,8 @@ std::vector<std::string> FullCommand(const Knowledge& knowledge, const CaptureRe
                                      const LaunchLine& line, const std::string& advise) {
   std::vector<std::string> profiler = ProfilerCommand(knowledge, request, line);
   std::vector<std::string> command = line.launcher;
-  if (StartsApart(line) && std::any_of(profiler.begin(), profiler.end(), IsSystemWide)) {
+  const bool system_wide = std::any_of(profiler.begin(), profiler.end(), IsSystemWide);
+  if (StartsApart(line) && (system_wide || line.rank_is_guessed)) {
     for (const char* word : {"record", "--per-rank", "--"}) {
       if (command.size() == line.launcher.size()) command.push_back(advise);
       command.emplace_back(word);

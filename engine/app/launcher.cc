@@ -187,6 +187,19 @@ LauncherKind KindOf(const std::vector<std::string>& command) {
   return LauncherKind::kDirect;
 }
 
+// A launcher by its name, also a site's own: mysrun, mpiexec.openmpi, jsrun.
+bool SoundsLikeLauncher(const std::string& word) {
+  const std::string name = FileName(word);
+  return name.starts_with("mpi") || name.ends_with("run");
+}
+
+// Launchers that start each process apart, but whose options are not known here.
+bool IsOtherLauncher(const std::string& word) {
+  static const std::set<std::string> others = {"jsrun", "aprun", "flux",
+                                               "lrun",  "ibrun", "ccc_mprun"};
+  return others.contains(FileName(word));
+}
+
 // Hydra sets PMI_RANK, Open MPI OMPI_COMM_WORLD_RANK: its own options tell which one this is.
 std::string MpiRankVariable(const std::vector<std::string>& launcher) {
   static const std::set<std::string> hydra = {"-ppn",   "-genv",    "-genvlist", "-envlist",
@@ -224,9 +237,23 @@ Result<LaunchLine> SplitLaunch(const std::vector<std::string>& command, const st
                                      : KindOf(command);
   if (line.kind == LauncherKind::kDirect || line.kind == LauncherKind::kTorchrun) {
     line.program = command;
+    if (forced == "auto" && IsOtherLauncher(command.front())) {
+      line.warnings.push_back(command.front() +
+                              " starts processes that the profiler may not see from outside; put "
+                              "'advise record --no-diagnosis --launcher none --rank-variable NAME "
+                              "--' between " +
+                              command.front() + " with its options and the program");
+    }
     return line;
   }
   const bool srun = line.kind == LauncherKind::kSrun;
+  if (KindOf(command) != line.kind && !SoundsLikeLauncher(command.front())) {
+    const std::string variable = srun ? "SLURM_PROCID" : "OMPI_COMM_WORLD_RANK";
+    return Fail("the command does not begin with " + forced, command.front(),
+                "write the launcher, too: advise record -- " + forced + " -n 4 " + command.front() +
+                    "; in a process that it has started: --launcher none --rank-variable " +
+                    variable);
+  }
   const auto at =
       static_cast<std::ptrdiff_t>(ProgramAt(command, srun ? SrunValues() : MpirunValues()));
   line.launcher.assign(command.begin(), command.begin() + at);
@@ -235,7 +262,13 @@ Result<LaunchLine> SplitLaunch(const std::vector<std::string>& command, const st
     return Fail("no program was found behind the options of " + command.front(), "",
                 "put -- before it: " + command.front() + " … -- python train.py");
   }
+  if (std::find(line.program.begin(), line.program.end(), ":") != line.program.end()) {
+    line.warnings.push_back(
+        "':' begins a second program, which is not recorded; record each by a "
+        "command line of its own");
+  }
   line.rank_variable = srun ? "SLURM_PROCID" : MpiRankVariable(line.launcher);
+  line.rank_is_guessed = FileName(command.front()) == "mpiexec";
   return line;
 }
 

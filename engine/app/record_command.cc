@@ -40,6 +40,15 @@ const char* const kTorchSnippet =
     "\n"
     "then: advise trace.json.gz\n";
 
+// Whether the program is one of Python: PyTorch's own profiler may be of use then.
+bool IsPython(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    const std::string name = fs::path(word).filename().string();
+    return name.starts_with("python") || name.ends_with(".py") || name == "torchrun" ||
+           name == "accelerate" || name == "deepspeed";
+  });
+}
+
 bool IsProgram(const std::string& path) {
   std::error_code failed;
   return fs::is_regular_file(path, failed) && access(path.c_str(), X_OK) == 0;
@@ -110,6 +119,22 @@ std::string ShellLine(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + ShellQuote(word);
   return line;
+}
+
+// MPI's libraries name a rank's number differently, and mpiexec is the name of several launchers:
+// where the variable that the name asks for is not set, one that is.
+std::string WithSetRank(const std::string& output) {
+  const std::string begin = "%q{";
+  const std::size_t at = output.find(begin);
+  const std::size_t end = at == std::string::npos ? at : output.find('}', at);
+  if (end == std::string::npos) return output;
+  const std::string asked = output.substr(at + begin.size(), end - at - begin.size());
+  if (std::getenv(asked.c_str()) != nullptr) return output;
+  for (const std::string_view name : kRankVariables) {
+    if (std::getenv(name.data()) == nullptr) continue;
+    return output.substr(0, at + begin.size()) + std::string(name) + output.substr(end);
+  }
+  return output;
 }
 
 // Reports under the name that was asked for: name.sqlite and name.RANK.sqlite; where the export is
@@ -194,7 +219,7 @@ class RecordCommand : public Command {
     DiagnoseOptions shipped;
     const auto session = LoadSession(shipped);
     if (!session) return Complain(session.error(), kBrokenRules);
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = line->warnings;
     for (const Hindrance& hindrance : FindHindrances("", geteuid() == 0)) {
       const CaptureHint* hint = session->knowledge->FindCaptureHint(hindrance.tag);
       if (hint != nullptr && hint->level == "full" && request_.level != "full") continue;
@@ -210,11 +235,13 @@ class RecordCommand : public Command {
     for (const std::string& warning : warnings)
       std::fprintf(stderr, "advise: %s\n", warning.c_str());
     if (!found) {
-      const int code =
-          Complain({"Nsight Systems was not found, so nothing can be recorded",
-                    nsys_.empty() ? "nsys" : nsys_, "install it or name it with --nsys PATH"},
-                   kUnreadableInput);
-      std::fputs(kTorchSnippet, stderr);
+      const int code = Complain(
+          {"Nsight Systems was not found, so nothing can be recorded",
+           nsys_.empty() ? "nsys" : nsys_,
+           "install it (https://developer.nvidia.com/nsight-systems, free of charge), load "
+           "its module, or name it with --nsys PATH"},
+          kUnreadableInput);
+      if (IsPython(line->program)) std::fputs(kTorchSnippet, stderr);
       return code;
     }
     const std::string problem = OutputProblem(request_.output);
@@ -286,8 +313,8 @@ class RecordCommand : public Command {
     bool options = true;  // of the profiler: up to its --output
     for (const std::string& word : command_) {
       if (options && !first && IsSystemWide(word)) continue;
+      words.push_back(options && word.starts_with("--output=") ? WithSetRank(word) : word);
       if (word.starts_with("--output=")) options = false;
-      words.push_back(word);
     }
     if (words.empty()) return Complain({"no command", "--per-rank", ""}, kWrongUsage);
     std::vector<char*> pointers = Pointers(words);

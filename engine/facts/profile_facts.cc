@@ -102,7 +102,9 @@ void DeclareProfileFacts(Catalog* catalog) {
   DeclareSubjectTotals(catalog, ProfileOf::kKernels, {"totals.kernels", "kernels", "ns"});
   DeclareSubjectTotals(catalog, ProfileOf::kCopies, {"totals.copies", "copies and memsets", "ns"});
   DeclareSubjectTotals(catalog, ProfileOf::kCalls, {"totals.calls", "CUDA calls", "ns"});
-  DeclareSubjectTotals(catalog, ProfileOf::kOsCalls, {"totals.os_calls", "system calls", "ns"});
+  DeclareSubjectTotals(
+      catalog, ProfileOf::kOsCalls,
+      {"totals.os_calls", "calls of the system and of MPI and constructs of OpenACC", "ns"});
   DeclareSubjectTotals(catalog, ProfileOf::kRanges, {"totals.ranges", "named ranges", "ns"});
   DeclareSubjectTotals(catalog, ProfileOf::kStacks, {"totals.stacks", "CPU stacks", "count"});
   DeclareSubjectTotals(catalog, ProfileOf::kInstructions,

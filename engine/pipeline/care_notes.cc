@@ -133,6 +133,13 @@ void AddNoteOnLoop(const Analysis& analysis, std::vector<CareNote>* notes) {
 // The program works on something else than the loop that is judged.
 void AddNoteOnOtherWork(const Analysis& analysis, std::vector<CareNote>* notes) {
   const OtherWork& other = analysis.other_work;
+  if (other.last_step > 0) {
+    notes->push_back(
+        {Care::kOther,
+         fmt::format("the last of {} iterations ({} of the GPU work) is left out, since "
+                     "nothing shows where it ends",
+                     Count(analysis.run.steps.all.size() + 1), Percent(other.last_step))});
+  }
   if (other.share <= 0) return;
   const Nanos origin = analysis.run.window.origin;
   notes->insert(

@@ -22,7 +22,19 @@ bool IsReport(const std::string& path) {
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (IsFactsFile(head)) return true;
+  if (head.find("\"made_by\": \"advise slice\"") != std::string::npos) return false;
   return !ImporterNameOf(path).empty();
+}
+
+// A report of the profiler whose export lies beside it, under the name that the export has unless
+// another is asked for: one capture.
+void DropExported(std::vector<std::string>* found) {
+  const std::set<std::string> all(found->begin(), found->end());
+  std::erase_if(*found, [&](const std::string& path) {
+    const fs::path extension = fs::path(path).extension();
+    if (extension != ".nsys-rep" && extension != ".qdrep") return false;
+    return all.contains(fs::path(path).replace_extension(".sqlite").string());
+  });
 }
 
 Result<std::vector<std::string>> ReportsIn(const std::string& directory) {
@@ -42,6 +54,7 @@ Result<std::vector<std::string>> ReportsIn(const std::string& directory) {
     return Fail("the directory holds no report", directory,
                 "name a file, for example the output of: nsys export --type=sqlite run.nsys-rep");
   }
+  DropExported(&found);
   std::sort(found.begin(), found.end(), NaturalLess);
   return found;
 }

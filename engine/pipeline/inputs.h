@@ -9,7 +9,8 @@
 namespace advise {
 
 // Files as they are; a directory as all reports in it (recognized by content, sorted by name, not
-// its subdirectories). Fails on a path that does not exist and on a directory without reports. A
+// its subdirectories, not what `advise slice` wrote, and of a capture and its export the export).
+// Fails on a path that does not exist and on a directory without reports. A
 // file that is named twice counts once.
 Result<std::vector<std::string>> ExpandReports(const std::vector<std::string>& paths);
 

@@ -24,10 +24,17 @@ std::vector<RankSummary> TakeRanks(std::vector<Part>* parts) {
   for (std::size_t i = 0; i < parts->size(); ++i) {
     Part& part = (*parts)[i];
     if (!part.saved) continue;
+    // A facts file names the report that it was made of. Where that is a part, too, they are two
+    // files of one capture.
+    const bool both =
+        part.is_facts && std::any_of(parts->begin(), parts->end(), [&](const Part& of) {
+          return !part.saved->ranks.empty() && of.path == part.saved->ranks.front().path;
+        });
     const std::uint32_t first = clock_of.try_emplace(part.path, clocks).first->second;
     for (RankSummary& rank : part.saved->ranks) {
       rank.report = static_cast<std::uint32_t>(i);
       rank.clock += first;
+      if (both) rank.path = part.path;
       clocks = std::max(clocks, rank.clock + 1);
       ranks.push_back(std::move(rank));
     }
@@ -77,18 +84,19 @@ void KeepOthers(const std::vector<std::uint8_t>& left_out, std::vector<RankSumma
   *ranks = std::move(others);
 }
 
-// One capture in two forms, such as a report and a table that was exported from it: what tells more
-// of the host stays.
+// One capture in two forms, such as a report and a table that was exported from it, or its facts:
+// what tells more stays.
 void LeaveOutRepeated(std::vector<RankSummary>* ranks, std::vector<Part>* parts) {
   const std::vector<std::uint32_t> repeats = SameCaptures(*ranks);
-  const auto is_table = [&](const RankSummary& rank) {
+  const auto is_less = [&](const RankSummary& rank) {
     const std::vector<InputInfo>& inputs = (*parts)[rank.report].saved->report.inputs;
-    return !inputs.empty() && inputs.front().kind == "gpu-trace";
+    return (*parts)[rank.report].is_facts ||
+           (!inputs.empty() && inputs.front().kind == "gpu-trace");
   };
   std::vector<std::uint8_t> left_out(ranks->size(), 0);
   for (std::size_t r = 0; r < ranks->size(); ++r) {
     if (repeats[r] == kNone) continue;
-    const bool first_goes = is_table((*ranks)[repeats[r]]) && !is_table((*ranks)[r]);
+    const bool first_goes = is_less((*ranks)[repeats[r]]) && !is_less((*ranks)[r]);
     const RankSummary& gone = (*ranks)[first_goes ? repeats[r] : r];
     const RankSummary& kept = (*ranks)[first_goes ? r : repeats[r]];
     left_out[first_goes ? repeats[r] : r] = 1;

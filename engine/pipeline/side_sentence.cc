@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/cpu_operators.h"
@@ -14,13 +18,21 @@ namespace {
 
 std::string ShareText(double share) { return FormatQuantity(share, "share"); }
 
-// "kernels ran for 159 ms in 1,785 launches"; "" without such totals.
-std::string TotalInWords(const ProfileTotals& totals, ProfileOf of, const char* what,
-                         const char* unit, const char* units) {
-  const TotalsOf& sum = totals.Of(of);
+// "kernels ran for 159 ms in 1,785 launches"; "" without such totals. Where one name takes most of
+// the time, and `named`, that as well.
+std::string TotalInWords(const TotalsOf& sum, bool named, const char* what, const char* unit,
+                         const char* units) {
   if (sum.empty()) return "";
-  return fmt::format("{} {} in {} {}", what, FormatQuantity(sum.total, "ns"),
-                     FormatQuantity(sum.count, "count"), sum.count == 1 ? unit : units);
+  std::string words =
+      fmt::format("{} {} in {} {}", what, FormatQuantity(sum.total, "ns"),
+                  FormatQuantity(sum.count, "count"), sum.count == 1 ? unit : units);
+  const ProfileRow& top = sum.rows.front();
+  if (named && sum.rows.size() > 1 && 2 * top.total > sum.total) {
+    const std::string_view name = top.name;
+    words += fmt::format(", {} of it in {}", ShareText(top.total / sum.total),
+                         SafeText(KernelInWords(std::string(name.substr(name.starts_with(':'))))));
+  }
+  return words;
 }
 
 // Whose calls a summary adds up: summaries hold those of one interface.
@@ -29,6 +41,20 @@ const char* CallsTook(const ProfileTotals& totals) {
   const std::string_view name = calls.rows.empty() ? "" : std::string_view(calls.rows[0].name);
   if (name.starts_with("hip")) return "HIP calls took";
   return name.starts_with("hsa_") ? "HSA calls took" : "CUDA calls took";
+}
+
+// Of MPI, of OpenACC (with their place in the source), and of the system.
+std::array<TotalsOf, 3> HostCallsByKind(const TotalsOf& calls) {
+  std::array<TotalsOf, 3> kinds;
+  for (const ProfileRow& row : calls.rows) {
+    TotalsOf& kind = kinds[row.name.starts_with("MPI_")              ? 0
+                           : row.name.find('@') != std::string::npos ? 1
+                                                                     : 2];
+    kind.total += row.total;
+    kind.count += row.count;
+    kind.rows.push_back(row);
+  }
+  return kinds;
 }
 
 // What summaries of a run say.
@@ -53,25 +79,38 @@ std::string ProfileSentence(const ProfileTotals& totals) {
         FormatQuantity(page.reserved_peak, "bytes"), page.device,
         FormatQuantity(page.allocated_peak, "bytes"));
   }
-  std::string words;
-  for (const std::string& part :
-       {TotalInWords(totals, ProfileOf::kKernels, "kernels ran for", "launch", "launches"),
-        TotalInWords(totals, ProfileOf::kCopies, "copies and memsets took", "operation",
-                     "operations"),
-        TotalInWords(totals, ProfileOf::kCalls, CallsTook(totals), "call", "calls"),
-        TotalInWords(totals, ProfileOf::kRanges, "named ranges took", "range", "ranges"),
-        TotalInWords(totals, ProfileOf::kOsCalls, "system calls took", "call", "calls")}) {
-    if (!part.empty()) words += (words.empty() ? "" : ", ") + part;
-  }
-  return fmt::format("Only totals were given, without a timeline: {}.", words);
+  const auto of_host = HostCallsByKind(totals.Of(ProfileOf::kOsCalls));
+  // Kernels and copies have findings that name them.
+  std::vector<std::string> parts = {
+      TotalInWords(totals.Of(ProfileOf::kKernels), false, "kernels ran for", "launch", "launches"),
+      TotalInWords(totals.Of(ProfileOf::kCopies), false, "copies and memsets took", "operation",
+                   "operations"),
+      TotalInWords(totals.Of(ProfileOf::kCalls), true, CallsTook(totals), "call", "calls"),
+      TotalInWords(totals.Of(ProfileOf::kRanges), true, "named ranges took", "range", "ranges"),
+      TotalInWords(of_host[0], true, "MPI calls took", "call", "calls"),
+      TotalInWords(of_host[1], true, "OpenACC constructs took", "call", "calls"),
+      TotalInWords(of_host[2], true, "system calls took", "call", "calls")};
+  std::erase(parts, "");
+  const bool commas = std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return part.find(", ") != std::string::npos;
+  });
+  return fmt::format("Only totals were given, without a timeline: {}.",
+                     fmt::join(parts, commas ? "; " : ", "));
 }
 
 // How near a kernel that latency limits comes to what is nearest, as far as counters say.
 std::string FarFromLimits(const CountedKernel& kernel) {
-  const double most = std::max(kernel.sm, kernel.memory);
-  if (most < 0) return "It is far from every limit of the GPU, so latency limits it";
+  const std::pair<double, const char*> limits[] = {{kernel.memory, "memory"},
+                                                   {kernel.sm, "the SMs"},
+                                                   {kernel.l2, "the L2 cache"},
+                                                   {kernel.l1, "the L1 cache"}};
+  if (std::max(kernel.sm, kernel.memory) < 0)
+    return "It is far from every limit of the GPU, so latency limits it";
+  const auto* const nearest =
+      std::max_element(std::begin(limits), std::end(limits),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
   return fmt::format("It reaches {} of its nearest limit ({}), so latency limits it",
-                     ShareText(most), kernel.sm > kernel.memory ? "the SMs" : "memory");
+                     ShareText(nearest->first), nearest->second);
 }
 
 // The first sentence for inputs without a timeline: what each kind can say.

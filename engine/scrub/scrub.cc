@@ -152,11 +152,20 @@ class Scrub {
         scrubber_.LearnVariable(name, value);
       }
     }
-    if (source_.Has("META_DATA_CAPTURE", "value")) {
-      SQLite::Statement rows(in_, "SELECT name, value FROM META_DATA_CAPTURE");
+    // Who exported the report, and where, is often another than who recorded it.
+    for (const char* table : {"META_DATA_CAPTURE", "META_DATA_EXPORT"}) {
+      if (!source_.Has(table, "value")) continue;
+      SQLite::Statement rows(in_, fmt::format("SELECT name, value FROM {}", table));
       while (rows.executeStep()) {
+        const std::string row = rows.getColumn(0).getString();
         const std::string text = rows.getColumn(1).getString();
-        if (!IsVariable(rows.getColumn(0).getString())) {
+        if (!IsVariable(row)) {
+          if (row.ends_with("EXPORT_USER") || row.ends_with(":USER_NAME")) {
+            scrubber_.LearnUser(text);
+          }
+          if (row.ends_with("EXPORT_HOST") || row.ends_with(":HOST_NAME")) {
+            scrubber_.LearnHost(text);
+          }
           scrubber_.LearnPaths(text);
           continue;
         }
@@ -204,7 +213,8 @@ class Scrub {
                         SqlQuoted(column.name), SqlQuoted(table)));
       }
     }
-    if (table == "META_DATA_CAPTURE" || table == "TARGET_INFO_SYSTEM_ENV") {
+    if (table == "META_DATA_CAPTURE" || table == "META_DATA_EXPORT" ||
+        table == "TARGET_INFO_SYSTEM_ENV") {
       return CopyNamed(out, table);
     }
     const char* filter = table == "StringIds" ? " WHERE id IN (SELECT id FROM temp.used)" : "";
@@ -239,6 +249,9 @@ class Scrub {
         } else {
           continue;
         }
+      } else if (table == "META_DATA_EXPORT") {
+        if (!IsExportFact(name)) continue;
+        kept = scrubber_.Clean(value);
       } else if (IsVariable(name)) {
         const auto [variable, content] = VariableOf(value);
         if (!scrubber_.IsSwitch(variable, content)) continue;
@@ -252,6 +265,16 @@ class Scrub {
       insert.exec();
       insert.reset();
     }
+  }
+
+  // Which program wrote the export in which form; not who did so, where, and to which file.
+  static bool IsExportFact(const std::string& name) {
+    for (const char* prefix : {"EXPORT_SCHEMA_", "EXPORT_PRODUCT_", "EXPORT_PARAM_TIME",
+                               "EXPORT_CONFIG_TIME", "EXPORT_TIME", "EXPORT_PARAM_LAZY",
+                               "EXPORT_PLATFORM", "EXPORT_ARCH", "DERIVED_WINDOW_NS"}) {
+      if (name.starts_with(prefix)) return true;
+    }
+    return false;
   }
 
   // Options of the capture, by what they are about; command lines, files and folders are not.

@@ -23,6 +23,11 @@ bool IsPathPart(char c) {
          (static_cast<unsigned char>(c) >= 0x80);
 }
 
+bool EndsAddress(char c) {
+  return IsSpace(c) || c == '"' || c == '\'' || c == '<' || c == '>' || c == ')' || c == ']' ||
+         c == '}' || c == '|' || c == '`';
+}
+
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -155,6 +160,12 @@ std::string TextScrubber::CleanPath(std::string_view path) {
   return clean + "/" + FileAlias(file);
 }
 
+// What stands behind "://": a bucket, a machine and a folder, or an address that is a key by
+// itself.
+std::string TextScrubber::CleanAddress(std::string_view rest) {
+  return fmt::format("u{}", addresses_.emplace(rest, addresses_.size() + 1).first->second);
+}
+
 // A run of letters, digits, "_", "-" and dots.
 std::string TextScrubber::CleanWord(std::string_view word) {
   if (LooksLikeKey(word)) {
@@ -196,6 +207,15 @@ std::string TextScrubber::Clean(std::string_view text) {
   std::size_t at = 0;
   while (at < source.size()) {
     const char c = source[at];
+    if (c == ':' && at > 0 && IsAlnum(source[at - 1]) && source.compare(at, 3, "://") == 0) {
+      std::size_t end = at + 3;
+      while (end < source.size() && !EndsAddress(source[end])) ++end;
+      clean += "://";
+      if (end > at + 3)
+        clean += CleanAddress(std::string_view(source).substr(at + 3, end - at - 3));
+      at = end;
+      continue;
+    }
     const bool begins = at == 0 || !(IsPathPart(source[at - 1]) || source[at - 1] == '/');
     if (c == '/' && begins && at + 1 < source.size() && IsPathPart(source[at + 1])) {
       std::size_t end = at;

@@ -21,7 +21,8 @@ class TextScrubber {
   // User names in paths of home directories.
   void LearnPaths(std::string_view text);
 
-  // Paths become "/p1/f2.so", user names "user", host names "host", keys "key".
+  // Paths become "/p1/f2.so", web addresses "https://u1", user names "user", host names "host",
+  // keys "key".
   std::string Clean(std::string_view text);
 
   // A file's name with or without folders: "train.py" becomes "f1.py".
@@ -29,7 +30,7 @@ class TextScrubber {
 
   // Hosts and keys that must not be in the output; short ones are left out.
   std::set<std::string> MustBeGone() const;
-  std::size_t paths() const { return directories_.size(); }
+  std::size_t paths() const { return directories_.size() + addresses_.size(); }
   std::size_t hosts() const { return hosts_.size(); }
   std::size_t users() const { return users_.size(); }
   std::size_t secrets() const { return secrets_.size() + keys_; }
@@ -42,10 +43,11 @@ class TextScrubber {
  private:
   std::string CleanPath(std::string_view path);
   std::string FileAlias(std::string_view file);
+  std::string CleanAddress(std::string_view rest);
   std::string CleanWord(std::string_view word);
 
   std::set<std::string, std::less<>> hosts_, users_, secrets_;
-  std::map<std::string, std::size_t, std::less<>> directories_, files_;
+  std::map<std::string, std::size_t, std::less<>> directories_, files_, addresses_;
   std::size_t keys_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "engine/timeline/other_work.h"
 
 #include <algorithm>
+#include <set>
 
 #include "engine/timeline/code_loading.h"
 
@@ -70,6 +71,26 @@ bool LoadsCode(const Run& run, const Interval& span, double busy) {
   return loading > run.knowledge.Number("window.other_loading") * idle;
 }
 
+// Whether what comes behind the steps is one more: no longer than a step, and of their kernels
+// only.
+bool IsOneMoreStep(const Run& run, const Interval& span) {
+  if (span.Length() > run.steps.Median() ||
+      span.start - run.steps.all.back().end > run.steps.Median()) {
+    return false;
+  }
+  const OpTable& ops = run.trace.ops;
+  std::set<StringId> of_steps;
+  std::set<StringId> behind;
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    if (ops.kind[op] != OpKind::kKernel) continue;
+    const StringId name = run.trace.shapes[ops.detail[op]].name;
+    if (run.steps.At(ops.start[op]) != kNone) of_steps.insert(name);
+    if (ops.start[op] >= span.start && ops.start[op] < span.end) behind.insert(name);
+  }
+  return !behind.empty() &&
+         std::includes(of_steps.begin(), of_steps.end(), behind.begin(), behind.end());
+}
+
 }  // namespace
 
 OtherWork FindOtherWork(const Run& run) {
@@ -94,7 +115,11 @@ OtherWork FindOtherWork(const Run& run) {
         busy < run.knowledge.Number("window.other_busy")) {
       continue;
     }
-    found = {span, &side == sides, share, busy, LoadsCode(run, span, busy)};
+    if (&side != sides && IsOneMoreStep(run, span)) {
+      found.last_step = share;
+      continue;
+    }
+    found = {span, &side == sides, share, busy, LoadsCode(run, span, busy), found.last_step};
   }
   return found;
 }

@@ -13,6 +13,9 @@ struct OtherWork {
   double share = 0;        // of all GPU work of the capture
   double busy = 0;         // of the span: in which GPUs work, on average
   bool starts_up = false;  // code is loaded for a fair part of the rest: that comes once in a run
+  // Of all GPU work: the last iteration, which is no step, since nothing shows where it ends. 0
+  // none worth a word.
+  double last_step = 0;
 };
 
 // Warm-up steps belong to the loop. Start-up is no such work: there, GPUs hardly work between the

@@ -70,6 +70,25 @@ bool LiesBeside(const Steps& steps, const Interval& asked) {
   return 2 * inside < asked.Length();
 }
 
+// How much of the GPU work between two times lies farther from the steps than one more step would:
+// the last step of a loop, whose end nothing shows, belongs to it. 0 where no steps are known.
+double ShareBeside(const Run& run, const Interval& asked) {
+  if (!run.steps.known()) return 0;
+  const OpTable& ops = run.trace.ops;
+  const Nanos step = run.steps.Median();
+  const Interval loop{run.steps.all.front().start - step, run.steps.all.back().end + step};
+  double all = 0;
+  double beside = 0;
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    const Interval work{std::max(asked.start, ops.start[op]), std::min(asked.end, ops.end[op])};
+    if (work.end <= work.start) continue;
+    all += static_cast<double>(work.Length());
+    const Nanos inside = std::min(work.end, loop.end) - std::max(work.start, loop.start);
+    beside += static_cast<double>(work.Length() - std::max<Nanos>(0, inside));
+  }
+  return all > 0 ? beside / all : 0;
+}
+
 // Lets the window end with the work that runs at its end, which would count for more than the time
 // that it has there. Where streams take turns without a pause, it at most doubles for that.
 void EndWithWork(const OpTable& ops, Window* window) {
@@ -201,7 +220,12 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
       run->searched = {window.start, window.end};
       run->steps = FindSteps(*run);
     }
-    NarrowToSteps({at(request.from_s), at(request.to_s)}, &window, &run->steps);
+    const Interval asked{at(request.from_s), at(request.to_s)};
+    // Steps stand for what was asked for where little of its work is done beside them.
+    if (ShareBeside(*run, asked) >= run->knowledge.Number("window.other_share")) {
+      run->steps = Steps();
+    }
+    NarrowToSteps(asked, &window, &run->steps);
     if (!steps.known()) EndWithWork(ops, &window);
   } else if (request.mode != WindowRequest::Mode::kAll && steps.known()) {
     window.mode = "steady";

@@ -18,7 +18,7 @@ return {
   effort    = "code",
 
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
-  thresholds = { "max_lanes", "max_block", "min_weight", "winnable" },
+  thresholds = { "max_lanes", "max_block", "many_blocks", "min_weight", "winnable" },
 
   symptom = "Kernels that use few threads of each warp take {weight:pct} of the kernel time: only {lanes:pct} of the threads per warp do work in {name:kernel}.",
   cause   = "{why:text} An instruction costs the same for 1 thread as for 32.",
@@ -43,8 +43,9 @@ return {
     local first = worst[1]
     local threads = first.threads or -1
     local block = at_most(filled(first), t.max_block)
+    local many = first.sms > 0 and at_least(first.blocks / first.sms, t.many_blocks)
     return { reason = block and "block" or threads > 0 and "branches" or "unknown",
-             why = block and "Blocks of " .. in_words(threads, "count") .. (threads == 1 and " thread" or " threads") .. " leave lanes of their warps empty."
+             why = block and "Blocks of " .. in_words(threads, "count") .. (threads == 1 and " thread" or " threads") .. " leave lanes of their warps empty." .. (many and " More than " .. in_words(t.many_blocks, "count") .. " of them per SM also pay for as many starts, and for as many parts to set up and put together." or "")
                    or threads > 0 and "Blocks fill their warps, so neighboring threads take different branches, or loop for different lengths."
                    or "Blocks have fewer than 32 threads, or neighboring threads take different branches.",
              weight = weight, count = #rows, name = first.kernel, lanes = first.lanes, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
@@ -59,26 +60,29 @@ return {
   tests = {
     { name = "blocks of one thread",
       edges = { ["counter.rows[1].lanes"] = 0.5, ["counter.rows[1].weight"] = 0.1 },
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.03125, threads = -1 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.03125, threads = -1, blocks = -1, sms = -1 } } } },
       expect = { weight = 0.6, name = "stencil", lanes = 0.03125, part = 0.5 },
       saving = { claims = 4e8, part = 0.35 } },
+    { name = "millions of blocks of one thread", edges = { ["counter.rows[1].blocks"] = 34000 },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "histogram", weight = 1, lost = 4e8, bound = "latency", lanes = 0.03125, threads = 1, blocks = 16318464, sms = 34 } } } },
+      expect = { reason = "block", why = "Blocks of 1 thread leave lanes of their warps empty. More than 1,000 of them per SM also pay for as many starts, and for as many parts to set up and put together." } },
     { name = "blocks of 33 threads fill half of two warps", edges = { ["counter.rows[1].lanes"] = 0.8 },
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "per_row", weight = 1, lost = 4e8, bound = "latency", lanes = 0.516, threads = 33 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "per_row", weight = 1, lost = 4e8, bound = "latency", lanes = 0.516, threads = 33, blocks = -1, sms = -1 } } } },
       expect = { reason = "block", why = "Blocks of 33 threads leave lanes of their warps empty." } },
     { name = "full blocks whose threads part",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "bvh", weight = 1, lost = 4e8, bound = "latency", lanes = 0.19, threads = 256 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "bvh", weight = 1, lost = 4e8, bound = "latency", lanes = 0.19, threads = 256, blocks = -1, sms = -1 } } } },
       expect = { reason = "branches" } },
     { name = "near miss: blocks of 96 threads",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "k", weight = 1, lost = 4e8, bound = "latency", lanes = 0.7, threads = 96 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "k", weight = 1, lost = 4e8, bound = "latency", lanes = 0.7, threads = 96, blocks = -1, sms = -1 } } } },
       expect = "silent" },
     { name = "near miss: all lanes at work",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.99, threads = -1 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.99, threads = -1, blocks = -1, sms = -1 } } } },
       expect = "silent" },
     { name = "near miss: a quarter masked out",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.75, threads = -1 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = 0.75, threads = -1, blocks = -1, sms = -1 } } } },
       expect = "silent" },
     { name = "near miss: not counted",
-      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = -1, threads = -1 } } } },
+      facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", lanes = -1, threads = -1, blocks = -1, sms = -1 } } } },
       expect = "silent" },
     { name = "no kernels in the output",
       facts = { counter = { kernels = 0, latency = { lost = 4e8 }, rows = {} } }, expect = "not_applicable" },

@@ -7,6 +7,7 @@ local why = {
   ["few-tiles"] = "The result has fewer tiles than the GPU has SMs, so some SMs have no work while the others loop over a long inner dimension (K).",
   ["short-sums"] = "The inner dimension (K) is short, so most of the time goes into writing the result. Memory is the limit, and the kernel does not keep it busy.",
   ["few-uses"] = "One side of the result has few rows, so the weights are read for little work. Memory is the limit, and the kernel does not keep it busy.",
+  ["own-matrix"] = "Each product has one row, and a matrix of its own, which is read for little work.",
   ["grouped"] = "The rows are split among groups, and small groups leave tiles half empty.",
   [""] = "The library may have chosen a poor kernel, or other kernels compete. These sizes allow more.",
 }
@@ -39,6 +40,7 @@ return {
     { reason = "short-sums", action = "Where the inner dimension is short, fuse the product with the operators that read its result: fused attention, or torch.compile",
       snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # instead of: softmax(q @ k.T) @ v", language = "python", ["for"] = { "pytorch" } },
     { reason = "few-uses", action = "Where few rows use the weights, use a larger batch, or store weights that are not packed yet in fewer bytes (FP8, INT4): both do more work per byte read" },
+    { reason = "own-matrix", action = "Let the rows that share a matrix use it together, in one grouped product: a larger batch only adds matrices" },
     { reason = "grouped", action = "Where rows are split among groups, use one grouped product for all of them, and sort rows so that each group fills whole tiles" },
     { action = "Update the library, and let it measure its kernels for these sizes",
       snippet = "model = torch.compile(model, mode=\"max-autotune\")", language = "python", ["for"] = { "pytorch", "nvidia" } },
@@ -54,13 +56,23 @@ return {
 
   detect = function(f, t, e)
     local worst = f.roofline.below.products.rows[1]
-    e.why = why[worst.reason] or why[""]
-    return adopt(e, worst)
+    adopt(e, worst)
+    if e.reason == "few-uses" and e.op == "aten::bmm" and contains(e.shape, ", 1, ") then e.reason = "own-matrix" end
+    e.why = why[e.reason] or why[""]
+    return e
   end,
 
   saving = { confidence = 0.5, basis = "matrix products run as fast as in good libraries at the same sizes" },
 
   tests = {
+    { name = "each row is multiplied by a matrix of its own",
+      facts = { window = { device_time = 1e9 },
+                roofline = { below = { products = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::bmm", shape = "[128, 1, 512] x [128, 512, 1024]", dtype = "bf16", place = "gemv", kernel_name = "gemv", reason = "few-uses", roof = "the memory bandwidth", attained = 0.55, good = 0.8 } } } } } },
+      expect = { reason = "own-matrix", why = "Each product has one row, and a matrix of its own, which is read for little work." } },
+    { name = "a batch of products of a few rows each",
+      facts = { window = { device_time = 1e9 },
+                roofline = { below = { products = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::bmm", shape = "[128, 4, 512] x [128, 512, 1024]", dtype = "bf16", place = "gemv", kernel_name = "gemv", reason = "few-uses", roof = "the memory bandwidth", attained = 0.55, good = 0.8 } } } } } },
+      expect = { reason = "few-uses" } },
     { name = "half of the time could be won",
       edges = { ["roofline.below.products.lost"] = 1e7 },
       facts = { window = { device_time = 1e9 },

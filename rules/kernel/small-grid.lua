@@ -18,7 +18,7 @@ return {
   not_applicable = "no kernel has fewer blocks than the GPU has SMs",
   evidence       = { "fill", "sms", blocks = "median_blocks", compute_share = "share" },
   needs          = { "kernel.small_grid.rows", "kernel.small_grid.mean" },
-  optional       = { "kernel.small_grid.median_threads" },
+  optional       = { "kernel.small_grid.median_threads", "run.serves" },
   thresholds     = { "min_share", "max_fill", "min_short_share", "long_kernel", "few_threads" },
 
   symptom = "Kernels with too few blocks take {share:pct} of the time: {blocks:count} blocks{threads_text:text}{median_text:text} for {sms:count} SMs.",
@@ -27,7 +27,7 @@ return {
     { action = "Process more data at once: use a larger batch, or several inputs in one call",
       snippet = "loader = DataLoader(dataset, batch_size=4 * batch_size)", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Process more data at once: use a larger batch, or several inputs in one call", ["for"] = { "pytorch", "inference" } },
-    { action = "In a model server, join requests into batches: dynamic batching",
+    { reason = "serves", action = "In a model server, join requests into batches: dynamic batching",
       snippet = "echo 'dynamic_batching { max_queue_delay_microseconds: 500 }' >> model_repository/MODEL/config.pbtxt     # Triton Inference Server",
       language = "bash", ["for"] = { "inference" } },
     { reason = "threads", action = "Give blocks 128 to 256 threads, and launch at least two blocks per SM, with a grid-stride loop",
@@ -53,6 +53,7 @@ return {
     local threads = f.kernel.small_grid.median_threads
     local few = threads and at_most(threads, t.few_threads)
     e.reason = few and "threads" or "blocks"
+    if f.run.serves then e.ways = { { reason = "serves" } } end
     e.threads_text = few and " of " .. in_words(math.floor(threads + 0.5), "count") .. (threads == 1 and " thread" or " threads") or ""
     e.median_text = sum(e.rows, "count") > 1 and " (median)" or ""
     return e
@@ -74,6 +75,11 @@ return {
                 kernel = { small_grid = { share = 0.9, fill = 0.001, mean = 9e8, median_blocks = 1, median_threads = 30, sms = 28, lost = 8e8, remedy = true,
                                           rows = { { name = "reduce", blocks = 1, count = 1, time = 9e8 } } } } },
       expect = { reason = "threads", threads_text = " of 30 threads", median_text = "" } },
+    { name = "a model server decodes for one user",
+      facts = { window = { device_time = 1e9 }, run = { serves = true },
+                kernel = { small_grid = { share = 0.9, fill = 0.05, mean = 9e8, median_blocks = 4, median_threads = 256, sms = 108, lost = 8e8, remedy = true,
+                                          rows = { { name = "gemv", blocks = 4, count = 1, time = 9e8 } } } } },
+      expect = { reason = "blocks", ways = { { reason = "serves" } } } },
     { name = "40 threads fill more than a warp",
       facts = { window = { device_time = 1e9 },
                 kernel = { small_grid = { share = 0.9, fill = 0.001, mean = 9e8, median_blocks = 1, median_threads = 40, sms = 28, lost = 8e8, remedy = true,

@@ -19,7 +19,7 @@ return {
                  "copy.migration.returned_bytes" },
   thresholds     = { "min_share", "min_count", "most_evicted" },
 
-  symptom = "Page faults move {up:bytes} to the GPU and {back:bytes} back to the host, in {count:count} migrations.{prefetched_text:text} Migrations, and kernels that wait for them, take {share:pct} of the time.",
+  symptom = "Page faults move {up:bytes} to the GPU and {back:bytes} back to the host: {count:count} migrations, with what the driver fetches along with them.{prefetched_text:text} Migrations, and kernels that wait for them, take {share:pct} of the time.",
   cause   = "Pages move only when touched, and the kernel or the host waits.",
   fixes   = {
     { reason = "early", action = "Prefetch after the host last touches the data: what it touches later moves back, and the kernel faults on it again" },

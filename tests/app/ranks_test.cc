@@ -45,6 +45,19 @@ TEST_CASE("a folder of ranks is one run, and names the rank that the others wait
                fact("cluster.efficiency.orchestration")));
 }
 
+TEST_CASE("a capture, its facts, its slice and its unexported report are one run in a folder") {
+  const Folder folder;
+  CopyInto(folder, Simulated("scenarios/input/no-workers-cnn-a100"), "e");
+  const std::string report = std::filesystem::directory_iterator(folder / "e")->path().string();
+  const std::string stem = report.substr(0, report.rfind('.'));
+  REQUIRE(RunAdvise(folder, "facts " + report + " -o " + stem + ".facts").status == 0);
+  REQUIRE(RunAdvise(folder, "slice " + report + " --finding 1 -o e/slice.json").status == 0);
+  std::ofstream(stem + ".nsys-rep", std::ios::binary) << std::string("\1\0\2\3", 4) + "no text";
+  const Json both = JsonOf(folder, "e");
+  CHECK(both["devices"].size() == 1);
+  CHECK(both["findings"][0]["rule"] == JsonOf(folder, report)["findings"][0]["rule"]);
+}
+
 TEST_CASE("clocks of their own, or all in one report: the straggler's price is the same") {
   const Folder folder;
   const auto price = [&](const std::string& where) {

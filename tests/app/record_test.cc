@@ -61,6 +61,26 @@ TEST_CASE("torchrun and plain programs are recorded from outside") {
   CHECK_FALSE(SplitLaunch({}, "auto"));
 }
 
+TEST_CASE("a launcher that is not in the command is said so, not taken from the program's words") {
+  for (const Words& command : {Words{"./solver", "a", "b"}, Words{"python", "t.py"}}) {
+    const auto line = SplitLaunch(command, "srun");
+    REQUIRE_FALSE(line);
+    CHECK_THAT(line.error().what, Contains("does not begin with srun"));
+    CHECK_THAT(line.error().hint, Contains("--launcher none --rank-variable SLURM_PROCID"));
+    CHECK_FALSE(SplitLaunch(command, "mpirun"));
+  }
+  const auto own = SplitLaunch({"/site/bin/mysrun", "-n", "2", "./solver"}, "srun");
+  REQUIRE(own);
+  CHECK(own->program == Words{"./solver"});
+  CHECK(own->warnings.empty());
+  const auto several = SplitLaunch({"mpirun", "-n", "2", "./a", ":", "-n", "2", "./b"}, "auto");
+  REQUIRE(several);
+  CHECK(several->warnings.size() == 1);
+  const auto unknown = SplitLaunch({"jsrun", "-n", "2", "./a"}, "auto");
+  REQUIRE(unknown);
+  CHECK(unknown->warnings.size() == 1);
+}
+
 TEST_CASE("a level asks for what its rules need, and a higher one for more") {
   const LaunchLine plain = *SplitLaunch({"python", "train.py"}, "auto");
   CaptureRequest request;
@@ -106,6 +126,22 @@ TEST_CASE("each rank's report has a name of its own, and one rank a node asks fo
   CHECK(outside.front() == "nsys");
   CHECK(Has(outside, "--output=advise-run.%h"));
   CHECK(outside.back() == "train.py");
+}
+
+TEST_CASE("mpiexec is the name of several launchers: each process tells which rank it is") {
+  const Folder folder;
+  const auto line = SplitLaunch({"mpiexec", "-n", "4", "./solver"}, "auto");
+  REQUIRE(line);
+  const Words command = FullCommand(Known(), CaptureRequest{}, *line, "advise");
+  CHECK(Has(command, "--per-rank"));
+  const std::string echo =
+      "record --per-rank -- echo --output=run.%q{OMPI_COMM_WORLD_RANK} ./solver";
+  const auto run = [&](const std::string& set) {
+    return RunAdvise(folder, "-c '" + set + " exec " + ADVISE_PROGRAM + " " + echo + "'", "bash")
+        .out;
+  };
+  CHECK_THAT(run("PMI_RANK=3"), Contains("--output=run.%q{PMI_RANK}"));
+  CHECK_THAT(run("OMPI_COMM_WORLD_RANK=3"), Contains("%q{OMPI_COMM_WORLD_RANK}"));
 }
 
 TEST_CASE("delay, duration and the profiler's own range") {
@@ -159,6 +195,9 @@ TEST_CASE("without the profiler there is a clear line, and what PyTorch can do")
   CHECK(ran.status == 3);
   CHECK_THAT(ran.err, Contains("Nsight Systems was not found") && Contains("torch.profiler"));
   CHECK(RunAdvise(folder, "record").status == 2);
+  const Ran compiled = RunAdvise(folder, "record --nsys /no/such/nsys -- mpirun -n 4 ./a.out");
+  CHECK(compiled.status == 3);
+  CHECK_THAT(compiled.err, !Contains("torch") && Contains("developer.nvidia.com"));
 }
 
 // Does what `nsys profile` does, as far as record can tell: writes its words down, puts a trace

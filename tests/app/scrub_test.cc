@@ -30,6 +30,9 @@ const std::vector<std::string> kPlantedSecrets = {
     "hunter2-is-not-it",    "ghp_abcdefghijklmnopqrstuvwxyz0123",
     "weights_of_erika.bin", "10.20.30.40",
     "secret-stdout",        "deleted-secret",
+    "exporting-user",       "login01.hpc",
+    "T00WEBHOOK",           "secret-bucket",
+    "export-folder",        "recording-user",
     "unreferenced-secret",  "very-private-name.py"};
 
 // A trace with everything that should not leave the house.
@@ -44,6 +47,12 @@ INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'NCCL_P2
 INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'NCCL_SOCKET_IFNAME="/home/erika/x/y"');
 INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'MASTER_ADDR="10.20.30.40"');
 INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:COMMAND_LINE', '/home/erika/mustermann-project/very-private-name.py --key hunter2-is-not-it');
+INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:USER_NAME', 'recording-user');
+INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_USER', 'exporting-user');
+INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_HOST', 'login01.hpc.example.org');
+INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PARAM_INPUT_FILE', 'export-folder.nsys-rep');
+INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) SELECT start + 50, start + 60, 59, globalTid, 'https://hooks.slack.com/services/T00WEBHOOK/B00/XX' FROM NVTX_EVENTS WHERE end IS NOT NULL LIMIT 1;
+INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) SELECT start + 70, start + 80, 59, globalTid, 'recording-user: load s3://secret-bucket/data by exporting-user' FROM NVTX_EVENTS WHERE end IS NOT NULL LIMIT 1;
 CREATE TABLE PROCESS_STREAMS (globalPid INTEGER, content TEXT);
 INSERT INTO PROCESS_STREAMS VALUES (1, 'secret-stdout');
 UPDATE PROCESSES SET name = '/home/erika/mustermann-project/very-private-name.py' WHERE rowid = 1;
@@ -218,6 +227,12 @@ TEST_CASE("what a text loses and what it keeps") {
   CHECK(one != scrubber.Clean("open /data/other/a.bin"));
   CHECK(one.ends_with(".bin"));
   CHECK_THAT(scrubber.Clean("/usr/lib/x86_64-linux-gnu/libcuda.so.1"), Contains("libcuda.so.1"));
+  // An address may be a key by itself, and names buckets, machines and folders.
+  const std::string hook = scrubber.Clean("post https://hooks.slack.com/services/T00/B00/XX now");
+  CHECK(hook == "post https://u1 now");
+  CHECK(scrubber.Clean("(s3://bucket/data?id=1)") == "(s3://u2)");
+  CHECK(scrubber.Clean("file:///home/erika/x.bin") == "file://u3");
+  CHECK(scrubber.Clean("post https://hooks.slack.com/services/T00/B00/XX now") == hook);
   // What only looks like a secret is kept.
   for (const char* kept :
        {"at 12:30:45:123", "c10::add::dead::beef", "prompt tokens: 128", "Basic block 12",

@@ -31,6 +31,9 @@ struct float4 {
   float x, y, z, w;
 };
 void __syncthreads();
+void __threadfence();
+void __threadfence_block();
+int __reduce_add_sync(unsigned mask, int value);
 void __syncwarp(unsigned mask = 0xffffffffU);
 void __pipeline_memcpy_async(void* to_shared, const void* from_global, std::size_t size,
                              std::size_t zero_fill = 0);

@@ -199,7 +199,9 @@ const std::map<std::string, std::string>& OwnNames() {
       {"transfer/pageable-copy", "float* device = nullptr;"},
       {"comm/mpi-small-messages", "MPI_Comm graph;"},
       {"graph/updated-in-loop", "cudaGraphNode_t node = nullptr; cudaKernelNodeParams parameters;"},
-      {"kernel/on-chip-memory", "float tile[32][32]; const int row = 0, column = 0, value = 0;"},
+      {"kernel/on-chip-memory",
+       "float tile[32][32]; const int row = 0, column = 0, value = 0, stride = 1; int* total = "
+       "nullptr; const unsigned char* keys = nullptr;"},
       {"kernel/stall-queue", "const int stride = 1; const unsigned char* keys = nullptr;"},
       {"launch/tiny-pieces",
        "double** matrices = nullptr; int *pivots = nullptr, *infos = nullptr;"},

@@ -191,6 +191,17 @@ TEST_CASE("a table of GPU work is a timeline: kernels, copies, memsets, streams 
         "the table of GPU work holds no rows");
 }
 
+TEST_CASE("a table of nvprof without calls is nvprof's, too") {
+  const Trace trace = ImportedText(
+      "==1== NVPROF is profiling process 1, command: ./app\n"
+      "\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\","
+      "\"Registers Per Thread\",\"Static SMem\",\"Dynamic SMem\",\"Size\",\"Throughput\","
+      "\"SrcMemType\",\"DstMemType\",\"Device\",\"Context\",\"Stream\",\"Name\"\n"
+      "s,ms,,,,,,,,KB,B,MB,GB/s,,,,,,\n"
+      "0.5,1.9,80,1,1,256,1,1,32,0,0,,,,,\"Tesla V100 (0)\",1,7,\"stencil(float*)\"\n");
+  CHECK(trace.producer == "nvprof");
+}
+
 TEST_CASE("nvprof's table of GPU work in its units, with the calls that launched it") {
   const Trace trace = ImportedText(
       "\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block "
@@ -256,6 +267,36 @@ TEST_CASE("totals of nsys stats, as CSV with several tables and as printed") {
   CHECK(os.rows[1].name == "ioctl");
   CHECK(os.rows[1].count == 767);
   CHECK(TableOf(printed, ProfileOf::kKernels) == nullptr);
+}
+
+TEST_CASE("totals of MPI calls and OpenACC constructs are no kernels") {
+  const Trace mpi = ImportedText(
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Source,"
+      "Name\n"
+      "90.0,9000000000,6000,1500000.0,1,1,1,1,MPI_COLLECTIVES_EVENTS,MPI_Allreduce\n");
+  CHECK(TableOf(mpi, ProfileOf::kKernels) == nullptr);
+  CHECK(NeededTable(mpi, ProfileOf::kOsCalls).rows[0].count == 6000);
+  const Trace openacc = ImportedText(
+      "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+      "70.0,7000000000,6000,1166666.0,1,1,1,1,Enqueue Upload@solver.f90:112\n");
+  CHECK(TableOf(openacc, ProfileOf::kKernels) == nullptr);
+  CHECK(NeededTable(openacc, ProfileOf::kOsCalls).rows[0].count == 6000);
+}
+
+TEST_CASE("rocprofv3 lists a dispatch once for each counter: it ran once") {
+  const std::string row = ",\"Agent 4\",1,77,77,6400,1,\"jacobi(double*, int)\",64,0,512,128,0,32,";
+  const Trace trace = ImportedText(
+      "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Queue_Id\",\"Process_Id\",\"Thread_Id\","
+      "\"Grid_Size\",\"Kernel_Id\",\"Kernel_Name\",\"Workgroup_Size\",\"LDS_Block_Size\","
+      "\"Scratch_Size\",\"VGPR_Count\",\"Accum_VGPR_Count\",\"SGPR_Count\",\"Counter_Name\","
+      "\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n1,1" +
+      row + "\"SQ_WAVES\",100,1405000,1505000\n1,1" + row + "\"VALUBusy\",3,1405000,1505000\n2,2" +
+      row + "\"SQ_WAVES\",100,1805000,1905000\n");
+  REQUIRE(trace.ops.size() == 2);
+  CHECK(trace.ops.start[1] == 1805000);
+  REQUIRE(trace.shapes.size() == 1);
+  CHECK(trace.shapes[0].grid[0] == 100);
+  CHECK_FALSE(trace.diagnostics.list().empty());
 }
 
 TEST_CASE("totals of nvprof, as CSV and as printed, and its calls one by one") {

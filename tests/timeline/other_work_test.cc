@@ -70,6 +70,20 @@ TEST_CASE("work beside which code is loaded is start-up") {
   CHECK(starts_up(25_ms));
 }
 
+TEST_CASE("the last iteration, whose end nothing shows, is no other work") {
+  const auto last_of = [](const std::vector<std::string>& names) {
+    TraceBuilder story;
+    const Nanos ends = Train(&story, 0, 4, {"saxpy", "sum"}, 2_ms);
+    Train(&story, ends, 1, names, 0);
+    const Analyzed run(story, kAuto);
+    return std::pair(run->other_work.share, run->other_work.last_step);
+  };
+  const auto same = last_of({"saxpy", "sum"});
+  CHECK(same.first == 0);
+  CHECK((same.second == 0 || same.second == Approx(0.2).margin(0.02)));
+  CHECK(last_of({"write", "check"}).second == 0);
+}
+
 TEST_CASE("a window beside the main loop has the steps of its own") {
   const TwoLoops loops(5_ms);
   const auto asked = [&](double from, double to) {
@@ -79,6 +93,11 @@ TEST_CASE("a window beside the main loop has the steps of its own") {
   const Analyzed first = asked(0, ends + 0.21);  // and a little of the other
   CHECK(first->run.steps.all.size() >= 18);
   CHECK(first->run.steps.Median() == Approx(10'110'000).epsilon(0.01));
+  // All that was asked for is judged where much of its work is done beside the loop.
+  const Analyzed both = asked(0, 100);
+  CHECK_FALSE(both->run.steps.known());
+  CHECK(both->run.window.start == 10_us);
+  CHECK(both->run.window.end == Analyzed(loops.story)->run.window.end);
   // Inside of the main loop, no smaller thing is a step.
   CHECK(asked(ends + 0.3, ends + 0.4)->run.steps.Median() == Approx(1'120'000).epsilon(0.01));
 }

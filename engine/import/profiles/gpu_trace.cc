@@ -3,7 +3,8 @@
 //   nsys stats -r cuda_gpu_trace    Start (ns),Duration (ns),CorrId,GrdX,…,Device,Ctx,Strm,Name
 //   nvprof --print-gpu-trace --csv  "Start","Duration","Grid X",…,"Stream","Name","Correlation_ID"
 //   rocprofv3 --kernel-trace        "Kind","Agent_Id",…,"Kernel_Name",…,"Start_Timestamp",…
-//   rocprof --timestamp on          "Index","KernelName","gpu-id",…,"BeginNs","EndNs",…
+//   rocprofv3 --pmc "Correlation_Id","Dispatch_Id",…,"Counter_Name","Counter_Value",… rocprof
+//   --timestamp on          "Index","KernelName","gpu-id",…,"BeginNs","EndNs",…
 //
 // nvprof puts calls of the host into the same table when it is asked for both (--print-api-trace).
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "engine/base/call_name.h"
 #include "engine/import/formats.h"
@@ -83,8 +85,17 @@ class GpuTraceReader {
     const auto duration = last ? last : table.Find({"duration"});
     const auto scale_start = NanosecondsOf(table.columns[*start].unit);
     const auto scale_duration = NanosecondsOf(table.columns[*duration].unit);
+    const auto dispatch = table.Has("counter_name") ? table.Find({"dispatch_id"}) : std::nullopt;
+    if (dispatch) {
+      trace_->diagnostics.Add(Level::kWarning,
+                              "counters of AMD's kernels are not read, only when each kernel ran: "
+                              "rocprof collects counters of one kernel at a time, so the gaps "
+                              "between kernels are its own");
+    }
+    std::set<std::string_view> seen;  // a dispatch has a row for each counter
     for (const PrintedTable::Row& row : table.rows) {
       row_ = {&table, &row};
+      if (dispatch && !seen.insert(row.cells[*dispatch]).second) continue;
       const auto from = style_.Read(row.cells[*start]);
       const auto length = style_.Read(row.cells[*duration]);
       const bool early = last && from && length && *length < *from;
@@ -280,9 +291,8 @@ std::optional<Error> ReadGpuTrace(std::string_view text, const std::string& path
   GpuTraceReader reader(printed.style, trace);
   for (const PrintedTable& table : printed.tables) {
     if (!IsGpuTrace(table)) continue;
-    trace->producer = table.by_rocprof              ? "rocprof"
-                      : table.Has("correlation_id") ? "nvprof"
-                                                    : "nsys stats";
+    const bool nvprof = table.Has("correlation_id") || table.Has("grid x");
+    trace->producer = table.by_rocprof ? "rocprof" : nvprof ? "nvprof" : "nsys stats";
     reader.Read(table);
   }
   if (printed.cut_short > 0) {

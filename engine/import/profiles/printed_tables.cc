@@ -32,6 +32,8 @@ const PrintedTable::Column* ColumnOfRocprof(const std::string& name) {
       {"workgroup_size_y", {"blky", ""}},
       {"workgroup_size_z", {"blkz", ""}},
       {"wgr", {"blkx", ""}},
+      {"workgroup_size", {"blkx", ""}},
+      {"grid_size", {"threads x", ""}},
       {"grid_size_x", {"threads x", ""}},
       {"grid_size_y", {"threads y", ""}},
       {"grid_size_z", {"threads z", ""}},

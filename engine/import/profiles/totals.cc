@@ -27,6 +27,18 @@ bool IsMemoryWork(std::string_view name) {
                                    name.find("emset") != std::string_view::npos);
 }
 
+// Of OpenACC, with its place in the source: "Enqueue Upload@solver.f90:112".
+bool IsConstruct(std::string_view name) {
+  const std::size_t at = name.find('@');
+  if (at == std::string_view::npos || name.find(':', at) == std::string_view::npos) return false;
+  for (const std::string_view word :
+       {"Enqueue", "Wait", "Compute Construct", "Enter Data", "Exit Data", "Update", "Alloc",
+        "Create", "Delete", "Free", "Device Init", "Device Shutdown", "Runtime Shutdown"}) {
+    if (name.starts_with(word)) return true;
+  }
+  return false;
+}
+
 // What a row is of: told by a column that says so, else by the columns and the name.
 ProfileOf SubjectOf(const PrintedTable& table, const PrintedTable::Row& row,
                     std::string_view name) {
@@ -36,6 +48,7 @@ ProfileOf SubjectOf(const PrintedTable& table, const PrintedTable::Row& row,
     return IsMemoryWork(name) || of == "MEMORY_OPER" ? ProfileOf::kCopies : ProfileOf::kKernels;
   }
   if (IsMemoryWork(name) || table.Has("operation")) return ProfileOf::kCopies;
+  if (name.starts_with("MPI_") || IsConstruct(name)) return ProfileOf::kOsCalls;
   if (table.Has("range") || table.Has("style")) return ProfileOf::kRanges;
   if (table.by_rocprof && name.starts_with("MEMORY_COPY")) return ProfileOf::kCopies;
   if (table.by_rocprof) {

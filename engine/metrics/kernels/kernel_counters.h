@@ -31,12 +31,14 @@ struct CountedKernel {
   double ipc = -1;      // instructions a cycle and SM
   double issue = -1;    // issue slots used
   double stall_memory = -1, stall_barrier = -1, stall_not_selected = -1;  // of a warp's latency
+  double stall_fence = -1;           // of a warp's latency, at memory fences
   double stall_queue = -1;           // a part of stall_memory: the queue of memory accesses is full
   double l2_hit = -1, sectors = -1;  // sectors a request of global loads and stores, the worse one
   double useful = -1;                // part of the sectors that was asked for
   double lanes = -1;                 // of a warp's 32 threads, those that execute an instruction
   double local = -1;                 // of the executed instructions, those on local memory
   double conflicts = -1;             // of the passes over shared memory, those of bank conflicts
+  double atomics = -1;               // of the sectors of the second-level cache, those of atomics
   double registers = -1, waves = -1, tensor = -1;
   double blocks = -1, threads = -1;  // of the grid, of a block
   double sms = -1, at_work = -1;     // of the GPU; part of the time in which one holds a warp

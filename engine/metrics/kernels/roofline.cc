@@ -76,6 +76,8 @@ double Stalled(const Metrics& m, std::initializer_list<std::string_view> reasons
       if (again > 0) all -= again;
     }
     if (all <= 0) continue;
+    // Where only some reasons were collected, what the others take.
+    if (!spelling.end.empty()) all = std::max(all, m.Of("latency"));
     double part = 0;
     for (const std::string_view reason : reasons) {
       const std::string id =
@@ -213,6 +215,12 @@ double Conflicts(const Metrics& m) {
   return passes > 0 && conflicts >= 0 ? std::min(1.0, conflicts / passes) : kUnknown;
 }
 
+double Atomics(const Metrics& m) {
+  const double all = m.Of("l2_sectors");
+  const double atomics = m.Of("l2_atomics");
+  return all > 0 && atomics >= 0 ? std::min(1.0, atomics / all) : kUnknown;
+}
+
 double CyclesAtWork(const Metrics& m) {
   const double slowest = m.Of("cycles_of_slowest");
   return slowest > 0 ? m.Of("cycles_at_work") / slowest : kUnknown;
@@ -265,7 +273,8 @@ void ReadCounters(const KernelCounters& counters, const Knowledge& knowledge,
   kernel->issue = m.Share("issue_slots");
   kernel->stall_memory = Stalled(m, {"long_scoreboard", "lg_throttle", "tex_throttle"});
   kernel->stall_queue = Stalled(m, {"lg_throttle", "tex_throttle"});
-  kernel->stall_barrier = Stalled(m, {"barrier", "membar"});
+  kernel->stall_barrier = Stalled(m, {"barrier"});
+  kernel->stall_fence = Stalled(m, {"membar"});
   kernel->stall_not_selected = Stalled(m, {"not_selected"});
   kernel->l2_hit = m.Share("l2_hits");
   kernel->sectors = SectorsPerRequest(m);
@@ -273,6 +282,7 @@ void ReadCounters(const KernelCounters& counters, const Knowledge& knowledge,
   if (kernel->useful < 0) kernel->useful = UsefulByRemark(counters);
   kernel->local = LocalShare(m);
   kernel->conflicts = Conflicts(m);
+  kernel->atomics = Atomics(m);
   ReadLaunch(counters, m, kernel);
   // Blocks smaller than a warp leave the rest of it empty, whatever else was counted.
   constexpr double kWarp = 32;

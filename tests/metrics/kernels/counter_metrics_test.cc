@@ -209,12 +209,29 @@ TEST_CASE("stalls of barriers, of memory and of warps that were ready") {
     INFO(start);
     const CountedKernel stalled = kernel(start, end);
     CHECK(stalled.stall_memory == Approx(0.35));
-    CHECK(stalled.stall_barrier == Approx(0.05));
+    CHECK(stalled.stall_barrier == Approx(0.04));
+    CHECK(stalled.stall_fence == Approx(0.01));
     CHECK(stalled.stall_not_selected == Approx(0.08));
   }
   CHECK(CountersOf({{"smsp__pcsamp_warps_issue_stalled_wait", 0}}).stall_memory == -1);
   // Only these reasons were collected.
   CHECK(CountersOf({{"smsp__pcsamp_warps_issue_stalled_barrier", 7}}).stall_barrier == 1);
+}
+
+TEST_CASE("where only some stalls were collected, they are shares of the whole latency") {
+  const CountedKernel fenced =
+      CountersOf({{"smsp__average_warps_issue_stalled_membar_per_issue_active.ratio", 30},
+                  {"smsp__average_warp_latency_per_inst_issued.ratio", 34}});
+  CHECK(fenced.stall_fence == Approx(30.0 / 34));
+  CHECK(fenced.stall_barrier == 0);
+}
+
+TEST_CASE("atomics are a part of what the second-level cache handles") {
+  CHECK(CountersOf({{"lts__t_sectors_op_atom.sum", 60},
+                    {"lts__t_sectors_op_red.sum", 30},
+                    {"lts__t_sectors.sum", 100}})
+            .atomics == Approx(0.9));
+  CHECK(CountersOf({{"lts__t_sectors.sum", 100}}).atomics == -1);
 }
 
 TEST_CASE("lanes are threads of a warp that execute") {

@@ -26,7 +26,9 @@ class CopyFinder : Finder {
         large_bytes_(Number("copy.large_bytes")),
         train_(CountOf("copy.train_length")),
         read_later_(run_) {
-    for (std::uint32_t d = 0; context.repeats && !run_.steps.known() && d < basis.times.size(); ++d)
+    // Who names a window asks for all that is in it.
+    const bool loop = context.repeats && !run_.steps.known() && run_.window.mode != "given";
+    for (std::uint32_t d = 0; loop && d < basis.times.size(); ++d)
       loop_from_.push_back(FirstKernel(run_, d));
     if (run_.steps.outliers.empty()) return;
     for (const auto& [op, step] : ExtraCopies(run_)) {
