@@ -124,7 +124,8 @@ std::vector<std::uint32_t> SameCaptures(const std::vector<RankSummary>& ranks) {
     const auto [known, added] = first.try_emplace(ranks[r].work_print, r);
     if (added) continue;
     const RankSummary& other = ranks[known->second];
-    if (other.path == ranks[r].path) continue;
+    // A facts file gives the path of the report that it was made of.
+    if (other.path == ranks[r].path && other.report == ranks[r].report) continue;
     if (!SayOtherwise(other, ranks[r]) || OnlyNamesDiffer(other, ranks[r]))
       repeats[r] = known->second;
   }

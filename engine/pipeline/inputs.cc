@@ -22,6 +22,7 @@ bool IsReport(const std::string& path) {
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (IsFactsFile(head)) return true;
+  if (head.find("\"made_by\": \"advise slice\"") != std::string::npos) return false;  // our own
   return !ImporterNameOf(path).empty();
 }
 

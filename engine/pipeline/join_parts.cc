@@ -77,8 +77,8 @@ void KeepOthers(const std::vector<std::uint8_t>& left_out, std::vector<RankSumma
   *ranks = std::move(others);
 }
 
-// One capture in two forms, such as a report and a table that was exported from it: what tells more
-// of the host stays.
+// One capture in two forms, such as a report and a table that was exported from it, or its own
+// facts: what tells more stays.
 void LeaveOutRepeated(std::vector<RankSummary>* ranks, std::vector<Part>* parts) {
   const std::vector<std::uint32_t> repeats = SameCaptures(*ranks);
   const auto is_table = [&](const RankSummary& rank) {
@@ -88,14 +88,17 @@ void LeaveOutRepeated(std::vector<RankSummary>* ranks, std::vector<Part>* parts)
   std::vector<std::uint8_t> left_out(ranks->size(), 0);
   for (std::size_t r = 0; r < ranks->size(); ++r) {
     if (repeats[r] == kNone) continue;
-    const bool first_goes = is_table((*ranks)[repeats[r]]) && !is_table((*ranks)[r]);
+    const RankSummary& first = (*ranks)[repeats[r]];
+    const RankSummary& second = (*ranks)[r];
+    const bool first_goes = (is_table(first) && !is_table(second)) ||
+                            ((*parts)[first.report].is_facts && !(*parts)[second.report].is_facts);
     const RankSummary& gone = (*ranks)[first_goes ? repeats[r] : r];
     const RankSummary& kept = (*ranks)[first_goes ? r : repeats[r]];
     left_out[first_goes ? repeats[r] : r] = 1;
     LeaveOut(gone,
              fmt::format("{} is the same capture as {}: its kernels begin and end at the same "
                          "times. It is left out",
-                         gone.path, kept.path),
+                         (*parts)[gone.report].path, (*parts)[kept.report].path),
              parts);
   }
   KeepOthers(left_out, ranks);

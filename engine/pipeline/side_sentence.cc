@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "engine/base/text.h"
 #include "engine/metrics/kernels/cpu_operators.h"
@@ -21,6 +22,34 @@ std::string TotalInWords(const ProfileTotals& totals, ProfileOf of, const char* 
   if (sum.empty()) return "";
   return fmt::format("{} {} in {} {}", what, FormatQuantity(sum.total, "ns"),
                      FormatQuantity(sum.count, "count"), sum.count == 1 ? unit : units);
+}
+
+// " Most of it is read (92 %)."; "" where kernels ran, whose rules tell, or nothing takes most.
+std::string LongestInWords(const ProfileTotals& totals) {
+  if (!totals.Of(ProfileOf::kKernels).empty()) return "";
+  for (const ProfileOf of : {ProfileOf::kCalls, ProfileOf::kRanges, ProfileOf::kOsCalls}) {
+    const TotalsOf& sum = totals.Of(of);
+    if (sum.empty() || sum.total <= 0) continue;
+    const ProfileRow& longest = sum.rows.front();
+    if (2 * longest.total < sum.total) continue;
+    return fmt::format(" Most of it is {} ({}).", SafeText(longest.name),
+                       ShareText(longest.total / sum.total));
+  }
+  return "";
+}
+
+// What the rows of a summary of ranges are.
+const char* RangesTook(const ProfileTotals& totals) {
+  const TotalsOf& ranges = totals.Of(ProfileOf::kRanges);
+  const std::string_view name = ranges.empty() ? "" : std::string_view(ranges.rows[0].name);
+  if (name.starts_with("MPI_")) return "MPI calls took";
+  return name.find('@') == std::string_view::npos ? "named ranges took" : "OpenACC constructs took";
+}
+
+// What one of them is, and several.
+std::pair<const char*, const char*> RangeWords(const ProfileTotals& totals) {
+  const bool named = std::string_view(RangesTook(totals)).starts_with("named");
+  return named ? std::pair("range", "ranges") : std::pair("call", "calls");
 }
 
 // Whose calls a summary adds up: summaries hold those of one interface.
@@ -59,11 +88,13 @@ std::string ProfileSentence(const ProfileTotals& totals) {
         TotalInWords(totals, ProfileOf::kCopies, "copies and memsets took", "operation",
                      "operations"),
         TotalInWords(totals, ProfileOf::kCalls, CallsTook(totals), "call", "calls"),
-        TotalInWords(totals, ProfileOf::kRanges, "named ranges took", "range", "ranges"),
+        TotalInWords(totals, ProfileOf::kRanges, RangesTook(totals), RangeWords(totals).first,
+                     RangeWords(totals).second),
         TotalInWords(totals, ProfileOf::kOsCalls, "system calls took", "call", "calls")}) {
     if (!part.empty()) words += (words.empty() ? "" : ", ") + part;
   }
-  return fmt::format("Only totals were given, without a timeline: {}.", words);
+  return fmt::format("Only totals were given, without a timeline: {}.{}", words,
+                     LongestInWords(totals));
 }
 
 // How near a kernel that latency limits comes to what is nearest, as far as counters say.
@@ -77,6 +108,7 @@ std::string FarFromLimits(const CountedKernel& kernel) {
 // The first sentence for inputs without a timeline: what each kind can say.
 std::string SideSentence(const Analysis& analysis) {
   const Trace& trace = analysis.run.trace;
+  if (!trace.nccl.timeouts.empty()) return TimeoutSentence(trace.nccl);
   if (!analysis.counters.kernels.empty()) {
     const CountedKernel& top = analysis.counters.kernels.front();
     std::string limit = "Its counters do not show what limits it";
@@ -109,7 +141,8 @@ std::string SideSentence(const Analysis& analysis) {
     const double busy = monitor.Mean(&MonitoredUse::utilization);
     std::size_t at_work = 0;
     for (const MonitoredUse& use : monitor.gpus) at_work += use.at_work ? 1 : 0;
-    if (at_work == 0) return "The monitor shows no GPU activity.";
+    if (monitor.gpus.empty()) return ProcessesSentence(trace.monitor, analysis.monitor_health);
+    if (at_work == 0) return WithoutWorkSentence(monitor);
     if (busy < 0) {
       return "The monitor's log has no utilization, so it cannot show how busy the GPUs were.";
     }
@@ -117,6 +150,8 @@ std::string SideSentence(const Analysis& analysis) {
   }
   if (!analysis.totals.empty()) return ProfileSentence(analysis.totals);
   const Paths& paths = analysis.paths;
+  if (paths.gpus == 0 && trace.topology.matrices.empty() && !trace.topology.ports.empty())
+    return PortsSentence(trace.topology, paths);
   const std::vector<std::string>& warnings = trace.nccl.warnings;
   if (!trace.nccl.empty() || trace.nccl.ranks > 0 || !warnings.empty()) {
     const PairCounts& local = paths.local;
@@ -126,7 +161,7 @@ std::string SideSentence(const Analysis& analysis) {
             "NCCL's log holds {}, and does not show how the ranks communicate.",
             warnings.size() == 1 ? "one warning" : fmt::format("{} warnings", warnings.size()));
       }
-      return "NCCL's log does not show how the ranks communicate.";
+      return CallsSentence(trace.nccl) + "NCCL's log does not show how the ranks communicate.";
     }
     const bool slow_node = local.shared + local.net > 0;
     std::string words = local.peer + local.shared + local.net == 0 ? ""

@@ -280,9 +280,8 @@ std::optional<Error> ReadGpuTrace(std::string_view text, const std::string& path
   GpuTraceReader reader(printed.style, trace);
   for (const PrintedTable& table : printed.tables) {
     if (!IsGpuTrace(table)) continue;
-    trace->producer = table.by_rocprof              ? "rocprof"
-                      : table.Has("correlation_id") ? "nvprof"
-                                                    : "nsys stats";
+    const bool by_nvprof = table.Has("correlation_id") || table.Has("registers per thread");
+    trace->producer = table.by_rocprof ? "rocprof" : by_nvprof ? "nvprof" : "nsys stats";
     reader.Read(table);
   }
   if (printed.cut_short > 0) {

@@ -37,6 +37,10 @@ ProfileOf SubjectOf(const PrintedTable& table, const PrintedTable::Row& row,
   }
   if (IsMemoryWork(name) || table.Has("operation")) return ProfileOf::kCopies;
   if (table.Has("range") || table.Has("style")) return ProfileOf::kRanges;
+  // Calls of MPI, and constructs of OpenACC by the line of their source: "Wait@solver.f90:112".
+  if (name.starts_with("MPI_") ||
+      (!table.by_rocprof && name.find('@') != std::string_view::npos && table.Has("num calls")))
+    return ProfileOf::kRanges;
   if (table.by_rocprof && name.starts_with("MEMORY_COPY")) return ProfileOf::kCopies;
   if (table.by_rocprof) {
     const bool call = IsGpuCall(name) || name.starts_with("__hip") || name.starts_with("hsa_");
