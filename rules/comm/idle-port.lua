@@ -15,7 +15,7 @@ return {
   optional   = { "nccl.nodes", "sample.comm.nic" },
   thresholds = { "min_share", "min_rate", "min_rise", "min_back", "slow_part", "port_part" },
 
-  symptom = "For {share:pct} of the time, only communication runs. Meanwhile, {busy:text} moves {rate:rate} each way at most, and {idle:text} hardly anything.",
+  symptom = "While only communication runs ({share:pct} of the time), {busy:text} moves up to {rate:rate} per direction, and {idle:text} hardly anything.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "ethernet", action = "Find out in NCCL's log why it does not use InfiniBand: a variable, a missing plugin, or devices that the container hides",
@@ -83,7 +83,7 @@ return {
       facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4.6e8 },
                 sample = { port = { count = 2, rows = { { port = "eth0 port 1", card = "eth0", link = "Ethernet", rate = 1e5, without = 0, idle = 0 }, { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 0, without = 0, idle = 1 } } } } },
       expect = "silent" },
-    { name = "Ethernet carries as much all the time, as much back as forth",
+    { name = "Ethernet carries as much all the time, as much back as forth", edges = { ["sample.comm.nic"] = 1.98e9 },
       facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4.6e8 },
                 sample = { comm = { nic = 2.2e9 }, port = { count = 2, rows = { { port = "eth0 port 1", card = "eth0", link = "Ethernet", rate = 1.1e9, without = 1.1e9, idle = 0 }, { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 0, without = 0, idle = 1 } } } } },
       expect = { reason = "ethernet", cards = "mlx5_0" } },

@@ -36,6 +36,8 @@ return {
   tests = {
     { name = "3,000 sums of one number", edges = { ["nccl.calls[1].count"] = 500 },
       facts = { nccl = { calls = { { operation = "AllReduce", count = 3000, bytes = 12000 } } } }, expect = { operation = "AllReduce", count = 3000, bytes = 4 } },
+    { name = "up to some 32 KiB", edges = { ["nccl.calls[1].bytes"] = 3.2768e7 },
+      facts = { nccl = { calls = { { operation = "AllGather", count = 1000, bytes = 2e7 } } } }, expect = { operation = "AllGather", bytes = 20000 } },
     { name = "near miss: buckets", facts = { nccl = { calls = { { operation = "AllReduce", count = 3000, bytes = 7.5e10 } } } }, expect = "silent" },
     { name = "near miss: a few at the start", facts = { nccl = { calls = { { operation = "AllReduce", count = 12, bytes = 48 } } } }, expect = "silent" },
     { name = "calls are not listed", facts = { nccl = { calls = {} } }, expect = "not_applicable" },
