@@ -109,6 +109,9 @@ void MakeRare(std::string* text, std::size_t begin, std::size_t end) {
                             unit.ends_with('s') || unit.ends_with("ch") ? "es" : "s"));
 }
 
+// Kinds of places that code has: the name of a kernel, and words that stand in it as they are.
+bool IsOfCode(std::string_view kind) { return kind == "function" || kind == "code"; }
+
 }  // namespace
 
 std::string FillTemplate(
@@ -152,9 +155,7 @@ std::string FillTemplate(
   return filled;
 }
 
-bool IsText(std::string_view kind) {
-  return kind == "text" || kind == "kernel" || kind == "function";
-}
+bool IsText(std::string_view kind) { return kind == "text" || kind == "kernel" || IsOfCode(kind); }
 
 std::string TextInPlace(std::string_view words, std::string_view kind) {
   if (kind == "kernel") return KernelInWords(words);
@@ -166,10 +167,10 @@ std::string FillCode(
     const std::function<std::optional<std::string>(std::string_view name)>& name_of) {
   return FillTemplate(
       code, [&](std::string_view name, std::string_view kind) -> std::optional<std::string> {
-        if (kind != "function") return std::nullopt;
-        const std::optional<std::string> kernel = name_of ? name_of(name) : std::nullopt;
-        const std::string function = kernel ? TextInPlace(*kernel, kind) : "";
-        return function.empty() ? "NAME" : function;
+        if (!IsOfCode(kind)) return std::nullopt;
+        const std::optional<std::string> words = name_of ? name_of(name) : std::nullopt;
+        const std::string filled = words ? TextInPlace(*words, kind) : "";
+        return filled.empty() ? "NAME" : filled;
       });
 }
 
@@ -184,7 +185,7 @@ std::vector<std::pair<std::string, std::string>> TemplatePlaces(std::string_view
 
 std::vector<std::pair<std::string, std::string>> CodePlaces(std::string_view code) {
   auto places = TemplatePlaces(code);
-  std::erase_if(places, [](const auto& place) { return place.second != "function"; });
+  std::erase_if(places, [](const auto& place) { return !IsOfCode(place.second); });
   return places;
 }
 

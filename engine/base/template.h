@@ -25,8 +25,9 @@ bool IsText(std::string_view kind);
 // profilers of kernels look for it, else all of it, safe to print.
 std::string TextInPlace(std::string_view words, std::string_view kind);
 
-// Code of a fix, in which places {name:function} stand for kernels; other braces are code.
-// `name_of` returns the kernel's name; where it is empty or returns nothing, the code says NAME.
+// Code of a fix, in which places {name:function} stand for kernels, and {name:code} for other words
+// of the evidence; other braces are code. `name_of` returns the kernel's name or the words; where
+// it is empty or returns nothing, the code says NAME.
 std::string FillCode(
     std::string_view code,
     const std::function<std::optional<std::string>(std::string_view name)>& name_of = {});

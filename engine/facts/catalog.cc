@@ -35,6 +35,7 @@ Catalog Declare(const Knowledge& knowledge) {
   DeclareRoofFacts(&catalog);
   DeclareMonitorFacts(&catalog);
   DeclareMonitorGpuFacts(&catalog);
+  DeclareMonitorErrorFacts(&catalog);
   DeclareServerFacts(&catalog);
   DeclareProfileFacts(&catalog);
   DeclareTopologyFacts(&catalog);

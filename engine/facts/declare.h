@@ -396,6 +396,7 @@ void DeclareShapeFacts(Catalog* catalog);    // roofline.shapes
 void DeclareRoofFacts(Catalog* catalog);  // efficiency (of kernels), roofline.below, kernel.unknown
 void DeclareMonitorFacts(Catalog* catalog);  // monitor
 void DeclareMonitorGpuFacts(Catalog* catalog);
+void DeclareMonitorErrorFacts(Catalog* catalog);
 void DeclareServerFacts(Catalog* catalog);    // server
 void DeclareProfileFacts(Catalog* catalog);   // totals, allocator
 void DeclareTopologyFacts(Catalog* catalog);  // topology, nccl

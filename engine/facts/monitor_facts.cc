@@ -241,70 +241,6 @@ void DeclareLost(Catalog* catalog) {
                             "no GPU was lost, or the log has no clock", ""));
 }
 
-std::string BoardsOf(const DriverErrors& errors) { return NamesOf(errors.gpus); }
-
-// What the driver reported, and transfers that were repeated.
-void DeclareReports(Catalog* catalog) {
-  using H = MonitorHealth;
-  auto& health = catalog->Of(&Analysis::monitor_health);
-  health.AlsoWithoutTimeline();
-  const auto xids = [](const H& h) { return h.xids_known; };
-  const auto errors = [&](const std::string& name, DriverErrors H::*which, const char* gpus,
-                          const char* code, const char* kind, const char* says) {
-    health.Add(name + ".gpus", "name", gpus,
-               UnlessEmpty([which](const H& h) { return BoardsOf(h.*which); }, kNoLog, "monitor"));
-    health.Add(name + ".code", "count", code,
-               If(
-                   xids, [which](const H& h) { return (h.*which).code; }, kNoLog, "monitor"));
-    health.Add(name + ".kind", "name", kind,
-               UnlessEmpty([which](const H& h) { return (h.*which).kind; }, kNoLog, "monitor"));
-    health.Add(name + ".says", "name", says,
-               UnlessEmpty([which](const H& h) { return (h.*which).says; }, kNoLog, "monitor"));
-  };
-  errors(
-      "monitor.xid.board", &H::of_board,
-      "GPUs of which the driver reported errors (Xid) that are not those of a program.",
-      "Number (Xid) of the worst error that is not one of a program; 0 for none.",
-      "What the worst error is about that is not one of a program: memory, board, link or driver; "
-      "absent for a number that is not known.",
-      "What the worst error means that is not one of a program.");
-  errors("monitor.xid.program", &H::of_program,
-         "GPUs of which the driver reported errors (Xid) of a program.",
-         "Number (Xid) of the worst error of a program; 0 for none.",
-         "What the worst error of a program is about: program.",
-         "What the worst error of a program means.");
-  const auto link = [&](const std::string& name, LinkErrors H::*which, const char* gpu,
-                        const char* count, const char* rate) {
-    const auto known = [which](const H& h) { return (h.*which).known; };
-    health.Add(
-        name + ".gpu", "name", gpu,
-        UnlessEmpty([which](const H& h) { return NameOf((h.*which).label); }, kNoLog, "monitor"));
-    health.Add(name + ".count", "count", count,
-               If(
-                   known, [which](const H& h) { return (h.*which).count; }, kNoLog, "monitor"));
-    health.Add(
-        name + ".rate", "num", rate,
-        UnlessNegative([which](const H& h) { return (h.*which).per_minute; }, kNoLog, "monitor"));
-  };
-  link("monitor.replays.pcie", &H::pcie, "The GPU whose PCIe link repeats most transfers.",
-       "Transfers over PCIe that this GPU repeated while the log was written.",
-       "Transfers over PCIe that this GPU repeated per minute.");
-  link("monitor.replays.nvlink", &H::nvlink, "The GPU whose NVLinks repeat most transfers.",
-       "Transfers over NVLink that this GPU repeated, and times that it set a link up again, while "
-       "the log was written.",
-       "Transfers over NVLink that this GPU repeated, and times that it set a link up again, per "
-       "minute.");
-  health.Add("monitor.killed.count", "count",
-             "Programs that the kernel ended because the host's memory was full.",
-             If([](const H& h) { return h.kills_known; },
-                [](const H& h) { return h.killed.size(); }, kNoLog, "kernel-log"));
-  health.Add(
-      "monitor.killed.name", "name",
-      "Name of the program that the kernel ended first because the host's memory was full.",
-      UnlessEmpty([](const H& h) { return h.killed.empty() ? std::string() : h.killed.front(); },
-                  kNoLog, "kernel-log"));
-}
-
 }  // namespace
 
 void DeclareMonitorFacts(Catalog* catalog) {
@@ -360,7 +296,6 @@ void DeclareMonitorFacts(Catalog* catalog) {
   DeclarePatterns(catalog);
   DeclareHealth(catalog);
   DeclareLost(catalog);
-  DeclareReports(catalog);
 }
 
 }  // namespace advise::facts

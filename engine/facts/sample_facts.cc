@@ -42,6 +42,30 @@ constexpr SampleTime kSampleTimes[] = {
     {"sample.compute.", &Samples::compute, "while compute kernels ran"},
     {"sample.comm.", &Samples::comm, "while communication ran and no compute"}};
 
+// "mlx5_0" of "mlx5_0 port 1".
+std::string CardOf(const std::string& port) { return port.substr(0, port.find(" port ")); }
+
+// Which card carried the traffic of collectives.
+void DeclarePorts(Catalog* catalog) {
+  auto& samples = catalog->Of(&Analysis::samples);
+  samples.AlsoWithoutTimeline();
+  samples.Add("sample.port.count", "count",
+              "Ports of network cards whose traffic was sampled while communication ran and no "
+              "compute; 0 for none.",
+              [](const Samples& s) { return s.ports.size(); });
+  samples.Add("sample.port.rows", "rows",
+              "Each port that was sampled, the busiest first: port, card, link, rate (bytes per "
+              "second of the busier direction), without (the same while no communication ran; -1 "
+              "unknown), idle (1 or 0).",
+              [](const Samples& s) {
+                return RowsOf(s.ports, [](const PortTraffic& port) {
+                  return Row{{"port", port.port},       {"card", CardOf(port.port)},
+                             {"link", port.link},       {"rate", port.rate},
+                             {"without", port.without}, {"idle", port.idle ? 1.0 : 0.0}};
+                });
+              });
+}
+
 }  // namespace
 
 void DeclareSampleFacts(Catalog* catalog) {
@@ -51,6 +75,7 @@ void DeclareSampleFacts(Catalog* catalog) {
               "Traffic of all network cards while communication ran and no compute; may hold other "
               "traffic than the job's.",
               UnlessNegative(&Samples::nic_in_comm, kNoSamples, "nic-metrics"));
+  DeclarePorts(catalog);
   for (const SampleTime& time : kSampleTimes) {
     const std::string group = time.group;
     const auto means = time.means;

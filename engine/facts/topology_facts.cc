@@ -50,6 +50,43 @@ Rows PortRows(const Paths& p) {
   return rows;
 }
 
+// As NCCL_IB_HCA lists them: an adapter, with its port where another one of it is no good.
+std::string UsablePorts(const Paths& p) {
+  std::string names;
+  for (const NetworkPort& port : p.ports_usable) {
+    const auto same = [&](const NetworkPort& other) { return other.adapter == port.adapter; };
+    const bool in_part = std::any_of(p.ports_down.begin(), p.ports_down.end(), same) ||
+                         std::any_of(p.ports_slow.begin(), p.ports_slow.end(), same);
+    const std::string name = port.adapter + (in_part ? ":" + std::to_string(port.port) : "");
+    if (("," + names + ",").find("," + name + ",") != std::string::npos) continue;
+    names += (names.empty() ? "" : ",") + name;
+  }
+  return names;
+}
+
+// "rank 3", "ranks 3, 5".
+std::string RanksOf(const std::vector<CollectiveTimeout>& timeouts) {
+  std::set<int> ranks;
+  for (const CollectiveTimeout& one : timeouts)
+    if (one.rank >= 0) ranks.insert(one.rank);
+  constexpr std::size_t kMost = 8;
+  std::string words;
+  std::size_t said = 0;
+  for (const int rank : ranks) {
+    if (++said > kMost) return words + " …";
+    words += (words.empty() ? ranks.size() == 1 ? "rank " : "ranks " : ", ") + std::to_string(rank);
+  }
+  return words;
+}
+
+// The one that waited longest is nearest to what it waited for.
+const CollectiveTimeout* LongestTimeout(const NcclLog& l) {
+  const auto longest =
+      std::max_element(l.timeouts.begin(), l.timeouts.end(),
+                       [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  return longest == l.timeouts.end() ? nullptr : &*longest;
+}
+
 Rows CallRows(const NcclLog& log) {
   return RowsOf(log.calls, [](const NcclLog::Calls& call) {
     return Row{{"operation", call.operation},
@@ -102,6 +139,10 @@ void DeclareTopology(Catalog* catalog) {
             size(&Paths::ports_slow));
   paths.Add("topology.port.rows", "rows",
             "Ports that are down or slow: port, what, state, rate (Gbit/s), link.", PortRows);
+  paths.Add("topology.port.usable", "name",
+            "Active InfiniBand ports that are as fast as any, as NCCL_IB_HCA lists them; absent "
+            "without any.",
+            UnlessEmpty(UsablePorts, "no port of InfiniBand is active at the full rate", ""));
   paths.Add("topology.infiniband", "flag", "An active InfiniBand port was listed or found by NCCL.",
             &Paths::has_ib);
 }
@@ -117,6 +158,15 @@ void DeclareNccl(Catalog* catalog) {
           IfPositive(&NcclLog::nodes, "no log of NCCL says how many nodes there are", "nccl"));
   log.Add("nccl.version", "name", "Version of NCCL in its log.",
           UnlessEmpty(&NcclLog::version, kNoLog, ""));
+  log.Add("nccl.versions", "name",
+          "All versions of NCCL that its log names, where they are several.",
+          UnlessEmpty(
+              [](const NcclLog& l) {
+                std::string all;
+                for (const std::string& one : l.versions) all += (all.empty() ? "" : ", ") + one;
+                return l.versions.size() > 1 ? all : std::string();
+              },
+              "no log of NCCL names several versions", ""));
   log.Add("nccl.network", "name", "The network that NCCL chose.",
           UnlessEmpty(&NcclLog::network, kNoLog, ""));
   log.Add("nccl.no_adapter", "flag", "NCCL's log says that it found no adapter for InfiniBand.",
@@ -136,6 +186,50 @@ void DeclareNccl(Catalog* catalog) {
           "The first warning in NCCL's log, with its place; absent without any.",
           UnlessEmpty([](const NcclLog& l) { return l.warnings.empty() ? "" : l.warnings.front(); },
                       "NCCL warned of nothing", ""));
+}
+
+// What ended a job, as its log tells.
+void DeclareTimeouts(Catalog* catalog) {
+  auto& log = catalog->Of([](const Analysis& a) -> const NcclLog& { return a.run.trace.nccl; });
+  log.AlsoWithoutTimeline();
+  constexpr const char* kNone = "the log tells of no collective that the watchdog gave up";
+  log.Add("nccl.timeout.count", "count",
+          "Collectives that the watchdog of PyTorch gave up, by the log; 0 for none.",
+          [](const NcclLog& l) { return l.timeouts.size(); });
+  log.Add("nccl.timeout.ranks", "name", "Ranks whose watchdog gave a collective up.",
+          UnlessEmpty([](const NcclLog& l) { return RanksOf(l.timeouts); }, kNone, ""));
+  const auto text = [&](const char* name, const char* words, std::string CollectiveTimeout::*of) {
+    log.Add(name, "name", words,
+            UnlessEmpty(
+                [of](const NcclLog& l) {
+                  const CollectiveTimeout* longest = LongestTimeout(l);
+                  return longest == nullptr ? std::string() : longest->*of;
+                },
+                kNone, ""));
+  };
+  text("nccl.timeout.operation", "The collective that ran longest until the watchdog gave it up.",
+       &CollectiveTimeout::operation);
+  text("nccl.timeout.source", "Where the log tells of it: file and line.",
+       &CollectiveTimeout::source);
+  log.Add("nccl.timeout.time", "ns",
+          "How long the longest of these collectives ran until the watchdog gave it up.",
+          IfPositive(
+              [](const NcclLog& l) {
+                const CollectiveTimeout* longest = LongestTimeout(l);
+                return longest == nullptr ? 0 : longest->seconds * kNanosPerSecond;
+              },
+              kNone, ""));
+  log.Add("nccl.peer.status", "count",
+          "Status of the first network operation that failed between ranks, as verbs number it; 0 "
+          "for none.",
+          [](const NcclLog& l) { return l.lost_peers.empty() ? 0 : l.lost_peers.front().status; });
+  log.Add("nccl.peer.address", "name",
+          "Address of the peer to which the first network operation failed.",
+          UnlessEmpty(
+              [](const NcclLog& l) {
+                return l.lost_peers.empty() ? std::string() : l.lost_peers.front().peer;
+              },
+              "the log tells of no peer that was lost", ""));
 }
 
 void DeclarePairs(Catalog* catalog) {
@@ -187,6 +281,7 @@ void DeclareSwitches(Catalog* catalog) {
 void DeclareTopologyFacts(Catalog* catalog) {
   DeclareTopology(catalog);
   DeclareNccl(catalog);
+  DeclareTimeouts(catalog);
   DeclarePairs(catalog);
   DeclareSwitches(catalog);
 }

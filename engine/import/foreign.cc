@@ -61,10 +61,6 @@ std::optional<Error> ForeignText(std::string_view text, const std::string& path)
       lines[0].starts_with("<?xml")) {
     return Error{"a single output of nvidia-smi, not a log over time", path, kQuery};
   }
-  if (lines[0].starts_with("# gpu") && Has(lines[0], " pid ")) {
-    return Error{"the table of nvidia-smi pmon, which lists processes", path,
-                 "log the GPUs instead: nvidia-smi dmon -s pucvmt -o DT"};
-  }
   if (const auto columns = TableOf(lines)) {
     return Error{fmt::format("a table in an unknown format (columns {})", *columns), path, kQuery};
   }

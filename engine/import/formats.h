@@ -108,6 +108,8 @@ std::optional<Error> ReadNcclLog(std::string_view text, const std::string& path,
 
 // The comma-separated log of `nvidia-smi --query-gpu`, with or without units, also when a script
 // appended several runs or wrote the header itself.
+bool SniffProcessList(std::string_view head);
+std::optional<Error> ReadProcessList(std::string_view text, const std::string& path, Trace* trace);
 bool SniffSmiCsv(std::string_view head);
 std::optional<Error> ReadSmiCsv(std::string_view text, const std::string& path, Trace* trace);
 

@@ -82,6 +82,7 @@ constexpr auto kImporters = std::to_array<Importer>({
     {"nccl-log", SniffText<SniffNcclLog>, ReadText<ReadNcclLog>},
     {"smi-page", SniffText<SniffSmiPage>, ReadText<ReadSmiPage>},
     {"smi-page", SniffText<SniffSmiTable>, ReadText<ReadSmiTable>},
+    {"process-list", SniffText<SniffProcessList>, ReadText<ReadProcessList>},
     {"smi-csv", SniffText<SniffSmiCsv>, ReadText<ReadSmiCsv>},
     {"dmon", SniffText<SniffDmon>, ReadText<ReadDmon>},
     {"amd-smi", SniffText<SniffAmdSmi>, ReadText<ReadAmdSmi>},

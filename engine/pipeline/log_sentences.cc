@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/text.h"
@@ -11,14 +12,31 @@ namespace {
 
 // " The first token took 0.4 s in the median, a further one 30 ms."; "" where nothing says.
 std::string FirstTokenWords(const ServerLoad& server) {
-  if (server.first_token.median_s < 0) return "";
   const auto time = [](double seconds) {
     return FormatQuantity(seconds * kNanosPerSecond, "time");
   };
-  return fmt::format(" The first token took {} in the median{}.", time(server.first_token.median_s),
-                     server.token.median_s < 0
-                         ? ""
-                         : fmt::format(", each further one {}", time(server.token.median_s)));
+  const bool has_median = server.first_token.median_s >= 0;
+  if (!has_median && server.first_token.mean_s < 0) return "";
+  const double further = has_median ? server.token.median_s : server.token.mean_s;
+  std::string words =
+      fmt::format(" The first token took {} {}{}.",
+                  time(has_median ? server.first_token.median_s : server.first_token.mean_s),
+                  has_median ? "in the median" : "on average",
+                  further < 0 ? "" : fmt::format(", each further one {}", time(further)));
+  if (server.queue.mean_s > 0 && server.first_token.mean_s > 0 &&
+      2 * server.queue.mean_s > server.first_token.mean_s) {
+    words += fmt::format(" Of {} on average until it came, requests waited {} in the queue.",
+                         time(server.first_token.mean_s), time(server.queue.mean_s));
+  }
+  return words;
+}
+
+// " It read 40,000,000 tokens of prompts and generated 100,000."
+std::string TokenWords(const ServerLoad& server) {
+  if (server.prompt_tokens <= 0 || server.new_tokens <= 0) return "";
+  return fmt::format(" It read {} tokens of prompts and generated {}.",
+                     FormatQuantity(server.prompt_tokens, "count"),
+                     FormatQuantity(server.new_tokens, "count"));
 }
 
 // One sample says nothing of how long the GPUs were in use.
@@ -34,6 +52,31 @@ std::string OnlySample(std::size_t at_work, std::size_t all, double busy, double
                      power < 0 ? "" : fmt::format(", at {} of the power limit", Percent(power)));
 }
 
+// "a", "a and b", "a, b, and c".
+std::string InList(const std::vector<std::string>& parts) {
+  std::string words;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    words += i == 0 ? "" : i + 1 == parts.size() ? parts.size() > 2 ? ", and " : " and " : ", ";
+    words += parts[i];
+  }
+  return words;
+}
+
+// What the counters of DCGM say of the GPU's parts; "" without any.
+std::string PartsInWords(const MonitorSummary& monitor) {
+  const double sms = monitor.Mean(&MonitoredUse::sm_active);
+  const double dram = monitor.Mean(&MonitoredUse::dram_active);
+  const double tensor = monitor.Mean(&MonitoredUse::tensor_active);
+  std::vector<std::string> parts;
+  if (sms >= 0) parts.push_back(fmt::format("{} of the SMs had work", Percent(sms)));
+  if (dram >= 0)
+    parts.push_back(fmt::format("device memory moved data in {} of the cycles", Percent(dram)));
+  if (tensor >= 0)
+    parts.push_back(fmt::format("the tensor cores worked in {}{}", Percent(tensor),
+                                dram < 0 ? " of the cycles" : ""));
+  return parts.empty() ? "" : fmt::format(" On average, {}.", InList(parts));
+}
+
 }  // namespace
 
 // A mean over two groups is true of no GPU.
@@ -46,9 +89,14 @@ std::string UseInWords(const MonitorSplit& split, double mean) {
 std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, double busy) {
   const MonitorSummary& monitor = analysis.monitor;
   const std::size_t all = monitor.gpus.size();
-  std::string who = at_work == 1 ? "the GPU was" : fmt::format("{} GPUs were", at_work);
+  const bool split = std::all_of(
+      monitor.gpus.begin(), monitor.gpus.end(),
+      [](const MonitoredUse& use) { return use.label.find("instance ") != std::string::npos; });
+  const char* const many = split ? "MIG instances" : "GPUs";
+  std::string who = at_work == 1 ? split ? "the MIG instance was" : "the GPU was"
+                                 : fmt::format("{} {} were", at_work, many);
   if (at_work < all)
-    who = fmt::format("{} of {} GPUs {}", at_work, all, at_work == 1 ? "was" : "were");
+    who = fmt::format("{} of {} {} {}", at_work, all, many, at_work == 1 ? "was" : "were");
   const double power = monitor.Mean(&MonitoredUse::busy_power);
   const std::string watts = power < 0 ? ""
                                       : fmt::format(", and drew {} of {} power limit then",
@@ -58,14 +106,15 @@ std::string MonitorSentence(const Analysis& analysis, std::size_t at_work, doubl
                           : fmt::format("According to the monitor, {} in use for {} of the time{}.",
                                         who, UseInWords(monitor.split, busy), watts);
   const double before = analysis.monitor_patterns.before;
-  const double sms = monitor.Mean(&MonitoredUse::sm_active);
-  if (sms >= 0) words += fmt::format(" On average, {} of the SMs had work.", Percent(sms));
+  const std::string parts = PartsInWords(monitor);
+  words += parts;
   const Knowledge& knowledge = analysis.run.knowledge;
   if (before >= knowledge.Number("monitor.pause") &&
       before >= knowledge.Number("monitor.lead") * monitor.seconds)
     words += fmt::format(" For {} before that, no GPU was in use.",
                          FormatQuantity(before * kNanosPerSecond, "time"));
-  return words + " A monitor cannot show why, or how well kernels use the GPU.";
+  return words + (parts.empty() ? " A monitor cannot show why, or how well kernels use the GPU."
+                                : " A monitor cannot show which kernels do that.");
 }
 
 std::string KernelLogSentence(const Monitor& monitor) {
@@ -73,16 +122,84 @@ std::string KernelLogSentence(const Monitor& monitor) {
     return fmt::format("{} {}", FormatQuantity(static_cast<double>(count), "count"),
                        count == 1 ? one : many);
   };
-  std::string words;
+  std::vector<std::string> named;
   if (!monitor.errors.empty())
-    words = counted(monitor.errors.size(), "error of a GPU", "errors of GPUs");
-  if (!monitor.killed.empty()) {
-    words += words.empty() ? "" : " and ";
-    words += counted(monitor.killed.size(), "program that it ended", "programs that it ended") +
-             " for lack of memory";
+    named.push_back(counted(monitor.errors.size(), "error of a GPU", "errors of GPUs"));
+  const auto broken =
+      static_cast<std::size_t>(std::count_if(monitor.links.begin(), monitor.links.end(),
+                                             [](const LinkEvent& event) { return event.broken; }));
+  if (broken > 0) {
+    named.push_back(counted(broken, "error of a link (NVSwitch, network port or PCIe)",
+                            "errors of links (NVSwitch, network port or PCIe)"));
   }
+  if (!monitor.killed.empty()) {
+    named.push_back(
+        counted(monitor.killed.size(), "program that it ended", "programs that it ended") +
+        " for lack of memory");
+  }
+  std::string words = InList(named);
   if (words.empty()) words = "no error of a GPU, and no program that was ended for lack of memory";
   return fmt::format("The kernel's log names {}. It does not show how well the GPUs work.", words);
+}
+
+std::string TimeoutSentence(const NcclLog& log) {
+  const auto longest =
+      std::max_element(log.timeouts.begin(), log.timeouts.end(),
+                       [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+  if (longest == log.timeouts.end()) return "";
+  const std::string who = longest->rank < 0 ? "a rank" : fmt::format("rank {}", longest->rank);
+  std::string words = fmt::format(
+      "The log tells how the job ended: {} waited {}in {}, then the watchdog gave up.", who,
+      longest->seconds > 0
+          ? "for " + FormatQuantity(longest->seconds * kNanosPerSecond, "time") + " "
+          : "",
+      longest->operation.empty() ? "a collective" : SafeText(longest->operation));
+  if (!log.lost_peers.empty()) {
+    const LostPeer& peer = log.lost_peers.front();
+    words += fmt::format(" A network operation with {} failed (status {}).",
+                         peer.peer.empty() ? "another rank" : SafeText(peer.peer), peer.status);
+  }
+  return words;
+}
+
+std::string ProcessesSentence(const Monitor& monitor, const MonitorHealth& health) {
+  const std::size_t count = monitor.processes.size();
+  std::string words = fmt::format("The list names {} process{} that use{} a GPU", count,
+                                  count == 1 ? "" : "es", count == 1 ? "s" : "");
+  if (!health.shared.gpu.empty()) {
+    words += fmt::format("; {} of them share GPU {}", health.shared.processes,
+                         SafeText(health.shared.gpu));
+  }
+  return words + ". It does not show how busy the GPUs are.";
+}
+
+std::string WithoutWorkSentence(const MonitorSummary& monitor) {
+  double held = -1;
+  for (const MonitoredUse& use : monitor.gpus) held = std::max(held, use.memory_peak);
+  std::string words = "The monitor shows no GPU activity";
+  if (held > 0)
+    words += fmt::format("; up to {} of memory were in use", FormatQuantity(held, "bytes"));
+  return words + ".";
+}
+
+std::string CallsSentence(const NcclLog& log) {
+  const auto most =
+      std::max_element(log.calls.begin(), log.calls.end(),
+                       [](const auto& a, const auto& b) { return a.count < b.count; });
+  if (most == log.calls.end() || most->count <= 0) return "";
+  return fmt::format("NCCL's log lists {} calls of {}, of {} on average. ",
+                     FormatQuantity(static_cast<double>(most->count), "count"),
+                     SafeText(most->operation),
+                     FormatQuantity(most->bytes / static_cast<double>(most->count), "bytes"));
+}
+
+std::string PortsSentence(const Topology& topology, const Paths& paths) {
+  std::string words = fmt::format("{} network port{} listed", topology.ports.size(),
+                                  topology.ports.size() == 1 ? " is" : "s are");
+  if (!paths.ports_down.empty()) words += fmt::format(", {} not active", paths.ports_down.size());
+  if (!paths.ports_slow.empty())
+    words += fmt::format(", {} slower than the rest", paths.ports_slow.size());
+  return words + "; the listing is not a run.";
 }
 
 std::string ServerSentence(const ServerLoad& server) {
@@ -118,7 +235,8 @@ std::string ServerSentence(const ServerLoad& server) {
   }
   if (server.kv_used >= 0)
     words += fmt::format(", with {} of the key-value cache in use", Percent(server.kv_used));
-  return words + "." + FirstTokenWords(server) + " That does not show how well the GPU works.";
+  return words + "." + FirstTokenWords(server) + TokenWords(server) +
+         " That does not show how well the GPU works.";
 }
 
 }  // namespace advise

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -90,6 +93,72 @@ class UsedDevices {
   std::vector<const Device*> devices_;
 };
 
+// The model of a GPU: "a4500" of "NVIDIA RTX A4500", "h100" of "NVIDIA H100 80GB HBM3"; "" where
+// the name holds none. Names of one GPU differ by tool in what stands around it.
+std::string ModelOf(const std::string& name) {
+  std::string word;
+  for (const char c : Lower(name) + " ") {
+    if (IsLetter(c) || IsDigit(c)) {
+      word += c;
+      continue;
+    }
+    const bool digits = std::any_of(word.begin(), word.end(), [](char d) { return IsDigit(d); });
+    if (digits && !word.ends_with("gb")) return word;
+    word.clear();
+  }
+  return "";
+}
+
+bool IsOfNvidia(const std::string& name) {
+  for (const char* maker : {"NVIDIA", "Tesla", "GeForce", "Quadro"})
+    if (name.find(maker) != std::string::npos) return true;
+  return false;
+}
+
+// "of an NVIDIA H100 and the report of an NVIDIA RTX A4500", where the names are of different GPUs.
+std::string OtherModel(const MonitoredGpu& gpu, const Trace& report) {
+  if (!IsOfNvidia(gpu.name) || ModelOf(gpu.name).empty()) return "";
+  std::string named;
+  for (const Device& device : report.devices) {
+    if (!IsOfNvidia(device.name) || ModelOf(device.name).empty()) return "";
+    if (ModelOf(device.name) == ModelOf(gpu.name)) return "";
+    named = device.name;
+  }
+  if (named.empty()) return "";
+  return fmt::format("is of another GPU ({}) than the report ({})", gpu.name, named);
+}
+
+std::string DayOf(double seconds) {
+  const std::chrono::sys_seconds when{std::chrono::seconds(std::llround(seconds))};
+  const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(when)};
+  return fmt::format("{}-{:02}-{:02}", static_cast<int>(day.year()),
+                     static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
+}
+
+// Logs write the time of their place: less than a day and a half apart says nothing.
+std::string OtherDay(const Trace& side, const Trace& report) {
+  constexpr double kNever = 1e9, kApart = 36.0 * 3600;
+  const double log = static_cast<double>(side.utc_origin_ns) / kNanosPerSecond;
+  const double ran = static_cast<double>(report.utc_origin_ns) / kNanosPerSecond;
+  if (log < kNever || ran < kNever) return "";
+  double length = 0;
+  for (const MonitoredGpu& gpu : side.monitor.gpus) {
+    for (const MonitorSeries& series : gpu.series)
+      if (!series.time_s.empty()) length = std::max(length, series.time_s.back());
+  }
+  const double session = static_cast<double>(report.session_ns) / kNanosPerSecond;
+  if (log <= ran + session + kApart && log + length + kApart >= ran) return "";
+  return fmt::format("was written on another day ({}) than the report ({})", DayOf(log),
+                     DayOf(ran));
+}
+
+// Why a GPU of a monitor's log cannot be of a report; "" where nothing speaks against it.
+std::string WhyAnother(const MonitoredGpu& gpu, const Trace& side, const Trace& report) {
+  if (!report.HasTimeline()) return "";
+  std::string day = OtherDay(side, report);
+  return day.empty() ? OtherModel(gpu, report) : day;
+}
+
 template <typename T>
 void MoveAll(std::vector<T>& from, std::vector<T>* to) {
   for (T& one : from) to->push_back(std::move(one));
@@ -109,12 +178,15 @@ void JoinNccl(NcclLog& from, NcclLog* to) {
   to->ranks = std::max(to->ranks, from.ranks);
   MoveAll(from.channels, &to->channels);
   MoveAll(from.warnings, &to->warnings);
+  MoveAll(from.timeouts, &to->timeouts);
+  MoveAll(from.lost_peers, &to->lost_peers);
   const auto add = [](auto& list, auto* all) {
     for (auto& one : list) {
       if (!IsIn(one, *all)) all->push_back(std::move(one));
     }
   };
   add(from.environment, &to->environment);
+  add(from.versions, &to->versions);
   add(from.ib_devices, &to->ib_devices);
   add(from.facts, &to->facts);
   for (const NcclLog::Calls& calls : from.calls) {
@@ -153,6 +225,8 @@ void JoinServer(ServerLog& side, ServerLog* to) {
   add(side.kv_tokens, &to->kv_tokens);
   add(side.longest, &to->longest);
   add(side.requests, &to->requests);
+  add(side.prompt_tokens, &to->prompt_tokens);
+  add(side.new_tokens, &to->new_tokens);
   for (ServerLatency ServerLog::*latency :
        {&ServerLog::queue, &ServerLog::first_token, &ServerLog::token}) {
     if ((to->*latency).count <= 0) to->*latency = side.*latency;
@@ -171,6 +245,8 @@ void JoinSide(Trace& side, Trace* trace) {
   MoveAll(side.monitor.gpus, &trace->monitor.gpus);
   MoveAll(side.monitor.errors, &trace->monitor.errors);
   MoveAll(side.monitor.killed, &trace->monitor.killed);
+  MoveAll(side.monitor.links, &trace->monitor.links);
+  MoveAll(side.monitor.processes, &trace->monitor.processes);
   trace->monitor.kernel_log = trace->monitor.kernel_log || side.monitor.kernel_log;
   trace->monitor.has_clock = trace->monitor.has_clock || side.monitor.has_clock;
   MoveAll(side.topology.matrices, &trace->topology.matrices);
@@ -253,8 +329,14 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
     Trace part;
     part.counters = side.counters;
     std::vector<std::string> guessed;
+    std::map<std::string, std::size_t> others;  // why, and of how many GPUs
     for (std::size_t g = 0; g < side.monitor.gpus.size(); ++g) {
       const MonitoredGpu& gpu = side.monitor.gpus[g];
+      if (const std::string why = WhyAnother(gpu, side, *trace); !why.empty()) {
+        ++others[why];
+        if (of == Of::kOnlyReport) took.insert(Key(s, g));  // it is said here
+        continue;
+      }
       if (of != Of::kOnlyReport) {
         const Whose whose = devices.OwnerOf(gpu, side);
         const bool first = of == Of::kFirstReport;
@@ -266,15 +348,22 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
       took.insert(Key(s, g));
     }
     part.monitor.has_clock = side.monitor.has_clock && !part.monitor.empty();
+    if (of == Of::kOnlyReport) {
+      for (const auto& [why, count] : others)
+        part.diagnostics.Add(Level::kWarning, fmt::format("{} {}: left out", side.path, why));
+    }
     part.nccl = side.nccl;
     if (of != Of::kOtherReport) {
       part.topology = side.topology;
       part.server = side.server;
       part.monitor.errors = side.monitor.errors;
       part.monitor.killed = side.monitor.killed;
+      part.monitor.links = side.monitor.links;
+      part.monitor.processes = side.monitor.processes;
       part.monitor.kernel_log = side.monitor.kernel_log;
       part.devices = side.devices;
-      part.diagnostics = side.diagnostics;
+      for (const Diagnostic& told : side.diagnostics.list())
+        part.diagnostics.Add(told.level, told.text, told.table, told.count);
       if (!guessed.empty()) {
         part.diagnostics.Add(
             Level::kWarning,

@@ -196,8 +196,9 @@ class RuleReader {
 
   // Every brace opens a place {name:kind}. Whether the evidence has it, the tests show.
   void CheckPlaces(const std::string& field, std::string_view text) {
-    static const std::vector<std::string> kinds = {"pct",   "time", "bytes", "rate",   "flops",
-                                                   "count", "num",  "text",  "kernel", "function"};
+    static const std::vector<std::string> kinds = {"pct",    "time",     "bytes", "rate",
+                                                   "flops",  "count",    "num",   "text",
+                                                   "kernel", "function", "code"};
     for (std::size_t at = text.find('{'); at != std::string_view::npos;
          at = text.find('{', at + 1)) {
       const std::size_t end = text.find('}', at);

@@ -39,14 +39,33 @@ struct DriverError {
   int code = 0;     // Xid
 };
 
+// A process that uses a GPU, as nvidia-smi lists it.
+struct GpuProcess {
+  std::string gpu;  // its label or UUID, as the list has it
+  std::string pid;
+  std::string name;   // without its folder
+  double bytes = -1;  // of memory; -1 not said
+};
+
+// What the kernel's log says of links: NVSwitches, network ports, PCIe.
+struct LinkEvent {
+  enum class Kind : std::uint8_t { kSwitch, kPort, kPcie };
+  Kind kind = Kind::kPort;
+  std::string device;  // "NVSwitch 3", "mlx5_core 0000:17:00.0", "0000:3b:00.0"
+  std::string what;    // in a clause: "SXid 20034, Fatal, Link 28 LTSSM Fault Up"
+  bool broken = true;  // false: it was corrected, or may go on
+};
+
 struct Monitor {
   std::vector<MonitoredGpu> gpus;
   bool has_clock = false;  // time_s are real seconds
   // Programs that the kernel ended because the host's memory was full.
   std::vector<std::string> killed;
   std::vector<DriverError> errors;
-  bool kernel_log = false;  // one was read
-  bool empty() const { return gpus.empty() && !kernel_log; }
+  std::vector<LinkEvent> links;
+  std::vector<GpuProcess> processes;  // each once
+  bool kernel_log = false;            // one was read
+  bool empty() const { return gpus.empty() && !kernel_log && processes.empty(); }
 };
 
 }  // namespace advise

@@ -41,6 +41,8 @@ struct ServerLog {
   double kv_tokens = -1;      // that the key-value cache holds
   double longest = -1;        // tokens of a request
   double requests = -1;       // that were answered
+  double prompt_tokens = -1;  // of all requests
+  double new_tokens = -1;     // that were generated
   ServerLatency queue;        // until a request began to run
   ServerLatency first_token;  // until its first token, with the queue
   ServerLatency token;        // each further token

@@ -279,6 +279,7 @@ struct Series {
   std::string unit;  // "percent", "hz", "count", "bytes" …
   std::uint32_t device = kNone;  // -> devices; kNone for a NIC or an unknown GPU
   std::string source;            // NIC or GPU name as printed
+  std::string link;              // of a NIC: "InfiniBand", "Ethernet"; "" not said
   std::vector<Nanos> time;
   std::vector<double> value;
 };

@@ -45,8 +45,25 @@ struct NcclChannel {
   int apart = -1;         // whether their hosts differ, by what the lines say: 1, 0, -1 not known
 };
 
+// A collective that the watchdog of PyTorch gave up, and with it the job.
+struct CollectiveTimeout {
+  int rank = -1;            // -1 not said
+  std::string operation;    // "ALLREDUCE"
+  double seconds = 0;       // for which it had run
+  std::int64_t number = 0;  // of the collective in its group; 0 not said
+  std::string source;       // "path:line"
+};
+
+// A connection that the network gave up: "Got completion from peer … with status=12".
+struct LostPeer {
+  std::string peer;    // its address; "" not said
+  int status = 0;      // of the completion, as verbs number it
+  std::string source;  // "path:line"
+};
+
 struct NcclLog {
   std::string version;                   // "2.21.5+cuda12.4", may be empty
+  std::vector<std::string> versions;     // all that the log names, as they come
   int ranks = 0;                         // of the largest communicator; 0 unknown
   int nodes = 0;                         // 0 unknown
   std::map<int, std::string> rank_host;  // of the ranks of the largest communicators
@@ -66,7 +83,11 @@ struct NcclLog {
     double bytes = 0;
   };
   std::vector<Calls> calls;  // from the log's call lines, where it has them
-  bool empty() const { return version.empty() && channels.empty() && environment.empty(); }
+  std::vector<CollectiveTimeout> timeouts;
+  std::vector<LostPeer> lost_peers;
+  bool empty() const {
+    return version.empty() && channels.empty() && environment.empty() && timeouts.empty();
+  }
 };
 
 }  // namespace advise

@@ -1,5 +1,5 @@
--- "100 % utilized" only means that some kernel ran. Finer counts say how much of the GPU that kernel used: SMs with work where
--- DCGM or the profiler sampled them, else the power, which stays far below the limit when the SMs wait.
+-- "100 % utilized" only means that some kernel ran. Finer counts say how much of the GPU that kernel used: SMs with work where the
+-- profiler sampled them, else the power, which stays far below the limit when the SMs wait. What DCGM counts, monitor/idle-sms tells.
 return {
   id        = "monitor/busy-but-idle-inside",
   title     = "Measure SM activity instead of GPU utilization",
@@ -30,7 +30,8 @@ return {
   detect = function(f, t)
     if not at_least(f.monitor.samples, t.min_samples) then return nil end
     if not at_least(f.monitor.utilization, t.min_utilization) then return nil end
-    local active = f.monitor.sm_active or f.sample.window.sm_active
+    if f.monitor.sm_active then return nil end
+    local active = f.sample.window.sm_active
     if active then
       if not at_most(active, t.max_sm_active) then return nil end
       return { utilization = f.monitor.utilization, signal = "the share of SMs with work", value = active }
@@ -44,15 +45,17 @@ return {
 
   tests = {
     { name = "98 percent in use, a quarter of the SMs with work",
-      edges = { ["monitor.samples"] = 20, ["monitor.sm_active"] = 0.5, ["monitor.utilization"] = 0.9 },
-      facts = { monitor = { gpus = 1, utilization = 0.98, sm_active = 0.25, samples = 300 } },
+      edges = { ["monitor.samples"] = 20, ["sample.window.sm_active"] = 0.5, ["monitor.utilization"] = 0.9 },
+      facts = { monitor = { gpus = 1, utilization = 0.98, samples = 300 }, sample = { window = { sm_active = 0.25 } } },
       expect = { utilization = 0.98, value = 0.25, signal = "the share of SMs with work" } },
     { name = "no count of SMs, but a quarter of the power",
       edges = { ["monitor.busy_power"] = 0.4 },
       facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.25, samples = 300 } },
       expect = { value = 0.25, signal = "power, relative to the board's limit," } },
     { name = "near miss: SMs at work, whatever the power",
-      facts = { monitor = { gpus = 1, utilization = 0.98, sm_active = 0.9, busy_power = 0.3, samples = 300 } }, expect = "silent" },
+      facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.3, samples = 300 }, sample = { window = { sm_active = 0.9 } } }, expect = "silent" },
+    { name = "near miss: DCGM counts SMs, and another rule tells",
+      facts = { monitor = { gpus = 1, utilization = 0.98, sm_active = 0.1, busy_power = 0.3, samples = 300 } }, expect = "silent" },
     { name = "near miss: memory-bound work at two thirds of the power",
       facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.65, samples = 300 } }, expect = "silent" },
     { name = "near miss: the monitor says idle, too",

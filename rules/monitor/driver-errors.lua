@@ -13,10 +13,10 @@ return {
   priority  = 92,
 
   needs      = { "monitor.gpus" },
-  optional   = { "monitor.xid.board.code", "monitor.xid.board.gpus", "monitor.xid.board.kind", "monitor.xid.board.says" },
+  optional   = { "monitor.xid.board.code", "monitor.xid.board.gpus", "monitor.xid.board.kind", "monitor.xid.board.says", "monitor.xid.board.others" },
   thresholds = {},
 
-  symptom = "The driver reported Xid {code:num} of {who:text}: {what:text}.",
+  symptom = "The driver reported Xid {code:num} of {who:text}: {what:text}.{others_text:text}",
   cause   = "The driver gives such a number to an error that is not one of the program that ran. Work on the GPU was lost, or will be when it comes again.",
   fixes   = {
     { action = "Read what the driver says around the error, and tell the administrators the number, the GPU and the time",
@@ -36,12 +36,15 @@ return {
   detect = function(f)
     local xid = f.monitor.xid.board
     if xid.code == 0 then return nil end
-    return { code = xid.code, who = xid.gpus or "a GPU", what = xid.says or "NVIDIA's list of such numbers says what it means", reason = xid.kind or "unknown" }
+    return { code = xid.code, who = xid.gpus or "a GPU", what = xid.says or "NVIDIA's list of such numbers says what it means", reason = xid.kind or "unknown",
+             others_text = xid.others and " It also reported " .. xid.others .. "." or "" }
   end,
 
   tests = {
     { name = "off the bus", facts = { monitor = { gpus = 4, xid = { board = { code = 79, gpus = "GPU 3", kind = "board", says = "the GPU is not reachable over PCIe any more" } } } },
       expect = { code = 79, who = "GPU 3", what = "the GPU is not reachable over PCIe any more", reason = "board" } },
+    { name = "two sorts of errors", facts = { monitor = { gpus = 0, xid = { board = { code = 79, gpus = "GPU 0", kind = "board", says = "the GPU is not reachable over PCIe any more", others = "Xid 94 of GPU 0 (a memory error could not be corrected)" } } } },
+      expect = { code = 79, others_text = " It also reported Xid 94 of GPU 0 (a memory error could not be corrected)." } },
     { name = "a number that nobody knows", facts = { monitor = { gpus = 4, xid = { board = { code = 999, gpus = "GPU 3" } } } }, expect = { reason = "unknown" } },
     { name = "near miss: no error", facts = { monitor = { gpus = 4, xid = { board = { code = 0 } } } }, expect = "silent" },
     { name = "no log tells", facts = { monitor = { gpus = 2, xid = { board = {} } } }, expect = "not_applicable" },

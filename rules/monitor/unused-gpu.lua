@@ -19,9 +19,11 @@ return {
   fixes   = {
     { reason = "held", action = "See which process holds the memory", snippet = "nvidia-smi --query-compute-apps=gpu_bus_id,pid,used_memory,name --format=csv", language = "bash", ["for"] = { "nvidia" } },
     { reason = "held", action = "See which process holds the memory", snippet = "amd-smi process", language = "bash", ["for"] = { "amd" } },
-    { action = "Start one process per GPU", snippet = "torchrun --nproc-per-node=gpu train.py", language = "bash", ["for"] = { "pytorch" } },
-    { action = "Let each process use the GPU of its local rank", snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python", ["for"] = { "pytorch" } },
-    { action = "If you do not need all of them, request fewer GPUs" },
+    { reason = "instance", action = "Give it a job, or split the board anew, so that the other instances get its part",
+      snippet = "nvidia-smi mig -lgi\nnvidia-smi mig -lgip     # which splits are possible", language = "bash", ["for"] = { "nvidia" } },
+    { reason = "!instance", action = "Start one process per GPU", snippet = "torchrun --nproc-per-node=gpu train.py", language = "bash", ["for"] = { "pytorch" } },
+    { reason = "!instance", action = "Let each process use the GPU of its local rank", snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python", ["for"] = { "pytorch" } },
+    { reason = "!instance", action = "If you do not need all of them, request fewer GPUs" },
   },
   false_positives = "Another job, a notebook or a desktop that holds memory of that GPU. A free GPU that the batch system keeps for others.",
   references = { "nvidia/smi", "pytorch/ddp" },
@@ -36,6 +38,15 @@ return {
     local idle = filter(f.monitor.rows, function(row) return row.at_work == 0 end)
     local held = filter(idle, function(row) return at_least(row.memory, t.min_memory) end)
     local free = #held == 0
+    -- An instance of MIG keeps its part of the board from the others, whether memory was logged or not.
+    local instances = filter(idle, function(row) return contains(row.gpu, "instance ") end)
+    if #instances > 0 then
+      local names = {}
+      for _, row in ipairs(instances) do table.insert(names, row.gpu) end
+      local working = f.monitor.gpus - f.monitor.gpus_idle
+      return { who = (#names == 1 and "GPU " or "GPUs ") .. table.concat(names, ", "), memory = -1, reason = "instance",
+               memory_text = ", and its part of the board is kept from the others", others = working == 1 and "one other was" or in_words(working, "count") .. " others were" }
+    end
     if free and not at_most(share(#idle, f.monitor.gpus), t.max_idle) then return nil end
     local names, most = {}, -1
     for _, row in ipairs(free and idle or held) do
@@ -62,6 +73,9 @@ return {
     { name = "one of eight belongs to nobody", edges = { ["monitor.gpus"] = 2.5 },
       facts = { monitor = { samples = 300, gpus = 8, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 7e10 }, { gpu = "5", at_work = 0, memory = 4e6 } } } },
       expect = { who = "GPU 5", others = "7 GPUs were", reason = "free" } },
+    { name = "an instance of MIG",
+      facts = { monitor = { samples = 60, gpus = 3, gpus_idle = 1, rows = { { gpu = "0 instance 1", at_work = 1, memory = -1 }, { gpu = "0 instance 2", at_work = 1, memory = -1 }, { gpu = "0 instance 3", at_work = 0, memory = -1 } } } },
+      expect = { who = "GPU 0 instance 3", reason = "instance", others = "2 others were" } },
     { name = "near miss: a little less, as drivers keep it, on half of the GPUs",
       facts = { monitor = { samples = 300, gpus = 2, gpus_idle = 1, rows = { { gpu = "0", at_work = 1, memory = 4e10 }, { gpu = "1", at_work = 0, memory = 1.99e8 } } } }, expect = "silent" },
     { name = "near miss: memory was not logged",

@@ -11,13 +11,15 @@ return {
   risk      = "hardware",
 
   needs      = { "topology.port.count", "topology.port.down", "topology.port.slow", "topology.port.rows", "topology.infiniband" },
+  optional   = { "topology.port.usable" },
   thresholds = { "min_ports" },
 
-  symptom = "Network port {port:text} is {what:text} (state {state:text}, {rate:num} Gbit/s). Ports that differ from the rest: {count:count} of {ports:count}.",
+  symptom = "Of {ports:count} network ports, {count:count} {are:text} not as the rest: {listed:text}.{usable_text:text}",
   cause   = "The cause is a cable, a transceiver or the port of the switch. Traffic moves to the other ports, and collectives run at the rate of the slowest one.",
   fixes   = {
     { action = "Look at its state and error counters, and tell the administrators", snippet = "ibstat\nibqueryerrors", language = "bash" },
-    { action = "Until then, exclude the node, or tell NCCL which ports to use", snippet = "export NCCL_IB_HCA=mlx5_0,mlx5_1", language = "bash" },
+    { reason = "some", action = "Until then, exclude the node, or let NCCL use the good ports only", snippet = "export NCCL_IB_HCA={usable:code}", language = "bash" },
+    { reason = "none", action = "Until then, exclude the node" },
   },
   false_positives = "Ports that are not cabled on purpose.",
   references = { "nccl/environment" },
@@ -30,15 +32,27 @@ return {
     local count = f.topology.port.down + f.topology.port.slow
     if not at_least(count, t.min_ports) then return nil end
     local rows = f.topology.port.rows
-    return { count = count, ports = f.topology.port.count, port = rows[1].port, what = rows[1].what, state = rows[1].state, rate = rows[1].rate,
-             rows = rows }
+    local listed = {}
+    for _, row in ipairs(rows) do
+      table.insert(listed, row.port .. " is " .. row.what .. " (" .. row.state .. ", " .. in_words(row.rate, "num") .. " Gbit/s)")
+    end
+    local usable = f.topology.port.usable
+    return { count = count, ports = f.topology.port.count, are = count == 1 and "is" or "are", listed = table.concat(listed, "; "), usable = usable or "",
+             usable_text = usable and " What is left is " .. usable .. "." or "", reason = usable and "some" or "none", rows = rows }
   end,
 
   tests = {
     { name = "one port of four came up at a quarter of the rate",
-      facts = { topology = { infiniband = true, port = { count = 4, down = 0, slow = 1, rows = {
+      facts = { topology = { infiniband = true, port = { count = 4, down = 0, slow = 1, usable = "mlx5_0,mlx5_1,mlx5_3", rows = {
         { port = "mlx5_2 port 1", what = "slower than its neighbors", state = "Active", rate = 100, link = "InfiniBand" } } } } },
-      expect = { count = 1, ports = 4, port = "mlx5_2 port 1", rate = 100, rows = 1 } },
+      expect = { count = 1, ports = 4, listed = "mlx5_2 port 1 is slower than its neighbors (Active, 100 Gbit/s)", usable = "mlx5_0,mlx5_1,mlx5_3",
+                 usable_text = " What is left is mlx5_0,mlx5_1,mlx5_3.", reason = "some", rows = 1 } },
+    { name = "one is down and one is slow: both are named",
+      facts = { topology = { infiniband = true, port = { count = 3, down = 1, slow = 1, usable = "mlx5_0", rows = {
+        { port = "mlx5_1 port 1", what = "not active", state = "Down", rate = 10, link = "InfiniBand" },
+        { port = "mlx5_2 port 1", what = "slower than its neighbors", state = "Active", rate = 100, link = "InfiniBand" } } } } },
+      expect = { count = 2, usable = "mlx5_0",
+                 listed = "mlx5_1 port 1 is not active (Down, 10 Gbit/s); mlx5_2 port 1 is slower than its neighbors (Active, 100 Gbit/s)" } },
     { name = "near miss: all alike", facts = { topology = { infiniband = true, port = { count = 4, down = 0, slow = 0, rows = {} } } },
       expect = "silent" },
     { name = "near miss: nothing is cabled",

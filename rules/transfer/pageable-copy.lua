@@ -18,7 +18,7 @@ return {
   optional       = { "hw.host_link_bytes_per_s", "copy.groups", "copy.pageable.remedy", "window.supports_verdict" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "Asynchronous copies to or from pageable host memory reach {rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "Copies to or from pageable host memory reach {rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The driver stages pageable memory through a small pinned buffer, and the call blocks the host meanwhile.",
   fixes   = {
     { reason = "up", action = "Pin the loader's batches, or a buffer that you fill again for each copy, and copy without blocking",

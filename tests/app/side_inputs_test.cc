@@ -21,7 +21,7 @@ std::string SmiLog(int samples, int busy) {
       "timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], "
       "power.draw [W], power.limit [W]\n";
   for (int i = 0; i < samples; ++i) {
-    text += "2026/01/01 10:00:" + std::string(i < 10 ? "0" : "") + std::to_string(i) +
+    text += "2025/10/09 10:00:" + std::string(i < 10 ? "0" : "") + std::to_string(i) +
             ".000, 0, NVIDIA H100 80GB HBM3, " + std::to_string(busy) +
             " %, 20000 MiB, 81559 MiB, 150.00 W, 700.00 W\n";
   }
@@ -138,7 +138,7 @@ TEST_CASE("a few samples are called what they are") {
   const auto rows = [](const std::vector<std::string>& shares) {
     std::string text = "timestamp, index, utilization.gpu [%]\n";
     for (std::size_t i = 0; i < shares.size(); ++i)
-      text += fmt::format("2026/01/01 10:00:0{}.000, 0, {}\n", i, shares[i]);
+      text += fmt::format("2025/10/09 10:00:0{}.000, 0, {}\n", i, shares[i]);
     return text;
   };
   CHECK_THAT(said(rows({"40 %"})), Contains("The monitor took one sample"));

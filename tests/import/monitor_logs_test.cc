@@ -129,7 +129,7 @@ TEST_CASE("logs that cannot be read say what they are") {
         "a table in an unknown format (columns GPUId, TimeStampUs, Field, Values)");
   CHECK(Refused("# gpu     pid   type     sm    mem    enc    dec   command\n"
                 "# Idx       #    C/G      %      %      %      %   name\n") ==
-        "the table of nvidia-smi pmon, which lists processes");
+        "the list of nvidia-smi names no process that computes");
   CHECK(Refused("index, utilization.gpu [%]\n") == "the log of nvidia-smi holds no samples");
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("dcgmi dmon: entities of two words, ratios, blanks that look like numb
   REQUIRE(trace.monitor.gpus.size() == 3);
   CHECK(trace.monitor.gpus[0].label == "0");
   CHECK(trace.monitor.gpus[1].label == "7");
-  CHECK(trace.monitor.gpus[2].label == "GPU-I 3");
+  CHECK(trace.monitor.gpus[2].label == "instance 3");
   CHECK(Values(trace, 0, "sm_active") == Numbers{0.31});
   CHECK(Values(trace, 1, "gr_active") == Numbers{0.1});
   CHECK(trace.monitor.gpus[2].Find("power") == nullptr);

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "engine/base/ascii.h"
+#include "engine/base/is_in.h"
 #include "engine/import/formats.h"
 #include "engine/import/text_input.h"
 
@@ -113,6 +114,19 @@ double BytesOfType(int type) {
              : 0;
 }
 
+// Text between two marks; "" where one is missing.
+std::string_view Between(std::string_view text, std::string_view begin, std::string_view end) {
+  const std::size_t at = text.find(begin);
+  if (at == std::string_view::npos) return "";
+  text.remove_prefix(at + begin.size());
+  const std::size_t stop = text.find_first_of(end);
+  return text.substr(0, stop);
+}
+
+bool IsTimeoutLine(std::string_view line) {
+  return line.find("Watchdog caught collective operation timeout") != std::string_view::npos;
+}
+
 class NcclLogReader {
  public:
   NcclLogReader(Trace* trace, std::string path)
@@ -133,10 +147,40 @@ class NcclLogReader {
   // "NCCL version 2.19.3+cuda12.3"; a torn line may end before it.
   void ReadVersion(std::string_view line) {
     const auto words = WordsOf(line);
-    if (words.size() > 2) log_.version = words[2];
+    if (words.size() <= 2) return;
+    log_.version = words[2];
+    if (!IsIn(log_.version, log_.versions)) log_.versions.push_back(log_.version);
+  }
+
+  // "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1123, OpType=ALLREDUCE,
+  // …, Timeout(ms)=600000) ran for 600012 milliseconds before timing out."
+  void ReadTimeout(std::string_view line) {
+    ++messages_;
+    CollectiveTimeout timeout;
+    const auto number = [&](std::string_view begin, std::string_view end) {
+      return NumberOf(Trimmed(Between(line, begin, end)));
+    };
+    timeout.rank = WholeOf<int>(number("[Rank ", "]").value_or(number("[rank", "]").value_or(-1)));
+    timeout.operation = Between(line, "OpType=", ",)");
+    timeout.number = WholeOf<std::int64_t>(number("SeqNum=", ",)").value_or(0));
+    timeout.seconds = number(") ran for ", " ").value_or(0) / 1000;
+    timeout.source = Place();
+    if (log_.timeouts.size() < kMostTexts) log_.timeouts.push_back(std::move(timeout));
+  }
+
+  // "NET/IB: Got completion from peer 10.0.0.2<44321> with status=12 opcode=0 …"
+  void ReadLostPeer(std::string_view message) {
+    if (message.find("Got completion") == std::string_view::npos) return;
+    std::string_view status = Between(message, "status=", " (");
+    if (status.empty()) status = Between(message, "with error ", " (,");
+    const auto number = NumberOf(status);
+    if (!number || *number <= 0 || log_.lost_peers.size() >= kMostTexts) return;
+    log_.lost_peers.push_back(
+        {std::string(Between(message, "from peer ", "< ")), WholeOf<int>(*number), Place()});
   }
 
   void ReadLine(std::string_view line) {
+    if (IsTimeoutLine(line)) return ReadTimeout(line);
     if (line.starts_with("NCCL version ")) {
       ReadVersion(line);
       ++messages_;
@@ -145,6 +189,7 @@ class NcclLogReader {
     const std::size_t warn = line.find(kWarn);
     if (warn != std::string_view::npos) {
       ++messages_;
+      ReadLostPeer(line.substr(warn + kWarn.size()));
       if (log_.warnings.size() < kMostTexts) {
         log_.warnings.push_back(
             fmt::format("{}: {}", Place(), Trimmed(line.substr(warn + kWarn.size()))));
@@ -349,7 +394,7 @@ bool SniffNcclLog(std::string_view head) {
   if (first == std::string_view::npos || head[first] == '{') return false;
   int without_prefix = 0;  // lines from which people cut host and process
   for (const std::string_view line : LinesOf(head)) {
-    if (line.starts_with("NCCL version ")) return true;
+    if (line.starts_with("NCCL version ") || IsTimeoutLine(line)) return true;
     if (line.starts_with(kInfo) && ++without_prefix > 1) return true;
     const std::size_t at = std::min(line.find(kInfo), line.find(kWarn));
     if (at != std::string_view::npos && at > 0 && !HostOf(line.substr(0, at)).empty()) return true;

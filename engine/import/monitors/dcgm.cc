@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "engine/import/formats.h"
@@ -43,10 +44,34 @@ class DcgmReader {
         ReadRow(line);
       }
     }
+    LeaveOutSplitBoards();
     return log_.Finish();
   }
 
  private:
+  // "3" of "GPU-I 3" is an instance; its board is known where only one was logged.
+  static std::string InstanceName(const std::string& entity, const std::string& board) {
+    const std::string number = entity.substr(entity.find(' ') + 1);
+    return (board.empty() ? "" : board + " ") + "instance " + number;
+  }
+
+  // A board that is split into instances (MIG) shows again what these do.
+  void LeaveOutSplitBoards() {
+    std::vector<std::string> boards, instances;
+    for (const std::string& label : log_.Labels()) {
+      const bool of_table = label.starts_with("GPU-I ") || label.starts_with("I ");
+      (of_table ? instances : boards).push_back(label);
+    }
+    const std::string only = boards.size() == 1 ? boards.front() : "";
+    if (!only.empty() && !instances.empty()) split_.insert(only);
+    for (const std::string& board : split_) {
+      if (!log_.Leave(board)) continue;
+      Note(Level::kInfo,
+           "boards that are split into MIG instances were left out: each instance is shown");
+    }
+    for (const std::string& entity : instances) log_.Rename(entity, InstanceName(entity, only));
+  }
+
   void Note(Level level, const char* text) { trace_->diagnostics.Add(level, text); }
 
   // "GPU 0  0.98  0.91 …": the values are the last words, what stands before names the entity.
@@ -106,7 +131,9 @@ class DcgmReader {
     const std::string& name = read->name;
     log_.AddRow();
     std::string gpu = read->Label("gpu").empty() ? "0" : read->Label("gpu");
-    if (!read->Label("GPU_I_ID").empty()) gpu += " instance " + read->Label("GPU_I_ID");
+    const std::string board = gpu;
+    const std::string instance = read->Label("GPU_I_ID");
+    if (!instance.empty()) gpu += " instance " + instance;
     // GPUs of several hosts carry the same numbers.
     const std::string host = read->Label("Hostname");
     if (first_host_.empty()) trace_->host = first_host_ = host;
@@ -114,6 +141,8 @@ class DcgmReader {
       gpu = host + " " + gpu;
       trace_->host.clear();
     }
+    if (!instance.empty())
+      split_.insert(host.empty() || host == first_host_ ? board : host + " " + board);
     log_.Name(gpu, read->Label("modelName"), read->Label("UUID"));
     const double when = log_.Moment(gpu + "/" + name, read->time_s);
     // How often each code was seen in the last minutes; the code is a label.
@@ -141,6 +170,7 @@ class DcgmReader {
   std::map<std::string, bool> counter_;
   std::map<std::pair<std::string, std::string_view>, double> violations_;  // what was seen last
   std::string first_host_;
+  std::set<std::string> split_;  // boards that have instances
 };
 
 }  // namespace

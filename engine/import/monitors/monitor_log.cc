@@ -101,6 +101,20 @@ void MonitorLog::Lose(const std::string& gpu, std::optional<double> clock) {
   lost_.emplace(gpu, clock);
 }
 
+std::vector<std::string> MonitorLog::Labels() const {
+  std::vector<std::string> labels;
+  for (const auto& [label, gpu] : gpus_) labels.push_back(label);
+  return labels;
+}
+
+void MonitorLog::Rename(const std::string& gpu, const std::string& label) {
+  auto entry = gpus_.extract(gpu);
+  if (entry.empty()) return;
+  entry.key() = label;
+  entry.mapped().label = label;
+  gpus_.insert(std::move(entry));
+}
+
 void MonitorLog::SkipRow() {
   trace_->diagnostics.Add(Level::kWarning,
                           "rows with another number of cells than the header were skipped");
@@ -140,6 +154,8 @@ std::int64_t MonitorLog::Finish() {
       gpu.lost_s = lost->second ? std::max(0.0, *lost->second - first) : 0;
     Device device;
     device.name = gpu.name;
+    if (label.find("instance ") != std::string::npos)
+      device.name += std::string(gpu.name.empty() ? "" : " ") + "MIG instance";
     device.uuid = gpu.uuid;
     device.ordinal = WholeOf<std::int64_t>(NumberOf(label).value_or(0));
     trace_->devices.push_back(std::move(device));

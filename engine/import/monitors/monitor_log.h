@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/import/monitors/monitor_quantity.h"
 #include "engine/trace/tables.h"
@@ -32,6 +33,11 @@ class MonitorLog {
   void AddReasons(const std::string& gpu, double time_s, std::uint64_t bits);
   // The driver does not reach the GPU at this time of the clock, if there is one; the first counts.
   void Lose(const std::string& gpu, std::optional<double> clock);
+  // What GPUs are called so far.
+  std::vector<std::string> Labels() const;
+  // Leaves out all that was said of a GPU; false where nothing was.
+  bool Leave(const std::string& gpu) { return gpus_.erase(gpu) > 0; }
+  void Rename(const std::string& gpu, const std::string& label);
   void AddRow() { ++rows_; }
   void SkipRow();  // one of another width than its header
 

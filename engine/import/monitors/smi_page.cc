@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/base/ascii.h"
+#include "engine/base/file_name.h"
 #include "engine/import/formats.h"
 #include "engine/import/monitors/monitor_log.h"
 #include "engine/import/text_input.h"
@@ -127,6 +128,7 @@ class SmiPageReader {
   void ReadValue(const std::string& place, const std::string& value) {
     if (place == "product name") return log_.Name(gpu_, value, "");
     if (place == "gpu uuid") return log_.Name(gpu_, "", value);
+    if (place.starts_with("processes/")) return ReadProcess(place, value);
     if (IsUncorrected(place)) {
       if (const auto number = NumberOf(value)) uncorrected_ = uncorrected_.value_or(0) + *number;
       return;
@@ -150,6 +152,27 @@ class SmiPageReader {
                  space == std::string::npos ? "" : cell.substr(space + 1));
   }
 
+  // Under "Processes", the lines about one are indented below its number.
+  void ReadProcess(const std::string& place, const std::string& value) {
+    std::vector<GpuProcess>& all = trace_->monitor.processes;
+    if (place.ends_with("/process id")) {
+      known_ = std::any_of(all.begin(), all.end(), [&](const GpuProcess& one) {
+        return one.gpu == gpu_ && one.pid == value;
+      });
+      if (!known_) all.push_back({gpu_, value, "", -1});
+    }
+    if (known_ || all.empty() || all.back().gpu != gpu_) return;
+    if (place.ends_with("/name")) all.back().name = FileName(value);
+    if (place.ends_with("/type") && value.find('C') == std::string::npos) {
+      all.pop_back();
+      known_ = true;  // graphics: what follows about it is left out
+    }
+    if (place.ends_with("/used gpu memory")) {
+      if (const auto mebibytes = NumberOf(value.substr(0, value.find(' '))))
+        all.back().bytes = *mebibytes * 1048576;
+    }
+  }
+
   void EndGpu() {
     if (uncorrected_)
       log_.Add(gpu_, *SmiQuantity("ecc.errors.uncorrected.volatile.total"), when_, *uncorrected_);
@@ -160,8 +183,9 @@ class SmiPageReader {
 
   Trace* trace_;
   MonitorLog log_;
-  int gpus_ = 0;     // of this page
-  std::string gpu_;  // "": before the first one
+  int gpus_ = 0;        // of this page
+  std::string gpu_;     // "": before the first one
+  bool known_ = false;  // the process that is told of was on a page before
   double when_ = 0;
   std::optional<double> time_;
   std::optional<double> uncorrected_;

@@ -149,13 +149,24 @@ void ReadGenericGpuMetrics(Reader& reader, std::vector<Series>& all) {
   }
 }
 
-std::map<std::int64_t, std::string> ReadCardNames(Reader& reader) {
-  std::map<std::int64_t, std::string> by_card;  // nicId
-  std::map<std::int64_t, std::string> by_global_id;
-  Scan cards(reader, "TARGET_INFO_NIC_INFO", {"nicId", "GUID|globalId", "name"});
+struct Card {
+  std::string name;
+  std::string link;
+};
+
+// As the verbs number link layers: IBV_LINK_LAYER_INFINIBAND, IBV_LINK_LAYER_ETHERNET.
+std::string LinkLayerOf(std::int64_t number) {
+  return number == 1 ? "InfiniBand" : number == 2 ? "Ethernet" : "";
+}
+
+std::map<std::int64_t, Card> ReadCards(Reader& reader) {
+  std::map<std::int64_t, Card> by_card;  // nicId
+  std::map<std::int64_t, Card> by_global_id;
+  Scan cards(reader, "TARGET_INFO_NIC_INFO", {"nicId", "GUID|globalId", "name", "linkLayer"});
   while (cards.Next()) {
-    by_card[cards.Int(0)] = cards.Text(2);
-    if (!cards.IsNull(1)) by_global_id[cards.Int(1)] = cards.Text(2);
+    const Card card = {std::string(cards.Text(2)), LinkLayerOf(cards.Int(3))};
+    by_card[cards.Int(0)] = card;
+    if (!cards.IsNull(1)) by_global_id[cards.Int(1)] = card;
   }
   Scan map(reader, "NIC_ID_MAP", {"nicId", "globalId"});
   while (map.Next()) {
@@ -173,7 +184,7 @@ void ReadCardMetrics(Reader& reader, std::vector<Series>& all) {
     std::string unit = UnitOfBracket(listed.Text(3));
     names[{listed.Int(0), listed.Int(1)}] = {std::string(listed.Text(2)), std::move(unit)};
   }
-  const std::map<std::int64_t, std::string> cards = ReadCardNames(reader);
+  const std::map<std::int64_t, Card> cards = ReadCards(reader);
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, std::size_t> known;
   Scan samples(reader, "NET_NIC_METRIC",
                {"start", "end", "globalId", "portId", "metricsListId", "metricsIdx", "value"});
@@ -193,10 +204,11 @@ void ReadCardMetrics(Reader& reader, std::vector<Series>& all) {
       all.emplace_back();
       all.back().name = name->second.first;
       all.back().unit = name->second.second;
-      all.back().source =
-          fmt::format("{} port {}",
-                      card == cards.end() ? fmt::format("NIC {:x}", samples.Int(2)) : card->second,
-                      samples.Int(3));
+      all.back().source = fmt::format(
+          "{} port {}",
+          card == cards.end() ? fmt::format("NIC {:x}", samples.Int(2)) : card->second.name,
+          samples.Int(3));
+      if (card != cards.end()) all.back().link = card->second.link;
     }
     all[found->second].time.push_back(end);
     all[found->second].value.push_back(samples.Real(6));

@@ -185,6 +185,8 @@ class ServerPageReader {
     const double asked = Total({"gpu_prefix_cache_queries_total", "prefix_cache_queries_total"});
     const double held = Total({"gpu_prefix_cache_hits_total", "prefix_cache_hits_total"});
     const double cached = Total({"cached_tokens_total"}), read = Total({"prompt_tokens_total"});
+    log_.prompt_tokens = read;
+    log_.new_tokens = Total({"generation_tokens_total"});
     log_.prefix_hits = asked > 0 && held >= 0                               ? held / asked
                        : log_.server == "SGLang" && read > 0 && cached >= 0 ? cached / read
                                                                             : hits_now_;
@@ -192,6 +194,7 @@ class ServerPageReader {
     log_.queue = LatencyOf({"request_queue_time_seconds", "queue_time_seconds"});
     log_.first_token = LatencyOf({"time_to_first_token_seconds"});
     log_.token = LatencyOf({"time_per_output_token_seconds"});
+    if (log_.requests < 0 && log_.first_token.count > 0) log_.requests = log_.first_token.count;
     if (log_.token.count <= 0) log_.token = LatencyOf({"inter_token_latency_seconds"});
     trace_->table_rows["rows"] = static_cast<std::int64_t>(log_.samples.size());
     trace_->producer = log_.server;

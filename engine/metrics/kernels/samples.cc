@@ -95,18 +95,47 @@ class Sampler {
   std::vector<std::string> quantity_;  // of each series
 };
 
+// Bytes per second that a series of a card shows; -1 where it counts no bytes, or has no sample in
+// that time. Profilers give rates, or what was counted since the sample before.
+double CardRate(const Series& series, const IntervalSet& time) {
+  if (!MatchesGlob(series.name, "*byte*")) return -1;
+  std::size_t count = 0;
+  const double mean = MeanDuring(series, time, &count);
+  if (count == 0) return -1;
+  if (MatchesGlob(series.unit, "*/s*") || MatchesGlob(series.unit, "*per*")) return mean;
+  const Nanos period = PeriodOf(series);
+  return period > 0 ? mean / static_cast<double>(period) * kNanosPerSecond : -1;
+}
+
 // Bytes a second that all cards moved, both ways; -1 without such series.
 double NicRate(const std::vector<Series>& cards, const IntervalSet& time) {
   double sum = -1;
   for (const Series& series : cards) {
-    const bool bytes = MatchesGlob(series.name, "*bytes*");
-    const bool rate = series.unit.find("/s") != std::string::npos;
-    if (!bytes || !rate) continue;
-    std::size_t count = 0;
-    const double mean = MeanDuring(series, time, &count);
-    if (count > 0) sum = std::max(0.0, sum) + mean;
+    const double rate = CardRate(series, time);
+    if (rate >= 0) sum = std::max(0.0, sum) + rate;
   }
   return sum;
+}
+
+std::vector<PortTraffic> PortsOf(const std::vector<Series>& cards, const IntervalSet& time,
+                                 const IntervalSet& without, double idle) {
+  std::vector<PortTraffic> ports;
+  for (const Series& series : cards) {
+    const double rate = CardRate(series, time);
+    if (rate < 0) continue;
+    auto port = std::find_if(ports.begin(), ports.end(),
+                             [&](const PortTraffic& one) { return one.port == series.source; });
+    if (port == ports.end()) {
+      ports.push_back({series.source, series.link, 0, -1, false});
+      port = std::prev(ports.end());
+    }
+    port->rate = std::max(port->rate, rate);
+    port->without = std::max(port->without, CardRate(series, without));
+  }
+  std::stable_sort(ports.begin(), ports.end(),
+                   [](const PortTraffic& a, const PortTraffic& b) { return a.rate > b.rate; });
+  for (PortTraffic& port : ports) port.idle = port.rate <= idle * ports.front().rate;
+  return ports;
 }
 
 double TensorInMatrix(const Basis& basis, std::size_t* count) {
@@ -223,18 +252,25 @@ Samples FindSamples(const Basis& basis) {
   }
   std::vector<IntervalSet> window(trace.devices.size()), compute(window), comm(window);
   std::vector<Interval> comm_any;
+  IntervalSet all_comm;
   for (const std::uint32_t d : basis.run.active_devices) {
     window[d].Append(basis.run.window.start, basis.run.window.end);
     compute[d] = basis.times[d].compute;
     comm[d] = basis.times[d].comm_exposed;
     const auto& intervals = comm[d].intervals();
     comm_any.insert(comm_any.end(), intervals.begin(), intervals.end());
+    all_comm = all_comm.Union(basis.times[d].comm);
   }
   samples.window = Sampler(basis.run.knowledge, trace, window).All();
   samples.compute = Sampler(basis.run.knowledge, trace, compute).All();
   samples.low_sm = FindLowSm(basis, compute);
   samples.comm = Sampler(basis.run.knowledge, trace, comm).All();
-  samples.nic_in_comm = NicRate(trace.nic_series, IntervalSet::Of(std::move(comm_any)));
+  IntervalSet all_window;
+  all_window.Append(basis.run.window.start, basis.run.window.end);
+  const IntervalSet in_comm = IntervalSet::Of(std::move(comm_any));
+  samples.nic_in_comm = NicRate(trace.nic_series, in_comm);
+  samples.ports = PortsOf(trace.nic_series, in_comm, all_window.Subtract(all_comm),
+                          basis.run.knowledge.Number("sample.idle_port"));
   return samples;
 }
 

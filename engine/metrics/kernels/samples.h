@@ -23,6 +23,15 @@ struct SampledMeans {
   std::size_t samples = 0;  // of the quantity with most
 };
 
+// A port of a network card while communication ran and no compute.
+struct PortTraffic {
+  std::string port;     // "mlx5_0 port 1"
+  std::string link;     // "InfiniBand", "Ethernet"; "" not said
+  double rate = 0;      // mean bytes per second of the busier direction
+  double without = -1;  // the same while no communication ran; -1 without such samples
+  bool idle = false;    // hardly a byte beside what the busiest port moved
+};
+
 // Kernels, each a good part of the compute time, in which few SMs have work.
 struct LowSmKernels {
   double share = 0;    // of the compute time; 0: none
@@ -44,6 +53,7 @@ struct Samples {
   SampledMeans comm;  // while communication kernels ran and no compute
   // Mean of all network cards, both directions, while communication kernels ran and no compute.
   double nic_in_comm = -1;
+  std::vector<PortTraffic> ports;  // the busiest first
 };
 
 // O(samples + kernels) a quantity.

@@ -4,6 +4,7 @@
 
 #include "engine/base/is_in.h"
 #include "engine/base/median.h"
+#include "engine/base/text.h"
 #include "engine/metrics/system/monitor_logs.h"
 
 namespace advise {
@@ -39,6 +40,10 @@ void AddXid(const std::string& gpu, int code, const Knowledge& knowledge, Monito
   DriverErrors& errors =
       known != nullptr && known->kind == "program" ? health->of_program : health->of_board;
   if (!IsIn(gpu, errors.gpus)) errors.gpus.push_back(gpu);
+  const bool told = std::any_of(
+      errors.all.begin(), errors.all.end(),
+      [&](const DriverErrors::Other& one) { return one.gpu == gpu && one.code == code; });
+  if (!told) errors.all.push_back({gpu, code, known == nullptr ? "" : known->says});
   if (errors.code != 0 && knowledge.XidRank(code) >= knowledge.XidRank(errors.code)) return;
   errors.code = code;
   errors.kind = known == nullptr ? "" : known->kind;
@@ -63,13 +68,41 @@ void AddGrowth(const MonitoredGpu& gpu, std::initializer_list<const char*> count
   errors->per_minute = has_clock && seconds > 0 ? grown * 60 / seconds : -1;
 }
 
+SharedGpu SharedOf(const std::vector<GpuProcess>& processes) {
+  SharedGpu shared;
+  shared.known = !processes.empty();
+  for (const GpuProcess& first : processes) {
+    std::size_t count = 0;
+    std::string names;
+    for (const GpuProcess& one : processes) {
+      if (one.gpu != first.gpu) continue;
+      ++count;
+      names +=
+          (names.empty() ? "" : ", ") + (one.name.empty() ? "process" : one.name) + " " + one.pid;
+      if (one.bytes >= 0) names += " (" + FormatQuantity(one.bytes, "bytes") + ")";
+    }
+    if (count < 2 || count <= shared.processes) continue;
+    shared.gpu = first.gpu;
+    shared.processes = count;
+    shared.names = names;
+  }
+  return shared;
+}
+
 }  // namespace
 
 MonitorHealth FindMonitorHealth(const Monitor& monitor, const Knowledge& knowledge) {
   MonitorHealth health;
   health.xids_known = monitor.kernel_log;
   health.kills_known = monitor.kernel_log;
+  health.shared = SharedOf(monitor.processes);
   health.killed = monitor.killed;
+  for (const LinkEvent& event : monitor.links) {
+    const bool told = std::any_of(
+        health.links.begin(), health.links.end(),
+        [&](const LinkEvent& one) { return one.device == event.device && one.what == event.what; });
+    if (!told) health.links.push_back(event);
+  }
   for (const DriverError& error : monitor.errors) AddXid(error.gpu, error.code, knowledge, &health);
   for (const MonitoredGpu& gpu : monitor.gpus) {
     if (gpu.lost_s >= 0) {

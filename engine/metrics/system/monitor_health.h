@@ -15,6 +15,12 @@ struct DriverErrors {
   std::vector<std::string> gpus;  // labels, or PCI addresses where the log of the kernel tells
   int code = 0;                   // the worst
   std::string kind, says;         // of that one, as in kb/xids.toml; "" where it is not known
+  struct Other {
+    std::string gpu;
+    int code = 0;
+    std::string says;
+  };
+  std::vector<Other> all;  // each code of each GPU once, as the log tells them
 };
 
 // Transfers that had to be repeated, of the GPU with most of them.
@@ -23,6 +29,14 @@ struct LinkErrors {
   std::string label;
   double count = 0;        // while the log was written
   double per_minute = -1;  // -1 without a clock
+};
+
+// The GPU that most processes use at once, by a list of processes.
+struct SharedGpu {
+  bool known = false;  // a list was given
+  std::string gpu;     // as the list names it; "" where each GPU has one process
+  std::size_t processes = 0;
+  std::string names;  // "python (30 GB), llama-server (40 GB)"
 };
 
 struct MonitorHealth {
@@ -41,9 +55,11 @@ struct MonitorHealth {
   LinkErrors pcie, nvlink;
   bool kills_known = false;         // the log of the kernel was given
   std::vector<std::string> killed;  // programs that it ended because the host's memory was full
-  std::vector<std::string> lost;    // labels of GPUs that the driver does not reach any more
-  double lost_after = -1;           // seconds from the log's start to the first; -1 without a clock
-  double rows_remapped = -1;        // in all its life, of the GPU with most; -1 unknown
+  std::vector<LinkEvent> links;     // each once: switches, network ports and PCIe
+  SharedGpu shared;
+  std::vector<std::string> lost;  // labels of GPUs that the driver does not reach any more
+  double lost_after = -1;         // seconds from the log's start to the first; -1 without a clock
+  double rows_remapped = -1;      // in all its life, of the GPU with most; -1 unknown
 };
 
 // O(samples log samples).

@@ -61,8 +61,7 @@ class Summary {
     if (highest > 0) use.clock = Over(use.hz, highest);
     use.celsius = Mean("temperature", true);
     use.memory_peak = Peak("memory_used");
-    use.memory_total = Limit("memory_total", "memory_bytes");
-    if (use.memory_total <= 0) use.memory_total = -1;
+    use.memory_total = Capacity(use.memory_peak);
     use.gr_active = Mean("gr_active", false);
     use.sm_active = Mean("sm_active", false);
     use.tensor_active = Mean("tensor_active", false);
@@ -143,6 +142,21 @@ class Summary {
     if (entry == nullptr) return 0;
     const auto found = entry->facts.find(fact);
     return found == entry->facts.end() ? 0 : found->second.value;
+  }
+
+  // What the log says, else used and free memory together, else the data sheet. The driver keeps
+  // some for itself, and data sheets round: more than is in use there must be.
+  double Capacity(double used) const {
+    const double free = Peak("memory_free");
+    const MonitorSeries* in_use = gpu_.Find("memory_used");
+    const double least =
+        in_use == nullptr ? -1 : *std::min_element(in_use->value.begin(), in_use->value.end());
+    const double logged = Peak("memory_total");
+    const double sum = free >= 0 && least >= 0 ? free + least : -1;
+    const double total = logged > 0 ? logged
+                         : sum > 0  ? sum
+                                    : Limit("memory_total", "memory_bytes");
+    return total <= 0 ? -1 : std::max(total, used);
   }
 
   const MonitoredGpu& gpu_;

@@ -91,6 +91,8 @@ void ReadPorts(const Topology& topology, Paths* paths) {
       paths->ports_down.push_back(port);
     } else if (port.rate_gbit > 0 && port.rate_gbit < fastest[port.link_layer]) {
       paths->ports_slow.push_back(port);
+    } else if (port.link_layer == "InfiniBand") {
+      paths->ports_usable.push_back(port);
     }
   }
 }

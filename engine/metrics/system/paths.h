@@ -52,7 +52,8 @@ struct Paths {
   bool has_p2p = false;
   std::vector<LinkPair> p2p_bad;  // peer access that is not OK
   std::vector<NetworkPort> ports_down, ports_slow;
-  bool has_ib = false;  // an active InfiniBand port or an adapter that NCCL found
+  std::vector<NetworkPort> ports_usable;  // of InfiniBand: active, and as fast as any
+  bool has_ib = false;                    // an active InfiniBand port or an adapter that NCCL found
 
   PairCounts local;                  // ranks of one host
   int remote = 0;                    // pairs of ranks on different hosts

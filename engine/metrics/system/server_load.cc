@@ -44,6 +44,8 @@ class LoadFinder {
     load_.eager = log_.eager;
     load_.preemptions = log_.preemptions;
     load_.requests = log_.requests;
+    load_.prompt_tokens = log_.prompt_tokens;
+    load_.new_tokens = log_.new_tokens;
     load_.queue = log_.queue;
     load_.first_token = log_.first_token;
     load_.token = log_.token;

@@ -38,7 +38,9 @@ struct ServerLoad {
   double prompt_rate = -1, token_rate = -1;  // tokens per second, of all engines
   // Median time of steps with requests, on the host and on the GPU, of logs of single steps.
   double host_step_s = -1, gpu_step_s = -1;
-  double requests = -1;  // answered since the server was started
+  double requests = -1;       // answered since the server was started
+  double prompt_tokens = -1;  // of them
+  double new_tokens = -1;     // that were generated
   ServerLatency queue, first_token, token;
   bool empty() const { return server.empty(); }
 };

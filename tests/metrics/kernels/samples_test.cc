@@ -141,7 +141,7 @@ TEST_CASE("samples: links are the busier direction, requests and responses toget
   CHECK(samples.compute.nvlink == Approx(0));
 }
 
-TEST_CASE("samples: cards add up, and only those that count bytes a second") {
+TEST_CASE("samples: cards add up, and only those that count bytes") {
   Series received = Sampled("Bytes received", Values(0, 2e9, 0));
   received.unit = "bytes/s";
   Series sent = Sampled("Bytes sent", Values(0, 1e9, 0));
@@ -150,6 +150,25 @@ TEST_CASE("samples: cards add up, and only those that count bytes a second") {
   const Samples samples = Of({}, {received, sent, packets});
   CHECK(samples.nic_in_comm == Approx(3e9));
   CHECK(Of({}, {packets}).nic_in_comm == -1);
+}
+
+TEST_CASE("samples: ports of network cards, the busiest first, and those that are idle") {
+  const auto port = [](const char* source, const char* link, double compute, double comm) {
+    Series series = Sampled("IB: Bytes sent", Values(compute, comm, 0));
+    series.unit = "b";  // counted since the sample before
+    series.source = source;
+    series.link = link;
+    return series;
+  };
+  const Samples samples =
+      Of({}, {port("mlx5_0 port 1", "InfiniBand", 0, 0), port("eth0 port 1", "Ethernet", 1, 100)});
+  REQUIRE(samples.ports.size() == 2);
+  CHECK(samples.ports[0].port == "eth0 port 1");
+  CHECK(samples.ports[0].rate == Approx(1e10));  // 100 bytes in 10 ns
+  CHECK(samples.ports[0].without == Approx(1e8 * 12 / 20));
+  CHECK_FALSE(samples.ports[0].idle);
+  CHECK(samples.ports[1].idle);
+  CHECK(samples.nic_in_comm == Approx(1e10));
 }
 
 TEST_CASE("samples: the clock while kernels run, over the highest one of the GPU") {

@@ -103,6 +103,17 @@ TEST_CASE("memory: the peak, and the capacity of the log before that of the card
   const MonitorSummary known =
       Summary({{"0", "", "NVIDIA A100-SXM4-80GB", "", {SeriesOf("memory_used", {1e9})}}});
   CHECK(known.gpus[0].memory_total == 80e9);
+  // Exporters give what is used and what is free. Data sheets round: no use is above the capacity.
+  const MonitorSummary parts = Summary(
+      {{"0",
+        "",
+        "NVIDIA H100 80GB HBM3",
+        "",
+        {SeriesOf("memory_used", {83.9e9, 83.9e9}), SeriesOf("memory_free", {0.3e9, 0.3e9})}}});
+  CHECK(parts.gpus[0].memory_total == Approx(84.2e9));
+  const MonitorSummary above =
+      Summary({{"0", "", "NVIDIA H100 80GB HBM3", "", {SeriesOf("memory_used", {83.9e9})}}});
+  CHECK(above.gpus[0].memory_total == 83.9e9);
 }
 
 TEST_CASE("two logs of one GPU keep their own clocks") {

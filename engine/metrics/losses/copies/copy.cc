@@ -127,6 +127,10 @@ class CopyFinder : Finder {
       const CopyDirection direction = trace_.DirectionOfCopy(op);
       const std::uint32_t call = trace_.ops.call[op];
       if (IsMigration(direction)) kind = CopyKind::kMigration;
+      // A table of GPU work alone has no calls: the memory is all that tells.
+      if (IsHostDevice(direction) && trace_.calls.size() == 0 && !IsTiny(op) &&
+          Touches(op, MemoryKind::kPageable))
+        kind = CopyKind::kPageable;
       if (!IsHostDevice(direction) || call == kNone) continue;
       const bool held = BlocksHost(run_, call) || SyncOf(call) != kNone;
       const bool by_name = run_.ClassOfCall(call) == CallClass::kCopy;
@@ -182,6 +186,11 @@ class CopyFinder : Finder {
       if (IsMadeOnce(op)) continue;
       const std::uint32_t call = trace_.ops.call[op];
       loss.CountOp(op, Bytes(op));
+      if (call == kNone) {
+        loss.AddExposed(op);
+        loss.ScaleOp(op, ToLinkRate(op));
+        continue;
+      }
       // The time that a staged upload takes before the copy engine starts is the copy's, too: the
       // gap that the copy ends, not those between the kernels that the call waited for.
       const std::uint32_t device = trace_.ops.device[op];

@@ -1,0 +1,104 @@
+-- While ranks wait for communication, one network card carries all of it and another is idle: NCCL uses the slower network, or one port
+-- of several. Cards that are not InfiniBand may belong to storage or to users, so idle Ethernet beside busy InfiniBand says nothing.
+return {
+  id        = "comm/idle-port",
+  title     = "Let NCCL use the network port that is idle",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "root",
+  priority  = 78,
+  explains  = { "comm/exposed", "comm/dominates" },
+  knowledge = { "K-J3", "K-J5", "K-J2" },
+  effort    = "flag",
+
+  needs      = { "comm.count", "comm.exposed", "window.device_time", "sample.port.count", "sample.port.rows" },
+  optional   = { "nccl.nodes", "sample.comm.nic" },
+  thresholds = { "min_share", "min_rate", "min_rise", "min_back", "slow_part", "port_part" },
+
+  symptom = "While only communication runs ({share:pct} of the time), {busy:text} moves up to {rate:rate} per direction, and {idle:text} hardly anything.",
+  cause   = "{why:text}",
+  fixes   = {
+    { reason = "ethernet", action = "Find out in NCCL's log why it does not use InfiniBand: a variable, a missing plugin, or devices that the container hides",
+      snippet = "env | grep NCCL_\nls /dev/infiniband\nexport NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET", language = "bash" },
+    { reason = "ethernet", action = "Name the card to NCCL, and unset what turns it off", snippet = "unset NCCL_IB_DISABLE\nexport NCCL_IB_HCA={cards:code}", language = "bash" },
+    { reason = "port", action = "Let NCCL use all ports that reach the other nodes", snippet = "export NCCL_IB_HCA={cards:code}", language = "bash" },
+    { reason = "port", action = "Check that the idle port is active, cabled to the same network, and near to a GPU", snippet = "ibstat\nnvidia-smi topo -m", language = "bash", ["for"] = { "nvidia" } },
+  },
+  false_positives = "A port that belongs to storage, or to GPUs of ranks that were not recorded. Ranks on one node, whose traffic takes no network card.",
+  references = { "nccl/environment", "nccl/troubleshooting" },
+
+  applies = function(f)
+    if f.comm.count == 0 then return false, "no communication kernels ran" end
+    if f.nccl.nodes == 1 then return false, "all ranks are on one node" end
+    return f.sample.port.count > 1, "the counters of several network ports were not sampled"
+  end,
+
+  detect = function(f, t)
+    local exposed = share(f.comm.exposed.time, f.window.device_time)
+    if not at_least(exposed, t.min_share) then return nil end
+    local busiest = f.sample.port.rows[1]
+    if not at_least(busiest.rate, t.min_rate) then return nil end
+    -- Storage moves data whether ranks communicate or not, and mostly one way. Collectives send about as much as they receive.
+    local moved = sum(f.sample.port.rows, "rate")
+    local both_ways = at_least(share((f.sample.comm.nic or moved) - moved, moved), t.min_back)
+    if busiest.without >= 0 and not both_ways and not at_least(share(busiest.rate, busiest.without + busiest.rate), t.min_rise) then return nil end
+    local idle = filter(f.sample.port.rows, function(row) return row.idle == 1 and row.link == "InfiniBand" end)
+    if #idle == 0 then return nil end
+    local ethernet = busiest.link ~= "InfiniBand"
+    local names, cards = {}, {}
+    for _, row in ipairs(f.sample.port.rows) do
+      local known = false
+      for _, one in ipairs(cards) do known = known or one == row.card end
+      if row.link == "InfiniBand" and not known then table.insert(cards, row.card) end
+      if row.link == "InfiniBand" and row.idle == 1 then table.insert(names, row.port) end
+    end
+    local listed = table.concat(names, ", ")
+    return { share = exposed, busy = busiest.port .. (ethernet and " (Ethernet)" or ""), rate = busiest.rate, idle = listed .. (ethernet and " (InfiniBand)" or ""),
+             cards = table.concat(cards, ","), reason = ethernet and "ethernet" or "port",
+             why = ethernet and "NCCL sends over TCP sockets through the host's processors. An InfiniBand port moves 12 to 50 GB/s without them."
+                   or "All traffic shares one port. NCCL spreads it over all ports that it may use and that are near to the GPUs.",
+             part = ethernet and t.slow_part or t.port_part }
+  end,
+
+  saving = function(f, t, e)
+    return { claims = f.comm.exposed, part = e.part, confidence = 0.5,
+             basis = e.reason == "ethernet" and "most of the exposed communication is gone at the rate of InfiniBand"
+                     or "the exposed communication shares one port more" }
+  end,
+
+  tests = {
+    { name = "Ethernet carries all", edges = { ["comm.exposed"] = 3e7, ["sample.port.rows[1].rate"] = 1e8 },
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4.6e8 },
+                sample = { port = { count = 2, rows = { { port = "eth0 port 1", card = "eth0", link = "Ethernet", rate = 1.1e9, without = 0, idle = 0 }, { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 0, without = 0, idle = 1 } } } } },
+      expect = { share = 0.46, busy = "eth0 port 1 (Ethernet)", idle = "mlx5_0 port 1 (InfiniBand)", cards = "mlx5_0", reason = "ethernet" }, saving = { claims = 4.6e8, part = 0.8 } },
+    { name = "one of two ports",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4.6e8 },
+                sample = { port = { count = 2, rows = { { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 2.4e10, without = 0, idle = 0 }, { port = "mlx5_1 port 1", card = "mlx5_1", link = "InfiniBand", rate = 0, without = 0, idle = 1 } } } } },
+      expect = { busy = "mlx5_0 port 1", idle = "mlx5_1 port 1", cards = "mlx5_0,mlx5_1", reason = "port" }, saving = { claims = 4.6e8, part = 0.5 } },
+    { name = "near miss: Ethernet is idle, as it should be",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4.6e8 },
+                sample = { port = { count = 2, rows = { { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 2.4e10, without = 0, idle = 0 }, { port = "eth0 port 1", card = "eth0", link = "Ethernet", rate = 0, without = 0, idle = 1 } } } } },
+      expect = "silent" },
+    { name = "near miss: hardly any traffic at all, on one node",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4.6e8 },
+                sample = { port = { count = 2, rows = { { port = "eth0 port 1", card = "eth0", link = "Ethernet", rate = 1e5, without = 0, idle = 0 }, { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 0, without = 0, idle = 1 } } } } },
+      expect = "silent" },
+    { name = "Ethernet carries as much all the time, as much back as forth", edges = { ["sample.comm.nic"] = 1.98e9 },
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4.6e8 },
+                sample = { comm = { nic = 2.2e9 }, port = { count = 2, rows = { { port = "eth0 port 1", card = "eth0", link = "Ethernet", rate = 1.1e9, without = 1.1e9, idle = 0 }, { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 0, without = 0, idle = 1 } } } } },
+      expect = { reason = "ethernet", cards = "mlx5_0" } },
+    { name = "near miss: storage, which moves as much without communication",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4.6e8 },
+                sample = { port = { count = 2, rows = { { port = "eth0 port 1", card = "eth0", link = "Ethernet", rate = 1.1e9, without = 1e9, idle = 0 }, { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 0, without = 0, idle = 1 } } } } },
+      expect = "silent" },
+    { name = "near miss: the collectives are hidden",
+      facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 5e6 },
+                sample = { port = { count = 2, rows = { { port = "eth0 port 1", card = "eth0", link = "Ethernet", rate = 1e9, without = 0, idle = 0 }, { port = "mlx5_0 port 1", card = "mlx5_0", link = "InfiniBand", rate = 0, without = 0, idle = 1 } } } } },
+      expect = "silent" },
+    { name = "one node", facts = { window = { device_time = 1e9 }, nccl = { nodes = 1 }, comm = { count = 100, exposed = 4e8 }, sample = { port = { count = 2, rows = {} } } },
+      expect = "not_applicable" },
+    { name = "cards were not sampled", facts = { window = { device_time = 1e9 }, comm = { count = 100, exposed = 4e8 }, sample = { port = { count = 0, rows = {} } } },
+      expect = "not_applicable" },
+    { name = "no communication", facts = { window = { device_time = 1e9 }, comm = { count = 0, exposed = 0 }, sample = { port = { count = 0, rows = {} } } }, expect = "not_applicable" },
+  },
+}

@@ -1,0 +1,45 @@
+-- NCCL's log lists thousands of collectives that carry a few bytes: each takes as long as an empty one.
+return {
+  id        = "topology/small-calls",
+  title     = "Join small collectives: each takes as long as an empty one",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "root",
+  priority  = 40,
+  knowledge = { "K-J8" },
+  effort    = "code",
+  observed  = "recorded",
+
+  needs      = { "nccl.calls" },
+  thresholds = { "max_bytes", "min_count" },
+
+  symptom = "NCCL's log lists {count:count} calls of {operation:text}, of {bytes:bytes} on average.",
+  cause   = "Such a call costs its latency, some 10 µs in a node and more between nodes, whatever it carries. All ranks wait for each other in it.",
+  fixes   = {
+    { action = "Put values together, and communicate once: stack the numbers that are summed or logged",
+      snippet = "values = torch.stack([loss, accuracy, norm])\ndist.all_reduce(values)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Communicate such values every so many steps, not in each" },
+    { action = "Start them without waiting, and read the result later", snippet = "work = dist.all_reduce(value, async_op=True)", language = "python", ["for"] = { "pytorch" } },
+  },
+  false_positives = "A log of several ranks in one file, which lists each call once per rank.",
+  references = { "nccl/collectives" },
+
+  applies = function(f) return #f.nccl.calls > 0, "no log of NCCL lists calls (NCCL_DEBUG_SUBSYS=COLL)" end,
+
+  detect = function(f, t)
+    local small = filter(f.nccl.calls, function(row) return at_least(row.count, t.min_count) and at_most(share(row.bytes, row.count), t.max_bytes) end)
+    if #small == 0 then return nil end
+    local most = top(small, "count", 1)[1]
+    return { operation = most.operation, count = most.count, bytes = share(most.bytes, most.count) }
+  end,
+
+  tests = {
+    { name = "3,000 sums of one number", edges = { ["nccl.calls[1].count"] = 500 },
+      facts = { nccl = { calls = { { operation = "AllReduce", count = 3000, bytes = 12000 } } } }, expect = { operation = "AllReduce", count = 3000, bytes = 4 } },
+    { name = "up to some 32 KiB", edges = { ["nccl.calls[1].bytes"] = 3.2768e7 },
+      facts = { nccl = { calls = { { operation = "AllGather", count = 1000, bytes = 2e7 } } } }, expect = { operation = "AllGather", bytes = 20000 } },
+    { name = "near miss: buckets", facts = { nccl = { calls = { { operation = "AllReduce", count = 3000, bytes = 7.5e10 } } } }, expect = "silent" },
+    { name = "near miss: a few at the start", facts = { nccl = { calls = { { operation = "AllReduce", count = 12, bytes = 48 } } } }, expect = "silent" },
+    { name = "calls are not listed", facts = { nccl = { calls = {} } }, expect = "not_applicable" },
+  },
+}
