@@ -7,7 +7,7 @@ local why = {
   ["few-tiles"] = "The result has fewer tiles than the GPU has SMs, so some SMs have no work while the others loop over a long inner dimension (K).",
   ["short-sums"] = "The inner dimension (K) is short, so most of the time goes into writing the result. Memory is the limit, and the kernel does not keep it busy.",
   ["few-uses"] = "One side of the result has few rows, so the weights are read for little work. Memory is the limit, and the kernel does not keep it busy.",
-  ["own-matrix"] = "Each product has one row, and a matrix of its own, which is read for little work.",
+  ["own-matrix"] = "Each product has one row and its own matrix, which is read for little work.",
   ["grouped"] = "The rows are split among groups, and small groups leave tiles half empty.",
   [""] = "The library may have chosen a poor kernel, or other kernels compete. These sizes allow more.",
 }
@@ -65,10 +65,10 @@ return {
   saving = { confidence = 0.5, basis = "matrix products run as fast as in good libraries at the same sizes" },
 
   tests = {
-    { name = "each row is multiplied by a matrix of its own",
+    { name = "each row is multiplied by its own matrix",
       facts = { window = { device_time = 1e9 },
                 roofline = { below = { products = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::bmm", shape = "[128, 1, 512] x [128, 512, 1024]", dtype = "bf16", place = "gemv", kernel_name = "gemv", reason = "few-uses", roof = "the memory bandwidth", attained = 0.55, good = 0.8 } } } } } },
-      expect = { reason = "own-matrix", why = "Each product has one row, and a matrix of its own, which is read for little work." } },
+      expect = { reason = "own-matrix", why = "Each product has one row and its own matrix, which is read for little work." } },
     { name = "a batch of products of a few rows each",
       facts = { window = { device_time = 1e9 },
                 roofline = { below = { products = { count = 10, lost = 4.8e8, remedy = true, rows = { { op = "aten::bmm", shape = "[128, 4, 512] x [128, 512, 1024]", dtype = "bf16", place = "gemv", kernel_name = "gemv", reason = "few-uses", roof = "the memory bandwidth", attained = 0.55, good = 0.8 } } } } } },

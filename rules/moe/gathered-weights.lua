@@ -7,7 +7,7 @@ end
 
 return {
   id        = "moe/gathered-weights",
-  title     = "Sort tokens by expert, instead of copying an expert's weights for each token",
+  title     = "Reorder tokens by expert, instead of copying an expert's weights for each token",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
