@@ -61,7 +61,7 @@ void DeclareBrokenLinks(Catalog* catalog) {
                 },
                 kNoErrorLog, "kernel-log"));
   health.Add("monitor.broken.kind", "name",
-             "What the first of these errors is of: switch, port or pcie.",
+             "What the first error of a link in the log of the kernel is of: switch, port or pcie.",
              UnlessEmpty([](const H& h) { return KindOfBroken(h.links); }, kNone, ""));
   health.Add("monitor.broken.says", "name",
              "Errors of NVSwitches, network ports and PCIe in the kernel's log, with the devices.",

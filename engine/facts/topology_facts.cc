@@ -212,7 +212,7 @@ void DeclareTimeouts(Catalog* catalog) {
   text("nccl.timeout.source", "Where the log tells of it: file and line.",
        &CollectiveTimeout::source);
   log.Add("nccl.timeout.time", "ns",
-          "How long the longest of these collectives ran until the watchdog gave it up.",
+          "How long the longest collective ran that the watchdog gave up.",
           IfPositive(
               [](const NcclLog& l) {
                 const CollectiveTimeout* longest = LongestTimeout(l);

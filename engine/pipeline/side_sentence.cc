@@ -116,6 +116,7 @@ std::string FarFromLimits(const CountedKernel& kernel) {
 // The first sentence for inputs without a timeline: what each kind can say.
 std::string SideSentence(const Analysis& analysis) {
   const Trace& trace = analysis.run.trace;
+  if (!trace.nccl.timeouts.empty()) return TimeoutSentence(trace.nccl);
   if (!analysis.counters.kernels.empty()) {
     const CountedKernel& top = analysis.counters.kernels.front();
     std::string limit = "Its counters do not show what limits it";
@@ -148,7 +149,8 @@ std::string SideSentence(const Analysis& analysis) {
     const double busy = monitor.Mean(&MonitoredUse::utilization);
     std::size_t at_work = 0;
     for (const MonitoredUse& use : monitor.gpus) at_work += use.at_work ? 1 : 0;
-    if (at_work == 0) return "The monitor shows no GPU activity.";
+    if (monitor.gpus.empty()) return ProcessesSentence(trace.monitor, analysis.monitor_health);
+    if (at_work == 0) return WithoutWorkSentence(monitor);
     if (busy < 0) {
       return "The monitor's log has no utilization, so it cannot show how busy the GPUs were.";
     }
@@ -156,6 +158,8 @@ std::string SideSentence(const Analysis& analysis) {
   }
   if (!analysis.totals.empty()) return ProfileSentence(analysis.totals);
   const Paths& paths = analysis.paths;
+  if (paths.gpus == 0 && trace.topology.matrices.empty() && !trace.topology.ports.empty())
+    return PortsSentence(trace.topology, paths);
   const std::vector<std::string>& warnings = trace.nccl.warnings;
   if (!trace.nccl.empty() || trace.nccl.ranks > 0 || !warnings.empty()) {
     const PairCounts& local = paths.local;
@@ -165,7 +169,7 @@ std::string SideSentence(const Analysis& analysis) {
             "NCCL's log holds {}, and does not show how the ranks communicate.",
             warnings.size() == 1 ? "one warning" : fmt::format("{} warnings", warnings.size()));
       }
-      return "NCCL's log does not show how the ranks communicate.";
+      return CallsSentence(trace.nccl) + "NCCL's log does not show how the ranks communicate.";
     }
     const bool slow_node = local.shared + local.net > 0;
     std::string words = local.peer + local.shared + local.net == 0 ? ""

@@ -12,7 +12,7 @@ return {
   effort    = "flag",
 
   needs      = { "comm.count", "comm.exposed", "window.device_time", "run.devices", "nccl.ranks" },
-  optional   = { "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.samples", "hw.nvlink", "nccl.nodes" },
+  optional   = { "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.samples", "hw.nvlink" },
   thresholds = { "min_share", "max_nvlink", "min_pcie", "min_samples", "winnable" },
 
   symptom = "For {share:pct} of the time, only communication runs. Meanwhile, PCIe is at {pcie:pct} of its peak rate and NVLink at {nvlink:pct}.",

@@ -262,6 +262,10 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
   end,
 
   tests = {
+    { name = "near miss: code of every other step, before a batch is copied",
+      facts = { window = { device_time = 1.2e9 }, capture = { has_ranges = false }, steps = { count = 100 },
+                host = { compute = { lost = 3.88e8, steps = 40, before_uploads = 3.88e8, ranges = {}, remedy = true } } },
+      expect = { where = ", most of it right before it copies data to the GPU, so this code probably prepares that data" } },
     { name = "code of few steps is no batch, though a batch follows it",
       edges = { ["host.compute.steps"] = 34 },
       facts = { window = { device_time = 1.2e9 }, capture = { has_ranges = false }, steps = { count = 100 },

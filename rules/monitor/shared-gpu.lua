@@ -23,7 +23,7 @@ return {
   cause   = "The GPU works for one process at a time and switches between them, unless MPS joins them. Each takes longer than alone, and all share the memory.",
   fixes   = {
     { action = "Move all but one of them to other GPUs", snippet = "CUDA_VISIBLE_DEVICES=1 COMMAND", language = "bash", ["for"] = { "nvidia" } },
-    { action = "If each of them fills only a part of the GPU, start MPS, so that their kernels run side by side", snippet = "nvidia-cuda-mps-control -d", language = "bash", ["for"] = { "nvidia" } },
+    { action = "If each of them fills only a part of the GPU, start MPS, so that their kernels run concurrently", snippet = "nvidia-cuda-mps-control -d", language = "bash", ["for"] = { "nvidia" } },
     { action = "If one of them was forgotten, such as a notebook or a server without requests, end it" },
   },
   false_positives = "Helpers of one job that hold a context and compute nothing. MPS that is in use already.",

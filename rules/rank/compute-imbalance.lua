@@ -57,7 +57,7 @@ return {
       local gpu = turns.busiest and "GPU " .. math.floor(turns.busiest)
       local slower = turns.slower
       if gpu and at_most(turns.alike or 0, t.hardly_alike) then
-        e.reason, e.why = "more", gpu .. " has the most to do, and its kernels are others than those of the other GPUs."
+        e.reason, e.why = "more", gpu .. " has the most to do, and the other GPUs run other kernels."
       elseif gpu and slower and at_least(turns.alike or 0, t.mostly_alike) then
         e.reason, e.why = "more", gpu .. " gets more work than the others: more of the same kernels."
         if at_least(slower, t.min_slower) then   -- else it has more to do
@@ -150,7 +150,7 @@ return {
       facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },
                 rank = { turns = { together = 0.98, busiest = 1, alike = 0 },
                          imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
-      expect = { reason = "more", why = "GPU 1 has the most to do, and its kernels are others than those of the other GPUs. The others wait on the host until it is done." } },
+      expect = { reason = "more", why = "GPU 1 has the most to do, and the other GPUs run other kernels. The others wait on the host until it is done." } },
     { name = "near miss: two equal GPUs, of which one begins and ends later",
       facts = { cluster = { ranks = 2 }, window = { device_time = 4e9 },
                 rank = { turns = { together = 0.9 },

@@ -26,7 +26,7 @@ return {
     { reason = "rank", action = "Let PyTorch record which collective each rank was in",
       snippet = "export TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1", language = "bash", ["for"] = { "pytorch" } },
     { reason = "rank", action = "If one rank has work that takes long, such as a checkpoint, raise the timeout",
-      snippet = "dist.init_process_group(\"nccl\", timeout=datetime.timedelta(minutes=30))", language = "python", ["for"] = { "pytorch" } },
+      snippet = "from datetime import timedelta\ndist.init_process_group(\"nccl\", timeout=timedelta(minutes=30))", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A job that somebody stopped: other ranks then wait for it in vain.",
   references = { "pytorch/distributed-debug", "nccl/troubleshooting", "nccl/environment" },

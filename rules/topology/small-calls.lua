@@ -1,7 +1,7 @@
 -- NCCL's log lists thousands of collectives that carry a few bytes: each takes as long as an empty one.
 return {
   id        = "topology/small-calls",
-  title     = "Join small collectives: each takes as long as an empty one",
+  title     = "Merge small collectives: each takes as long as an empty one",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -17,9 +17,9 @@ return {
   cause   = "Such a call costs its latency, some 10 µs in a node and more between nodes, whatever it carries. All ranks wait for each other in it.",
   fixes   = {
     { action = "Put values together, and communicate once: stack the numbers that are summed or logged",
-      snippet = "values = torch.stack([loss, accuracy, norm])\ndist.all_reduce(values)", language = "python", ["for"] = { "pytorch" } },
+      snippet = "values = torch.stack([score, correct])\ndist.all_reduce(values)", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Communicate such values every so many steps, not in each" },
-    { action = "Start them without waiting, and read the result later", snippet = "work = dist.all_reduce(value, async_op=True)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Start them without waiting, and read the result later", snippet = "work = dist.all_reduce(grad, async_op=True)", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A log of several ranks in one file, which lists each call once per rank.",
   references = { "nccl/collectives" },

@@ -16,14 +16,13 @@ using Catch::Matchers::Contains;
 namespace advise {
 namespace {
 
-std::string SmiLog(int samples, int busy) {
+std::string SmiLog(int samples, int busy, const std::string& gpu = "NVIDIA H100 80GB HBM3") {
   std::string text =
       "timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], "
       "power.draw [W], power.limit [W]\n";
   for (int i = 0; i < samples; ++i) {
-    text += "2025/10/09 10:00:" + std::string(i < 10 ? "0" : "") + std::to_string(i) +
-            ".000, 0, NVIDIA H100 80GB HBM3, " + std::to_string(busy) +
-            " %, 20000 MiB, 81559 MiB, 150.00 W, 700.00 W\n";
+    text += "2025/10/09 10:00:" + std::string(i < 10 ? "0" : "") + std::to_string(i) + ".000, 0, " +
+            gpu + ", " + std::to_string(busy) + " %, 20000 MiB, 81559 MiB, 150.00 W, 700.00 W\n";
   }
   return text;
 }
@@ -317,7 +316,7 @@ TEST_CASE("joined: a timeline, a monitor's log, counters and NCCL's log are one 
   const Folder folder;
   const std::string run = "run.sqlite";
   Simulate(folder, "scenarios/healthy/cnn-a100", "-o " + run);
-  folder.Write("smi.csv", SmiLog(40, 97));
+  folder.Write("smi.csv", SmiLog(40, 97, "NVIDIA A100-SXM4-80GB"));
   folder.Write("train.log", kNcclLog);
   folder.Write("kernels.csv", kCounters);
   const Json alone = ValidReport(folder, run);
