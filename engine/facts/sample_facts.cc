@@ -48,25 +48,21 @@ std::string CardOf(const std::string& port) { return port.substr(0, port.find(" 
 // Which card carried the traffic of collectives.
 void DeclarePorts(Catalog* catalog) {
   auto& samples = catalog->Of(&Analysis::samples);
-  samples.AlsoWithoutTimeline();
-  static const char* const kNoPorts = "no traffic of network ports was sampled";
   samples.Add("sample.port.count", "count",
               "Ports of network cards whose traffic was sampled while communication ran and no "
-              "compute.",
-              IfPositive([](const Samples& s) { return s.ports.size(); }, kNoPorts, "nic-metrics"));
+              "compute; 0 for none.",
+              [](const Samples& s) { return s.ports.size(); });
   samples.Add("sample.port.rows", "rows",
               "Each port that was sampled, the busiest first: port, card, link, rate (bytes per "
               "second of the busier direction), without (the same while no communication ran; -1 "
               "unknown), idle (1 or 0).",
-              If([](const Samples& s) { return !s.ports.empty(); },
-                 [](const Samples& s) {
-                   return RowsOf(s.ports, [](const PortTraffic& port) {
-                     return Row{{"port", port.port},       {"card", CardOf(port.port)},
-                                {"link", port.link},       {"rate", port.rate},
-                                {"without", port.without}, {"idle", port.idle ? 1.0 : 0.0}};
-                   });
-                 },
-                 kNoPorts, "nic-metrics"));
+              [](const Samples& s) {
+                return RowsOf(s.ports, [](const PortTraffic& port) {
+                  return Row{{"port", port.port},       {"card", CardOf(port.port)},
+                             {"link", port.link},       {"rate", port.rate},
+                             {"without", port.without}, {"idle", port.idle ? 1.0 : 0.0}};
+                });
+              });
 }
 
 }  // namespace

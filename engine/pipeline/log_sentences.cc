@@ -25,8 +25,8 @@ std::string FirstTokenWords(const ServerLoad& server) {
                   further < 0 ? "" : fmt::format(", each further one {}", time(further)));
   if (server.queue.mean_s > 0 && server.first_token.mean_s > 0 &&
       2 * server.queue.mean_s > server.first_token.mean_s) {
-    words += fmt::format(" Of {} on average until it came, requests waited {} in the queue.",
-                         time(server.first_token.mean_s), time(server.queue.mean_s));
+    words += fmt::format(" On average, requests waited {} of {} in the queue.",
+                         time(server.queue.mean_s), time(server.first_token.mean_s));
   }
   return words;
 }

@@ -48,7 +48,7 @@ TEST_CASE("memory that the host pulls back is the host's doing, and prefetches a
   const std::string text = Told({file});
   CHECK_THAT(text, Contains("mostly waiting for host code"));
   CHECK_THAT(text,
-             Contains("Page faults move 134 MB to the GPU and 268 MB back to the host, in 1,153"));
+             Contains("Page faults move 134 MB to the GPU and 268 MB back to the host: 1,153"));
   CHECK_THAT(text,
              Contains("Most of what the program prefetches to the GPU goes back to the host"));
 }
