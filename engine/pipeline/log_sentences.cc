@@ -164,8 +164,8 @@ std::string TimeoutSentence(const NcclLog& log) {
 
 std::string ProcessesSentence(const Monitor& monitor, const MonitorHealth& health) {
   const std::size_t count = monitor.processes.size();
-  std::string words = fmt::format("The list names {} process{} that use{} a GPU", count,
-                                  count == 1 ? "" : "es", count == 1 ? "s" : "");
+  std::string words = count == 1 ? "The list names one process that uses a GPU"
+                                 : fmt::format("The list names {} processes that use a GPU", count);
   if (!health.shared.gpu.empty()) {
     words += fmt::format("; {} of them share GPU {}", health.shared.processes,
                          SafeText(health.shared.gpu));
@@ -199,7 +199,7 @@ std::string PortsSentence(const Topology& topology, const Paths& paths) {
   if (!paths.ports_down.empty()) words += fmt::format(", {} not active", paths.ports_down.size());
   if (!paths.ports_slow.empty())
     words += fmt::format(", {} slower than the rest", paths.ports_slow.size());
-  return words + "; the listing is not a run.";
+  return words + ". A list of ports does not show how a job ran.";
 }
 
 std::string ServerSentence(const ServerLoad& server) {
