@@ -38,7 +38,16 @@ bool IsOfProfiler(const Finding& finding, const Knowledge& knowledge) {
          rest < knowledge.Number("ranking.needless") * finding.saving_share;
 }
 
+// A symptom leaves it to the reader to find the cause, for a gain that no step would show.
+bool IsSlight(const Finding& finding, const Knowledge& knowledge) {
+  const double alone = finding.unprofiled_alone_share.value_or(finding.alone_share);
+  return finding.rule->kind == RuleKind::kSymptom &&
+         std::max(finding.unprofiled_share.value_or(finding.saving_share), alone) <
+             knowledge.Number("ranking.worth_telling");
+}
+
 Severity SeverityInPlan(const Finding& finding, const Knowledge& knowledge) {
+  if (IsSlight(finding, knowledge)) return Severity::kInfo;
   if (finding.unprofiled_share) {
     return IsOfProfiler(finding, knowledge) ? Severity::kInfo
                                             : SeverityOfShare(*finding.unprofiled_share, knowledge);

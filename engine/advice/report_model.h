@@ -94,6 +94,7 @@ enum class Care {
   kCountedSavings,    // savings are shares of the time under the kernel profiler
   kProfilerMessage,   // an error in the words of the profiler, often long
   kProfilerCost,      // what the profiler costs the host
+  kMostlyProfiler,    // the same, where GPUs would be idle half as long without it
 };
 
 struct CareNote {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "engine/base/text.h"
 #include "engine/import/host_calls.h"
@@ -66,9 +67,11 @@ std::string Count(std::size_t n) { return FormatQuantity(static_cast<double>(n),
 void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   const ProfilerCost& cost = analysis.profiler_cost;
   Nanos waiting = 0;
+  Nanos idle = 0;
   for (const auto& causes : analysis.idle.by_device) {
     waiting += causes[static_cast<std::size_t>(IdleCause::kHostCompute)] +
                causes[static_cast<std::size_t>(IdleCause::kLaunch)];
+    idle = std::accumulate(causes.begin(), causes.end(), idle);
   }
   if (!Matters(analysis, std::min(waiting, static_cast<Nanos>(cost.time_ns)),
                "care.profiler_cost")) {
@@ -77,7 +80,8 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
   const Steps& steps = analysis.run.steps;
   const bool of_steps = steps.known() && analysis.run.window.mode != "all";
   const auto parts = of_steps ? static_cast<double>(steps.steady_count()) : 1.0;
-  const Nanos length = analysis.run.window.Length() - analysis.replay().Gain(cost.gone);
+  const Nanos gain = analysis.replay().Gain(cost.gone);
+  const Nanos length = analysis.run.window.Length() - gain;
   const char* const unit = of_steps ? "step" : "window";
   const auto per_part = [&](Nanos time) {
     return FormatQuantity(static_cast<double>(time) / parts, "ns");
@@ -90,7 +94,8 @@ void AddNoteOnProfiler(const Analysis& analysis, std::vector<CareNote>* notes) {
               ? fmt::format(", which hardly lengthens the {}", unit)
               : fmt::format(": without it, the {} takes about {}", of_steps ? "average step" : unit,
                             per_part(length));
-  notes->push_back({Care::kProfilerCost, text});
+  const auto gpus = static_cast<Nanos>(analysis.run.active_devices.size());
+  notes->push_back({2 * gain * gpus >= idle ? Care::kMostlyProfiler : Care::kProfilerCost, text});
 }
 
 // How long kernels run before the window, mean over the GPUs.

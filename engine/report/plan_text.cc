@@ -157,7 +157,8 @@ std::vector<std::string> PlanEffects(const Report& report) {
   add(EffectsText(report, &PlanStep::unlocks, {" pays only", " pay only"}, pays_only_then));
   add(EffectsText(report, &PlanStep::unlocks, {" saves more", " save more"}, pays));
   // The note on what it costs says so, too.
-  if (ProfilerMatters(report) && !HasCare(report, Care::kProfilerCost))
+  if (ProfilerMatters(report) && !HasCare(report, Care::kProfilerCost) &&
+      !HasCare(report, Care::kMostlyProfiler))
     sentences.emplace_back("These times include what the profiler costs.");
   return sentences;
 }

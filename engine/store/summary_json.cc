@@ -103,6 +103,7 @@ inline const auto& NamesOf(Care /*any*/) {
        {Care::kEarlierWork, "earlier_work"},
        {Care::kCountedSavings, "counted_savings"},
        {Care::kProfilerCost, "profiler_cost"},
+       {Care::kMostlyProfiler, "mostly_profiler"},
        {Care::kProfilerMessage, "profiler_message"}});
   return kNames;
 }

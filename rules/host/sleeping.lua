@@ -14,8 +14,8 @@ return {
   needs_loop = true,
   loss       = "host.sleep",
   evidence   = { count = "per_step" },
-  optional   = { "host.sleep.remedy" },
-  thresholds = { "min_share", "min_count" },
+  optional   = { "host.sleep.remedy", "steps.stall.what" },
+  thresholds = { "min_share", "often" },
 
   symptom = "The launching thread sleeps {count:count} times {per:text}. Meanwhile, the GPU is idle for {share:pct} of the time.",
   cause   = "The program polls for something, with fixed pauses in between.",
@@ -30,6 +30,12 @@ return {
   },
   false_positives = "Servers that have no request to work on.",
   references = { "cuda-runtime/sync-behavior" },
+
+  -- Now and then is no habit, unless it comes at a regular distance.
+  detect = function(f, t, e)
+    local regular = f.steps.stall.what == "sleeping"
+    return (regular or at_least(e.count, t.often)) and e or nil
+  end,
 
   saving = function(f, t, e)
     return { claims = f.host.sleep.lost, remedy = f.host.sleep.remedy, confidence = 0.65,
@@ -47,6 +53,14 @@ return {
       expect = "silent" },
     { name = "near miss: now and then",
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = "silent" },
+    { name = "it polls with a pause every twentieth step",
+      facts = { window = { device_time = 1e9 }, steps = { stall = { what = "sleeping" } },
+                host = { sleep = { per_step = 0.05, lost = 6e7, remedy = true } } },
+      expect = { share = 0.06, count = 0.05 } },
+    { name = "near miss: now and then, and steps are slow for another reason",
+      facts = { window = { device_time = 1e9 }, steps = { stall = { what = "logging" } },
+                host = { sleep = { per_step = 0.05, lost = 6e7, remedy = true } } },
       expect = "silent" },
     { name = "the launching thread never sleeps",
       facts = { window = { device_time = 1e9 }, host = { sleep = { per_step = 0, lost = 0, remedy = true } } },

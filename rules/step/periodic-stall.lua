@@ -122,7 +122,10 @@ elif step % 100 == 10:
       return false, "the slow steps may wait for requests, which only a capture of OS calls of all threads can tell"
     end
     local what = f.steps.stall.what
-    if f.steps.stall.of_pieces and (what == "host code" or what == "sleeping") then
+    if what == "sleeping" then
+      return false, "the launching thread sleeps in these steps (host/sleeping)"
+    end
+    if f.steps.stall.of_pieces and what == "host code" then
       return false, "each iteration that was found is one kernel, so that the host may do this in each iteration of a loop around them"
     end
     local none = f.serving.no_request.lost
@@ -258,6 +261,11 @@ elif step % 100 == 10:
       facts = { window = { device_time = 4e9 },
                 steps = { count = 480, median = 4e6, stall = { every = 5, excess = 1.6e9, what = "sleeping", lost = 1.5e9, bytes = 0,
                                                                of_pieces = true, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "every tenth step sleeps: host/sleeping speaks of it",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 60, median = 1e8, stall = { every = 10, excess = 1.6e9, what = "sleeping", lost = 1.5e9, bytes = 0,
+                                                              remedy = true } } },
       expect = "not_applicable" },
     { name = "a shard of the data is read every 16 steps",
       facts = { window = { device_time = 4e9 },

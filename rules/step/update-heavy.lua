@@ -40,7 +40,7 @@ if step % 4 == 3:
 
   tests = {
     { name = "a dense table of 5 GB",
-      edges = { ["family.fused_optimizer.lost"] = 2.5e8 },
+      edges = { ["family.fused_optimizer.lost"] = 4e8 },
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 1, lost = 6.4e8, halved = true } } },
       expect = { share = 0.64, count = 1 },
       saving = { claims = 6.4e8, confidence = 0.4 } },

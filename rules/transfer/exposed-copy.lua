@@ -95,7 +95,7 @@ with torch.cuda.stream(copy_stream):
 
   tests = {
     { name = "pinned copies in line with the kernels",
-      edges = { ["copy.exposed"] = 5e7, ["copy.serial.lost"] = 2e7 },
+      edges = { ["copy.exposed"] = 2e7, ["copy.serial.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true },
                          groups = { { direction = "host to device", memory = "pinned", exposed = 3e8 },

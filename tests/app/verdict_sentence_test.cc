@@ -75,6 +75,14 @@ std::string NotesOf(Nanos earlier, Nanos set_up = 50_us) {
   return text;
 }
 
+TEST_CASE("idle time that the profiler makes is not blamed on code of the program") {
+  Report report = ReportWith(700, 0, 0, {{IdleCause::kHostCompute, 250}});
+  CHECK(Sentence(report).find("idle for 30 %, mostly waiting for host code") != std::string::npos);
+  report.read_with_care.push_back({Care::kMostlyProfiler, "the profiler costs the host 2 ms"});
+  CHECK(Sentence(report).find("idle for 30 %, mostly because the profiler slows the host") !=
+        std::string::npos);
+}
+
 TEST_CASE("a loop that is a small part of what was recorded is told as such") {
   CHECK(
       NotesOf(2'000_ms).find("the loop takes 40.0 ms, and what the program did before it 2.00 s") !=
