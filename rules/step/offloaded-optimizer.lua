@@ -11,7 +11,8 @@ return {
   priority  = 84,
   explains  = { "transfer/round-trip", "transfer/repeated-upload", "transfer/exposed-copy", "transfer/copy-dominates",
                 "transfer/pageable-copy", "transfer/blocking-copy", "transfer/low-bandwidth", "sync/host-busy-wait",
-                "sync/device-sync-in-loop", "sync/backward-wait", "host/cpu-bound", "host/blocked", "step/backward-gaps" },
+                "sync/device-sync-in-loop", "sync/backward-wait", "sync/optimizer-wait",
+                "step/idle-optimizer", "host/cpu-bound", "host/blocked", "step/backward-gaps" },
   knowledge = { "K-A3", "K-M4" },
 
   needs_loop     = true,

@@ -10,11 +10,12 @@
 namespace advise {
 namespace {
 
-// What a device sends in a backward pass, and gets before the next one.
+// What a device sends in a backward pass or for an update, and gets before the next pass.
 struct Update {
   std::vector<std::uint32_t> down, up;  // ops
   double down_bytes = 0;
   double up_bytes = 0;
+  bool named = false;  // ranges say that it sends for an update: what comes later is the next batch
 };
 
 class OffloadFinder : Finder {
@@ -46,6 +47,10 @@ class OffloadFinder : Finder {
     return !updates.empty();
   }
 
+  bool IsOfUpdate(std::uint32_t op) const {
+    return phases_.OfOp(run_, op) == Phase::kOptimizer;
+  }
+
   // Weights that a backward pass itself uploads, for layers that are kept on the host, are none
   // that come back from an update.
   std::map<std::uint32_t, std::vector<Update>> Updates() const {
@@ -54,10 +59,13 @@ class OffloadFinder : Finder {
       const CopyDirection direction = trace_.DirectionOfCopy(op);
       if (!IsHostDevice(direction) || Bytes(op) < least_bytes_) continue;
       const bool down = direction == CopyDirection::kDeviceToHost;
-      if (down != IsOfBackward(run_, phases_, op)) continue;
+      const bool backward = IsOfBackward(run_, phases_, op);
+      if (down ? !backward && !IsOfUpdate(op) : backward) continue;
       std::vector<Update>& updates = of_device[trace_.ops.device[op]];
       if (updates.empty() || (down && !updates.back().up.empty())) updates.emplace_back();
       Update& update = updates.back();
+      if (down) update.named = !backward;
+      if (!down && update.named && !IsOfUpdate(op)) continue;
       (down ? update.down : update.up).push_back(op);
       (down ? update.down_bytes : update.up_bytes) += Bytes(op);
     }

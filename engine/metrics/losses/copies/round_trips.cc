@@ -278,13 +278,7 @@ class RoundTripFinder : Finder {
         const std::uint32_t down = at->second;
         const bool in_time = trace_.ops.end[down] <= trace_.ops.start[op] &&
                              trace_.ops.start[op] - trace_.ops.end[down] <= reach;
-        // Steps found from periodicity begin anywhere, perhaps between the two ways.
-        const bool same_step =
-            !run_.steps.known() ||
-            run_.steps.At(trace_.ops.start[op]) == run_.steps.At(trace_.ops.start[down]) ||
-            (run_.steps.source == "period" &&
-             trace_.ops.end[op] - trace_.ops.start[down] <= run_.steps.Median());
-        if (!in_time || !same_step) continue;
+        if (!in_time || !AreOfOneStep(down, op)) continue;
         if (IsExchanged(down, op)) {
           const std::uint32_t sync = SyncOf(trace_.ops.call[down]);
           if (sync != kNone) result_.calls_to_exchange.insert(sync);
@@ -296,6 +290,20 @@ class RoundTripFinder : Finder {
       }
     }
     return pairs;
+  }
+
+  // By their calls as well: an upload at the end of a range begins on the GPU behind it. Steps
+  // found from periodicity begin anywhere, perhaps between the two ways.
+  bool AreOfOneStep(std::uint32_t down, std::uint32_t up) const {
+    const Steps& steps = run_.steps;
+    if (!steps.known() || steps.At(trace_.ops.start[up]) == steps.At(trace_.ops.start[down]))
+      return true;
+    if (steps.source == "period")
+      return trace_.ops.end[up] - trace_.ops.start[down] <= steps.Median();
+    const std::uint32_t a = trace_.ops.call[down];
+    const std::uint32_t b = trace_.ops.call[up];
+    return a != kNone && b != kNone &&
+           steps.At(trace_.calls.start[b]) == steps.At(trace_.calls.start[a]);
   }
 
   bool OnOneDevice(const Pair& pair) const {

@@ -12,6 +12,7 @@ struct OffloadedRun {
   const char* sender = "pt_autograd_0";  // of gradients
   std::int64_t weight = kGradient;       // bytes that come back for each gradient
   const char* update = nullptr;          // kernel that updates weights
+  bool named = false;                    // a range says that it is the update
   int steps = 6;
 
   // Each step of 100 ms: 10 ms forward, 20 ms backward with two gradients that go down from 20 to
@@ -28,6 +29,11 @@ struct OffloadedRun {
                                          {at + 20_us + k * 10_us, at + 25_us + k * 10_us},
                                          {at + 20_ms + k * 10_ms, at + 30_ms + k * 10_ms});
       story.Thread("main");
+      if (named) {  // and the next batch comes behind it
+        story.Range("optimizer", {at + 18_us, at + 94_ms});
+        story.CopyToGpu(kGradient / 2, MemoryKind::kPinned, {at + 95_ms, at + 95_ms + 5_us},
+                        {at + 95_ms + 6_us, at + 99_ms});
+      }
       if (update != nullptr)
         story.Launch(update, {at + 50_us, at + 55_us}, {at + 40_ms, at + 41_ms});
       story.Sync({at + 60_us, at + 41_ms});
@@ -63,6 +69,14 @@ TEST_CASE(
   const char* adam = "void multi_tensor_apply_kernel<FusedAdamMathFunctor>(int)";
   CHECK(Analyzed(OffloadedRun{.update = adam}.Story())->copies.offload.loss.count == 0);
   CHECK(Analyzed(OffloadedRun{.sender = "main"}.Story())->copies.offload.loss.count == 0);
+}
+
+TEST_CASE("gradients may go down where the update of the weights begins") {
+  const OptimizerOffload& offload =
+      Analyzed(OffloadedRun{.sender = "main", .named = true}.Story())->copies.offload;
+  CHECK(offload.loss.count == 6);
+  CHECK(offload.loss.bytes == 6 * 2 * kGradient);
+  CHECK(offload.up_bytes == 6 * 2 * kGradient);
 }
 
 }  // namespace

@@ -51,6 +51,23 @@ TEST_CASE(
   CHECK(run->copies.roundtrip.lost->Total() / 10'000'000 == 29 * 4 * 1298 / 10'000);
 }
 
+TEST_CASE("an upload at the end of a step's range is of that step, where the GPU begins it") {
+  // Steps of 20 ms: 10 ms of work, 8 MB that the host gets and changes for 5 ms. The call that sends
+  // it back ends with the step, and the GPU copies 2 us later.
+  TraceBuilder story;
+  for (int step = 0; step < 8; ++step) {
+    const Nanos at = step * 20_ms;
+    story.Range("step " + std::to_string(step), {at, at + 20_ms});
+    story.Launch("simulate", {at + 5_us, at + 10_us}, {at + 1_ms, at + 11_ms});
+    story.CopyFromGpu(8'000'000, MemoryKind::kPinned, {at + 12_us, at + 15_us},
+                      {at + 11_ms, at + 12_ms});
+    story.Sync({at + 20_us, at + 12_ms});
+    story.CopyToGpu(8'000'000, MemoryKind::kPinned, {at + 20_ms - 5_us, at + 20_ms - 1_us},
+                    {at + 20_ms + 2_us, at + 20_ms + 500_us});
+  }
+  CHECK(Analyzed(story)->copies.roundtrip.count >= 7);
+}
+
 TEST_CASE("what the forward pass sends and the backward pass gets back are activations") {
   // Steps of 40 ms: four layers that each send 16 MB, and get them back in reverse order.
   const auto share = [](const char* back) {
