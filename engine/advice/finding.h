@@ -60,6 +60,7 @@ enum class Topic {
   kNoTopic,
   kHostCode,        // the GPU waits for code of the launching thread
   kHostOperators,   // and for the operators of a framework
+  kWaits,           // the host waits for the GPU in each step: its code would run beside it
   kLateRank,        // which rank the others wait for
   kCollectives,     // collectives with nothing beside them
   kCopies,          // copies that take longer than computing

@@ -37,9 +37,10 @@ const char* RuleKindName(RuleKind kind) {
 
 namespace {
 
-constexpr std::array<std::pair<Topic, const char*>, 14> kTopics = {
+constexpr std::array<std::pair<Topic, const char*>, 15> kTopics = {
     {{Topic::kHostCode, "host-code"},
      {Topic::kHostOperators, "host-operators"},
+     {Topic::kWaits, "waits"},
      {Topic::kLateRank, "late-rank"},
      {Topic::kCollectives, "collectives"},
      {Topic::kCopies, "copies"},

@@ -188,17 +188,19 @@ FixList::Open* FixList::Next(std::vector<Open>* open) {
 }
 
 // The fix that was chosen; of a symptom, which names no fix to begin with, a cause that is surer
-// and wins as much, wherever it wins it. Not of code of the host, or of what single steps lose:
-// other fixes may hide these, and do not explain them.
+// and wins as much, wherever it wins it. Not of what single steps lose, or of code of the host: other
+// fixes may hide these, and do not explain them. But where the host waits for the GPU and wins as
+// much without, the wait explains why its code does not run beside the GPU.
 FixList::Open* FixList::Surer(Open* chosen, std::vector<Open>* open) const {
   const RuleInfo& rule = *chosen->candidate->rule;
-  const bool of_its_own = rule.topic == Topic::kHostCode || rule.topic == Topic::kSingleSteps;
-  if (rule.kind != RuleKind::kSymptom || of_its_own) return chosen;
+  if (rule.kind != RuleKind::kSymptom || rule.topic == Topic::kSingleSteps) return chosen;
   const auto enough = static_cast<Nanos>(static_cast<double>(chosen->worth) /
                                          knowledge_.Number("ranking.clear_lead"));
   const double sure = ConfidenceOf(*chosen->candidate);
   const auto root = std::find_if(open->begin(), open->end(), [&](const Open& one) {
-    return one.candidate->rule->kind == RuleKind::kRoot && one.worth >= enough &&
+    const RuleInfo& cause = *one.candidate->rule;
+    return cause.kind == RuleKind::kRoot && one.worth >= enough &&
+           (rule.topic != Topic::kHostCode || cause.topic == Topic::kWaits) &&
            ConfidenceOf(*one.candidate) > sure;
   });
   return root != open->end() ? &*root : chosen;

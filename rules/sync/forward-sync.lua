@@ -7,6 +7,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
+  topic     = "waits",
   effort    = "code",
   priority  = 79,
   explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait", "host/cpu-bound", "transfer/exposed-copy" },

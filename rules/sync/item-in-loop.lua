@@ -22,6 +22,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
+  topic     = "waits",
   effort    = "code",
   priority  = 78,
   explains  = { "sync/host-busy-wait", "launch/host-op-overhead", "host/cpu-bound", "transfer/exposed-copy", "host/tensor-conversions" },

@@ -6,6 +6,7 @@ return {
   status    = "stable",
   since     = "0.1",
   kind      = "root",
+  topic     = "waits",
   effort    = "code",
   priority  = 62,
   explains  = { "sync/item-in-loop", "sync/device-sync-in-loop", "sync/host-busy-wait", "transfer/exposed-copy" },

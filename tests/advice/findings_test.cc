@@ -472,8 +472,10 @@ TEST_CASE("evidence of a report that is no database has no statement") {
 }
 
 TEST_CASE("severity is what a fix adds to those before it; what they make needless stays low") {
-  const auto severity = [](double in_plan, double alone) {
+  RuleInfo rule;
+  const auto severity = [&rule](double in_plan, double alone) {
     Finding finding;
+    finding.rule = &rule;
     finding.saving_share = in_plan;
     finding.alone_share = alone;
     return SeverityInPlan(finding, ShippedKnowledge());
@@ -483,6 +485,12 @@ TEST_CASE("severity is what a fix adds to those before it; what they make needle
   CHECK(severity(0.2, 0.0) == Severity::kHigh);  // what only the fixes before it make worthwhile
   CHECK(severity(0.0, 0.3) == Severity::kLow);
   CHECK(severity(0.0, 0.005) == Severity::kInfo);
+  CHECK(severity(0.015, 0.015) == Severity::kLow);
+  // Nobody looks for a cause that wins so little.
+  rule.kind = RuleKind::kSymptom;
+  CHECK(severity(0.015, 0.015) == Severity::kInfo);
+  CHECK(severity(0.015, 0.025) == Severity::kLow);
+  CHECK(severity(0.05, 0.05) == Severity::kMedium);
 }
 
 TEST_CASE("a small fix that others wait for is listed, whatever explains it") {

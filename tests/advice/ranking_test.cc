@@ -298,7 +298,8 @@ TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
   auto gone = std::make_shared<Remedy>();
   gone->vanished_calls = run.Calls("cudaLaunchKernel");
   const Nanos more = 100 * run->replay().Gain(*gone) / run.Window();
-  const auto first = [&](double confidence, Topic topic = Topic::kCollectives) {
+  const auto first = [&](double confidence, Topic topic = Topic::kCollectives,
+                         Topic of_cause = Topic::kNoTopic) {
     Verdicts verdicts;
     verdicts.Add({.id = "a/cause",
                   .priority = 80,
@@ -310,6 +311,7 @@ TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
                   .claims = {Percent(run, 100 - more, 100)},
                   .kind = RuleKind::kSymptom,
                   .confidence = 0.4});
+    verdicts.rule(0).topic = of_cause;
     verdicts.rule(1).topic = topic;
     return verdicts.Rank(run).at(0).rule->id;
   };
@@ -318,6 +320,8 @@ TEST_CASE("a cause that is surer comes before a symptom that wins as much") {
   // What a cause of every step would only hide has another cause.
   CHECK(first(0.8, Topic::kSingleSteps) == "a/symptom");
   CHECK(first(0.8, Topic::kHostCode) == "a/symptom");
+  // Code that would run beside the GPU if the host did not wait for it.
+  CHECK(first(0.8, Topic::kHostCode, Topic::kWaits) == "a/cause");
 }
 
 TEST_CASE("a less specific fix wins nothing by changes that a more specific one makes as well") {
