@@ -89,6 +89,9 @@ void DeclareSlowSteps(Catalog* catalog) {
             [](const StepStats& s) { return s.outliers.size(); });
   stats.Add("steps.outliers.excess", "ns", "Time of the slowest steps beyond the median step.",
             &StepStats::outlier_excess_ns);
+  stats.Add("steps.outliers.gpu_share", "share",
+            "Share of the excess of the slowest steps in which the GPU has more work.",
+            &StepStats::outlier_gpu_share);
   stats.Add("steps.outliers.rows", "rows",
             "The slowest steps: index, time, median, what (the largest difference to the median "
             "step).",

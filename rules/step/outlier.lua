@@ -14,12 +14,17 @@ return {
 
   needs      = { "window.time", "window.device_time", "steps.count", "steps.median", "steps.outliers.count", "steps.outliers.excess",
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
-  optional   = { "run.request_waits", "serving.no_request.lost" },
-  thresholds = { "min_share", "min_ratio", "min_ratio_idle" },
+  optional   = { "run.kind", "run.request_waits", "serving.no_request.lost", "steps.outliers.gpu_share" },
+  thresholds = { "min_share", "min_ratio", "min_ratio_idle", "evaluation_share" },
 
   symptom = "{count:count} of {steps:count} steps took longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
-  cause   = "Something happened that is not part of a normal step.",
+  cause   = "{why:text}",
   fixes   = {
+    { reason = "evaluation", action = "If these steps evaluate the model, do so less often, load that data in worker processes, and keep results on the GPU until the end",
+      snippet = [[with torch.inference_mode():
+    for x, y in eval_loader:
+        correct += (model(x).argmax(-1) == y).sum()     # a tensor: no .item() here]],
+      language = "python", ["for"] = { "pytorch", "training" } },
     { action = "Open the capture in the profiler's timeline at the slowest step, and compare it with its neighbors" },
     { reason = "host code", action = "Where Python's garbage collector is the cause, collect at times that you choose",
       snippet = [[gc.collect(); gc.freeze(); gc.disable()      # after warm-up
@@ -43,6 +48,11 @@ if step % 500 == 0: gc.collect()]],
     local idles = at_least(share(f.steps.outliers.lost.time, f.window.device_time), t.min_share)
     if not at_least(share(rows[1].time, f.steps.median), idles and t.min_ratio_idle or t.min_ratio) then return nil end
     local what = rows[1].what
+    local busy = f.steps.outliers.gpu_share or 0
+    -- Requests differ in what they ask for: the first token of a prompt takes a pass over all of it.
+    if f.run.kind == "inference" and what == "more work on the GPU" then return nil end
+    -- A training step that does more on the GPU, and then waits for code, hardly just waits.
+    local evaluates = f.run.kind == "training" and what == "host code" and at_least(busy, t.evaluation_share)
     -- A server's thread that waits in the OS between two steps waits for a request.
     local idle = f.serving.no_request.lost
     if what == "waiting in the OS" and idle and idle.time > f.steps.outliers.lost.time then return nil end
@@ -53,7 +63,9 @@ if step % 500 == 0: gc.collect()]],
     if unseen then what = what .. ", perhaps for requests" end
     if what == "checkpoint" then what = "saving a checkpoint" end
     return { share = cost, count = f.steps.outliers.count, steps = f.steps.count, slowest = rows[1].time, median = f.steps.median,
-             what = what, reason = unseen and "unseen" or rows[1].what, rows = rows }
+             what = what, reason = unseen and "unseen" or evaluates and "evaluation" or rows[1].what, rows = rows,
+             why = evaluates and "The GPU also has more work in these steps: they probably evaluate the model, or work on more batches."
+               or "Something happened that is not part of a normal step." }
   end,
 
   -- What no cause has claimed of the idle time in them. More work on the GPU is for others to judge.
@@ -88,6 +100,20 @@ if step % 500 == 0: gc.collect()]],
                                                                            what = "host code" } } } } },
       expect = { count = 1, what = "host code or waits for requests, which were not recorded", reason = "host code" },
       saving = { claims = 4e8, confidence = 0.3 } },
+    { name = "a training step with more work on the GPU and code between it: an evaluation",
+      edges = { ["steps.outliers.gpu_share"] = 0.1 },
+      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { kind = "training" },
+                steps = { count = 20, median = 1e8,
+                          outliers = { lost = 3e8, remedy = true, count = 1, excess = 4e8, gpu_share = 0.25,
+                                       rows = { { index = 10, time = 5e8, median = 1e8, what = "host code" } } } } },
+      expect = { reason = "evaluation", why = "The GPU also has more work in these steps: they probably evaluate the model, or work on more batches." },
+      saving = { claims = 3e8, confidence = 0.4 } },
+    { name = "near miss: the prompt of a request",
+      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { kind = "inference" },
+                steps = { count = 20, median = 1e8,
+                          outliers = { lost = 1e8, remedy = true, count = 1, excess = 4e8, gpu_share = 0.75,
+                                       rows = { { index = 10, time = 5e8, median = 1e8, what = "more work on the GPU" } } } } },
+      expect = "silent" },
     { name = "near miss: a server waits for a request",
       facts = { window = { time = 2.4e9, device_time = 2.4e9 }, serving = { no_request = { lost = 9e8 } },
                 steps = { count = 20, median = 1e8,

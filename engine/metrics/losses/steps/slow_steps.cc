@@ -51,7 +51,10 @@ class SlowStepFinder : Finder {
                         std::back_inserter(single));
     if (!single.empty()) {
       result_.outliers.clear();  // the rows are of what the finding speaks of
-      result_.outlier = Slow(single, &result_.outlier_excess_ns).loss;
+      Lost lost = Slow(single, &result_.outlier_excess_ns);
+      result_.outlier = std::move(lost.loss);
+      if (result_.outlier_excess_ns > 0)
+        result_.outlier_gpu_share = lost.busy / result_.outlier_excess_ns;
       Reach(result_.outlier_excess_ns, &result_.outlier);
     }
     std::stable_sort(

@@ -25,6 +25,7 @@ struct StepStats {
   std::string warmup_cause;
   std::vector<OutlierRow> outliers;
   double outlier_excess_ns = 0;
+  double outlier_gpu_share = 0;  // of the excess: more work on the GPU
   Loss outlier;
   std::size_t stall_every = 0;  // 0: slow steps are not periodic
   double stall_excess_ns = 0;

@@ -33,6 +33,7 @@ TEST_CASE("a single slow step among regular ones is told apart") {
   CHECK(run->step_stats.stall_excess_ns == Approx(8 * 6e6).epsilon(0.05));
   REQUIRE(run->step_stats.outliers.size() == 1);
   CHECK(run->step_stats.outlier_excess_ns == Approx(400e6).epsilon(0.05));
+  CHECK(run->step_stats.outlier_gpu_share < 0.01);
   CHECK(run->step_stats.outlier.lost->Total() == Approx(400e6).epsilon(0.05));
 }
 
@@ -342,6 +343,7 @@ TEST_CASE("a slow step claims the idle time that others do not have, not its own
   const Analyzed run(story, kAuto);
   REQUIRE(run->step_stats.outliers.size() == 1);
   CHECK(run->step_stats.outlier.lost->Total() < 100_us);
+  CHECK(run->step_stats.outlier_gpu_share == Approx(1).epsilon(0.01));
 }
 
 // Every fifth step of 10 ms has 50 ms more work for the GPU, and then writes a file for 20 ms.
