@@ -42,6 +42,7 @@ return {
       return false, "the host waits for each kernel, so no collective can run beside one"
     end
     if f.comm.count == 0 then return false, "no communication kernels ran" end
+    if f.run.kind == "inference" then return false, "the run trains nothing, so no gradients are sent" end
     -- A solver, too, exchanges its edges or sums its residual when an iteration is done.
     local framework = f.run.framework or ""
     return framework ~= "" or f.run.kind == "training" or f.run.kind == nil, "nothing shows that the run trains a network"
@@ -61,6 +62,10 @@ return {
              basis = "gradients are reduced during the backward pass, as far as it is long enough" },
 
   tests = {
+    { name = "sums of a tensor-parallel server at the end of each token",
+      facts = { window = { device_time = 1e9 }, run = { kind = "inference", framework = "PyTorch" },
+                comm = { count = 40, serial = { share = 0.9, lost = 3e8, remedy = true } } },
+      expect = "not_applicable" },
     { name = "all gradients are reduced after backward, a third of the time",
       edges = { ["comm.serial.lost"] = 6e7, ["comm.serial.share"] = 0.6 },
       facts = { window = { device_time = 3e9 }, comm = { count = 400, serial = { share = 1.0, lost = 9e8, remedy = true } } },
