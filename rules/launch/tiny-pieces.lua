@@ -16,7 +16,7 @@ return {
   loss           = "kernel.pieces",
   not_applicable = "no kernel of a few blocks comes many times in a row",
   evidence       = { "count", "kernels", "body" },
-  thresholds     = { "min_share", "min_kernels" },
+  thresholds     = { "min_share", "least_launches" },
 
   symptom = "{what:text} {kernels:count} times in a row{average:text}, with the same grids. Such series span {share:pct} of the time.",
   cause   = "Each launch costs the host microseconds, and each kernel uses a few SMs while the others are idle. One launch could do all pieces at once, if none needs the result of another.",
@@ -37,6 +37,7 @@ return {
   references = { "cuda-best-practices/occupancy", "nvidia/gpu-background" },
 
   detect = function(f, t, e)
+    if not at_least(e.kernels * math.max(1, e.body), t.least_launches) then return nil end
     e.average = e.count > 1 and " (on average)" or ""
     e.what = e.body > 1 and "A few small kernels, each of a few blocks, are launched in turn" or "A small kernel of a few blocks is launched"
     return e

@@ -13,6 +13,7 @@ class SeriesFinder : Finder {
       : Finder(basis),
         small_ns_(Time("kernel.train_small")),
         many_(CountOf("kernel.pieces_many")),
+        rounds_(CountOf("kernel.pieces_rounds")),
         few_blocks_(Number("kernel.pieces_fill")),
         tiny_bytes_(BytesOf("copy.tiny_bytes")),
         optimizer_(Named("optimizer")),
@@ -79,7 +80,7 @@ class SeriesFinder : Finder {
         std::size_t next = i + 1;
         for (std::size_t body = 1; body <= kLongestBody && i + body < ops.size(); ++body) {
           const std::size_t rounds = 1 + alike[body][i + body] / body;
-          if (rounds < many_) continue;
+          if (rounds < Least(&ops[i], body)) continue;
           // Products in a row, of one shape: see KernelTrains.
           if (body > 1 || !products_.Has(trace_.ops.detail[ops[i]])) Add(&ops[i], rounds, body);
           next = i + rounds * body;
@@ -89,6 +90,15 @@ class SeriesFinder : Finder {
       }
     }
     series->clear();
+  }
+
+  // Rounds of this body that are pieces of one job. Few rounds with a product may be the steps of a
+  // recurrent network, each of which needs the one before it.
+  std::size_t Least(const std::uint32_t* ops, std::size_t body) const {
+    const bool product = std::any_of(ops, ops + body, [&](std::uint32_t op) {
+      return products_.Has(trace_.ops.detail[op]);
+    });
+    return product ? many_ : std::max(rounds_, (many_ + body - 1) / body);
   }
 
   // The blocks of all pieces are launched at once, one per SM at a time; the kernels of a piece
@@ -127,6 +137,7 @@ class SeriesFinder : Finder {
 
   Nanos small_ns_;
   std::size_t many_;
+  std::size_t rounds_;
   double few_blocks_;
   std::int64_t tiny_bytes_;
   const ShapeSet optimizer_;

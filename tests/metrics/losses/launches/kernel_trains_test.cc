@@ -142,6 +142,27 @@ TEST_CASE(
   CHECK(Analyzed(systems(40, 1))->kernel_trains->pieces.count == 0);
 }
 
+TEST_CASE("a few kernels that pack faces in turn are pieces, though none has a long row of its own") {
+  const auto faces = [](int rounds, const char* last) {
+    TraceBuilder story;
+    Look look;
+    look.blocks = 4;
+    Nanos at = 0;
+    for (int k = 0; k < rounds; ++k) {
+      for (const char* name : {"pack_x", "pack_y", last}) {
+        story.Launch(name, {at, at + 2_us}, {at + 2_us, at + 4_us}, look);
+        at += 5_us;
+      }
+    }
+    return story;
+  };
+  const Analyzed run(faces(40, "pack_z"));
+  CHECK(run->kernel_trains->pieces.count == 1);
+  CHECK(run->kernel_trains->pieces_body == 3);
+  CHECK(Analyzed(faces(10, "pack_z"))->kernel_trains->pieces.count == 0);
+  CHECK(Analyzed(faces(40, kMatrixFp32))->kernel_trains->pieces.count == 0);  // of a recurrence
+}
+
 TEST_CASE("kernels of many blocks, and few of one block, are no such pieces") {
   for (const TraceBuilder& story : {Pieces(200, 50), Pieces(20, 1)}) {
     const Analyzed run(story);
