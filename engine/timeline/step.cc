@@ -269,10 +269,19 @@ double Covered(const Run& run, const Steps& steps) {
   return work;
 }
 
+// Ranges without a number that come several times for each update of the weights are of batches
+// whose gradients are added up: then a step reaches from update to update.
+Steps WithoutMicroBatches(const Run& run, Steps marked) {
+  if (marked.source != "range" || marked.name.find('#') != std::string::npos) return marked;
+  Steps updates = StepsFromUpdates(run);
+  const bool known = updates.steady_count() >= run.knowledge.CountOf("step.min_count");
+  return known && AreParts(run, marked, updates) ? updates : marked;
+}
+
 Steps FindSteps(const Run& run) {
   const auto min_count = run.knowledge.CountOf("step.min_count");
   const double enough = run.knowledge.Number("step.period_cover");
-  Steps steps = StepsFromRanges(run);
+  Steps steps = WithoutMicroBatches(run, StepsFromRanges(run));
   std::string why_layers;
   std::vector<Step> offloaded;
   if (steps.handed_over) {

@@ -93,6 +93,28 @@ TEST_CASE("where only updates of the weights are named, a step lasts from one to
   CHECK(run->run.steps.Median() == 1_ms);
 }
 
+TEST_CASE("ranges of micro-batches are no steps, unless they are numbered") {
+  // 12 steps of four batches of 250 us each, and an update behind them.
+  const auto batches = [](const std::function<std::string(int)>& name) {
+    TraceBuilder story;
+    Repeat(12, 1_ms, [&](int i, Nanos at) {
+      for (int k = 0; k < 4; ++k) {
+        const Nanos start = at + k * 240_us;
+        story.Range(name(4 * i + k), {start, start + 230_us});
+        story.Launch("forward", {start + 1_us, start + 5_us}, {start + 6_us, start + 220_us});
+      }
+      story.Range("[pl][profile]optimizer_step", {at + 960_us, at + 995_us});
+      story.Launch("update", {at + 961_us, at + 965_us}, {at + 966_us, at + 990_us});
+    });
+    return story;
+  };
+  const Analyzed run(batches([](int) { return "[pl][profile]run_training_batch"; }), kAuto);
+  CHECK(run->run.steps.all.size() == 11);
+  CHECK(run->run.steps.Median() == 1_ms);
+  const Analyzed numbered(batches([](int i) { return Numbered("step ", i); }), kAuto);
+  CHECK(numbered->run.steps.all.size() >= 47);
+}
+
 TEST_CASE("annotations of the framework are taken before other ranges") {
   TraceBuilder story = RangedLoop(8, [](int i) { return Numbered("ProfilerStep#", i); });
   Repeat(16, 500_us, [&](int i, Nanos at) {
