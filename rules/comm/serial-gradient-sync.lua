@@ -22,11 +22,13 @@ return {
     { reason = "buckets", action = "Make the buckets smaller, so that the last one is: it holds the first layers' gradients, which are ready last",
       snippet = "DistributedDataParallel(model, bucket_cap_mb=10, gradient_as_bucket_view=True)", language = "python", ["for"] = { "pytorch" } },
     { reason = "buckets", action = "Send gradients in smaller groups, so that the last group, which nothing can hide, is small" },
-    { reason = "!buckets", action = "Let DistributedDataParallel reduce gradients in buckets during the backward pass, instead of in a loop over parameters after it",
+    { reason = "loop", action = "Let DistributedDataParallel reduce gradients in buckets during the backward pass, instead of in a loop over parameters after it",
       snippet = "model = torch.nn.parallel.DistributedDataParallel(\n    model, device_ids=[local_rank], gradient_as_bucket_view=True, bucket_cap_mb=25)",
       language = "python", ["for"] = { "pytorch" } },
-    { reason = "!buckets", action = "With DDP: a bucket as large as the model, or a wrong static_graph or find_unused_parameters, delays the first reduction",
+    { reason = "loop", action = "With DDP: a bucket as large as the model, or a wrong static_graph or find_unused_parameters, delays the first reduction",
       snippet = "DistributedDataParallel(model, bucket_cap_mb=25, find_unused_parameters=False)", language = "python", ["for"] = { "pytorch" } },
+    { reason = "sharded", action = "With FSDP2, shard each layer by itself: its gradients are then reduced as soon as they are ready",
+      snippet = "for layer in model.layers: fully_shard(layer)\nfully_shard(model)", language = "python", ["for"] = { "pytorch" } },
     { reason = "!buckets", action = "With DeepSpeed, turn overlap on",
       snippet = "{ \"zero_optimization\": { \"stage\": 2, \"overlap_comm\": true, \"reduce_bucket_size\": 50000000 } }", language = "json", ["for"] = { "deepspeed" } },
     { reason = "!buckets", action = "With Megatron, add --overlap-grad-reduce",
@@ -52,7 +54,8 @@ return {
     -- Weights that are gathered during the pass say nothing of gradients.
     local others = filter(f.comm.kinds or {}, function(row) return row.kind ~= "allreduce" end)
     local overlaps = #others == 0 and at_least(f.comm.overlap or 0, t.min_overlap)
-    e.reason = overlaps and "buckets" or nil
+    local sharded = #filter(others, function(row) return row.kind == "reducescatter" end) > 0
+    e.reason = overlaps and "buckets" or sharded and "sharded" or "loop"
     e.why = overlaps and "Part of the gradients is sent during the backward pass. The rest is one large bucket, which is full only when that pass is done."
             or "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other."
     return e
@@ -83,6 +86,10 @@ return {
       facts = { window = { device_time = 3e9 }, comm = { count = 400, overlap = 0.2, kinds = { { kind = "allgather" }, { kind = "allreduce" } },
                                                          serial = { share = 0.8, lost = 9e8, remedy = true } } },
       expect = { why = "Gradients are sent only when all of the backward pass is done, although those of the last layers are ready early. Communication and compute run one after the other." } },
+    { name = "each rank gets its part of the gradients",
+      facts = { window = { device_time = 3e9 }, comm = { count = 400, overlap = 0.2, kinds = { { kind = "allgather" }, { kind = "reducescatter" } },
+                                                         serial = { share = 0.8, lost = 9e8, remedy = true } } },
+      expect = { reason = "sharded" } },
     { name = "near miss: of two buckets of the same size, one comes after backward",
       facts = { window = { device_time = 3e9 }, comm = { count = 400, overlap = 0.49, serial = { share = 0.5, lost = 2e8, remedy = true } } },
       expect = "silent" },
