@@ -305,18 +305,26 @@ Period Joined(const Run& run, const std::vector<std::uint32_t>& sequence, const 
 
 // Batches of other lengths change the grids. Where they come at even distances by chance, what
 // repeats with its sizes is several steps: too few to be sure. Then what repeats by name in each
-// part of it is the step, if it is all the same, and takes in data each time.
+// part of it is the step, if it is all the same, and takes in data each time. Or what repeats with
+// its sizes is a layer, in which the host takes no part: then the step is what repeats by name,
+// holds several of these, and meets the host each time.
 void PreferNames(const Run& run, const GraphLaunches& launches,
                  const std::vector<std::uint32_t>& sequence,
                  const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host,
                  Tokens* tokens, Period* period) {
-  const auto sure = run.knowledge.CountOf("step.uneven_count");
-  if (!period->same_sizes || period->length == 0 || period->starts.size() >= sure) return;
+  if (!period->same_sizes || period->length == 0) return;
+  const bool unsure = period->starts.size() < run.knowledge.CountOf("step.uneven_count");
+  const bool layers = !meets_host(period->starts, false);
+  if (!unsure && !layers) return;
   Tokens names = TokensOf(run.trace, launches, sequence, {.of_grids = false, .of_copies = false});
   Period found = FindPeriod(run.knowledge, names, meets_host);
-  if (found.length == 0 || found.starts.size() < 2 * period->starts.size() ||
-      found.match < run.knowledge.Number("step.period_exact") || !meets_host(found.starts, true))
-    return;
+  if (found.length == 0 || found.match < run.knowledge.Number("step.period_exact")) return;
+  const bool parts = unsure && found.starts.size() >= 2 * period->starts.size() &&
+                     meets_host(found.starts, true);
+  const bool longer = layers && found.length >= 2 * period->length &&
+                      found.starts.size() < period->starts.size() &&
+                      meets_host(found.starts, false);
+  if (!parts && !longer) return;
   found.same_sizes = false;
   *tokens = std::move(names);
   *period = std::move(found);
