@@ -318,8 +318,9 @@ void PreferNames(const Run& run, const GraphLaunches& launches,
   if (!unsure && !layers) return;
   Tokens names = TokensOf(run.trace, launches, sequence, {.of_grids = false, .of_copies = false});
   Period found = FindPeriod(run.knowledge, names, meets_host);
-  if (found.length == 0 || found.match < run.knowledge.Number("step.period_exact")) return;
+  if (found.length == 0) return;
   const bool parts = unsure && found.starts.size() >= 2 * period->starts.size() &&
+                     found.match >= run.knowledge.Number("step.period_exact") &&
                      meets_host(found.starts, true);
   const bool longer = layers && found.length >= 2 * period->length &&
                       found.starts.size() < period->starts.size() &&
