@@ -7,7 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 66,
+  priority  = 70,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-G2", "K-H5" },
 

@@ -6,7 +6,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 64,
+  priority  = 69,
   explains  = { "step/outlier", "step/jitter", "host/cpu-bound", "sync/host-busy-wait" },
   knowledge = { "K-C6" },
 
