@@ -159,6 +159,7 @@ class Summarizer {
         rank.host_exchanges.push_back(hosts_.in_exchanges[d].OverlapWith(step.start, step.end));
       }
     }
+    rank.launch_call = static_cast<Nanos>(analysis_.launches.call_median_ns);
     rank.backwards = analysis_.accumulation.backwards;
     rank.backwards_synced = analysis_.accumulation.synced;
     rank.memory_peak = analysis_.host.memory_peak;

@@ -7,6 +7,7 @@ local function reason_of(cause)
   if contains(cause, "another model") then return "model" end
   if contains(cause, "kernels run more slowly") then return "clock" end
   if contains(cause, "not captured") then return "before" end
+  if contains(cause, "kernel launch takes") then return "cpu" end
   if contains(cause, "in some steps") then return "times" end
   return contains(cause, "more work") and "work" or "host"
 end
@@ -46,6 +47,10 @@ return {
       language = "bash", ["for"] = { "nvidia" } },
     { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another GPU",
       snippet = "amd-smi metric --clock --temperature --power", language = "bash", ["for"] = { "amd" } },
+    { reason = "cpu", action = "Give this rank as many cores of its own as the others, next to its GPU",
+      snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND", language = "bash" },
+    { reason = "cpu", action = "Look at the clocks of its cores, and at what else runs on them",
+      snippet = "grep MHz /proc/cpuinfo | sort -k4n | head -3\ntop -b -n1 | head -20", language = "bash" },
     { reason = "host", action = "Divide what the host computes by its cost, so that all ranks take equally long", ["for"] = { "c++", "fortran", "openacc" } },
     { reason = "host", action = "Look for what only this rank does, such as logging, output, checkpoints or batches that take longer to make, and let all ranks share it" },
     { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
@@ -114,6 +119,11 @@ return {
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 1, share = 0.9, at = "steps", lateness = 1e6, cause = "it copies as much as the others, but more slowly", lost = 8e8, remedy = true } } },
       expect = { device = 1, reason = "link" } },
+    { name = "the cores of one rank are shared",
+      facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
+                rank = { late = { device = 1, share = 0.9, lateness = 1e6, lost = 8e8, remedy = true,
+                                  cause = "each kernel launch takes 21.5 µs there, and 4.30 µs on other ranks (slow or shared cores)" } } },
+      expect = { device = 1, reason = "cpu" } },
     { name = "rank 0 writes the output of all",
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 0, share = 0.9, at = "steps", lateness = 1e6, cause = "it writes files", lost = 8e8, remedy = true } } },
