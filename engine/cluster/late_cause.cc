@@ -18,6 +18,9 @@ namespace advise {
 namespace {
 
 constexpr const char* kCopies = "it copies longer";
+constexpr const char* kPrepares =
+    "its host code takes longer right before it copies data to the GPU, and probably prepares that "
+    "data";
 // What hosts do where they keep their GPU waiting by what they run themselves.
 constexpr IdleCause kOfHosts[] = {IdleCause::kHostCompute, IdleCause::kLaunch};
 
@@ -57,7 +60,8 @@ class CauseFinder {
     if (worst == nullptr) return {"the captures do not show why"};
     if (*worst == kCopies && HasSlowLink(slow))
       return {"it copies as much as the others, but more slowly"};
-    if (*worst == WordsOf(IdleCause::kHostCompute).late) return {*worst, Kind::kHostCode};
+    if (*worst == WordsOf(IdleCause::kHostCompute).late)
+      return {PreparesLonger(slow, most) ? kPrepares : *worst, Kind::kHostCode};
     if (!worst->empty()) return {*worst};
     if (std::string models = OtherModel(slow); !models.empty())
       return {std::move(models), Kind::kSlowGpu};
@@ -100,6 +104,16 @@ class CauseFinder {
     Nanos own = 0;
     for (std::size_t s = 0; s < job_.steps; ++s) own += job_.Own(rank, s);
     return static_cast<double>(std::max<Nanos>(0, job_.host_works[rank] - own));
+  }
+
+  // Whether what their hosts take longer, `excess`, is code whose thread goes on with a copy to the
+  // GPU: neither logging nor a slow processor keeps to that place.
+  bool PreparesLonger(const std::set<std::uint32_t>& slow, double excess) const {
+    std::vector<double> own, others;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r)
+      (slow.contains(r) ? own : others).push_back(static_cast<double>(ranks_[r].before_uploads));
+    return LowerMedian(own) - LowerMedian(others) >=
+           knowledge_.Number("rank.prepares_share") * excess;
   }
 
   // The longest time that one of these hosts keeps all ranks waiting: it is enough that the GPU of

@@ -385,6 +385,24 @@ TEST_CASE("a host whose processors are slow stands out, though the GPUs of some 
   }
 }
 
+TEST_CASE("a rank whose host works longer right before uploads prepares its data there") {
+  JobStory story;
+  story.extra_loading = {{}, {}, Each(10, 4'000'000)};
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankStep& step : ranks[2].steps) {
+    step.time.causes = {};
+    step.time.causes[static_cast<std::size_t>(IdleCause::kHostCompute)] = 4'000'000;
+  }
+  const auto words = [&](Nanos before_uploads) {
+    ranks[2].before_uploads = before_uploads;
+    return Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause.words;
+  };
+  CHECK(words(38'000'000) ==
+        "its host code takes longer right before it copies data to the GPU, and probably prepares "
+        "that data");
+  CHECK(words(20'000'000) == "its host is slower");
+}
+
 TEST_CASE("clocks of their own change nothing") {
   JobStory story;
   story.extra_compute = {{}, Each(10, 3'000'000), {}, Each(10, 1'000'000)};
