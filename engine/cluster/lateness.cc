@@ -424,6 +424,8 @@ class LatenessFinder {
       node.cause = std::move(cause);
       CutToNext(members, node.cause.kind == LateCause::Kind::kMoreWork, &node.loss.cuts);
       Complete(&node.loss);
+      // Its ranks wait for each other, too. What is told is how long the others wait for them.
+      for (const std::uint32_t r : members) node.loss.lost.by_device[r] = {};
     }
   }
 
