@@ -41,7 +41,7 @@ return {
     { action  = "Capture all ranks, and give their reports together: they show which rank is late and why",
       snippet = "advise record -- mpirun -n 4 ./solver\nadvise report.*.sqlite", language = "bash", ["for"] = { "some-ranks" } },
     { reason = "chain", action = "Where what a rank sends does not need what it receives, send and receive at the same time",
-      snippet = "MPI_Sendrecv(edges_out, n, MPI_DOUBLE, right, 0, edges_in, n, MPI_DOUBLE, left, 0, comm, MPI_STATUS_IGNORE);",
+      snippet = "MPI_Sendrecv(edges_out, n, MPI_DOUBLE, to, 0, edges_in, n, MPI_DOUBLE, from, 0, comm, MPI_STATUS_IGNORE);",
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
     { action = "Give the ranks equal work: divide the domain by cost, not by cells" },
     { action  = "Post receives early, and compute what needs no edges before waiting for them",

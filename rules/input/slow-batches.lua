@@ -128,6 +128,7 @@ print(cost[-20:])             # samples that were slow once waited for storage]]
       expect = { share = 0.12, count = 4, loads = 50, median = 1.5e8, max = 1.6e8, rare = "yes" },
       saving = { claims = 6e8, confidence = 0.65 } },
     { name = "a fifth of the steps wait long for data, at uneven distances",
+      edges = { ["input.load.count"] = 6.12 },
       facts = { window = { device_time = 8.8e8 }, steps = { count = 18, median = 2.1e7 },
                 input = { lost = 4.8e8, remedy = true, workers = 0, steps_affected_later = 0.25,
                           load = { count = 4, median = 1.2e8, max = 1.3e8, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
