@@ -203,9 +203,10 @@ class JobFixes : public FixList {
   // code: a call that all of them make, or code that all of them run, does not explain it.
   bool IsOfLongerCode(const JobItem& late, const JobItem& found) const {
     const LateRank& straggler = cluster_.lateness.straggler;
-    if (late.verdict == nullptr || found.verdict != nullptr || straggler.rank == kNone ||
-        straggler.cause.kind != LateCause::Kind::kHostCode || found.words.first->batches_ready ||
-        late.ranks != std::set<std::size_t>{straggler.rank})
+    const bool host = straggler.cause.kind == LateCause::Kind::kHostCode ||
+                      straggler.cause.kind == LateCause::Kind::kSlowHost;
+    if (late.verdict == nullptr || found.verdict != nullptr || straggler.rank == kNone || !host ||
+        found.words.first->batches_ready || late.ranks != std::set<std::size_t>{straggler.rank})
       return false;
     std::set<std::size_t> seen;
     for (const auto& [finding, report] : found.found) {

@@ -5,16 +5,24 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
 
 #include "engine/base/median.h"
+#include "engine/base/text.h"
 
 namespace advise {
 namespace {
 
 constexpr const char* kCopies = "it copies longer";
+constexpr const char* kPrepares =
+    "its host code takes longer right before it copies data to the GPU, and probably prepares that "
+    "data";
+// What hosts do where they keep their GPU waiting by what they run themselves.
+constexpr IdleCause kOfHosts[] = {IdleCause::kHostCompute, IdleCause::kLaunch};
 
 class CauseFinder {
  public:
@@ -23,12 +31,19 @@ class CauseFinder {
       : ranks_(ranks), job_(job), knowledge_(knowledge), now_and_then_(now_and_then) {}
 
   LateCause Of(const std::set<std::uint32_t>& slow) const {
+    using Kind = LateCause::Kind;
     struct Times {
       std::vector<double> own, others;  // by rank
     };
     std::map<std::string, Times> by_words;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      for (const auto& [words, time] : TimesOf(r)) {
+      std::map<std::string, double> of_rank = TimesOf(r);
+      // A GPU that still has work, and waits for the other slow ranks, does not wait for its host.
+      if (slow.contains(r)) {
+        double& host = of_rank[WordsOf(IdleCause::kHostCompute).late];
+        host = std::max(host, BeyondItsGpu(r));
+      }
+      for (const auto& [words, time] : of_rank) {
         Times& times = by_words[words];
         (slow.contains(r) ? times.own : times.others).push_back(time);
       }
@@ -40,11 +55,13 @@ class CauseFinder {
       if (excess > most) most = excess, worst = &words;
     }
     if (BeginsLater(slow) > most) return {"it began later, with work that was not captured"};
+    if (LaunchMoreSlowly(ranks_, knowledge_, slow) && LongestHost(slow) >= std::max(most, 1.0))
+      return {SlowerLaunches(slow), Kind::kSlowHost};
     if (worst == nullptr) return {"the captures do not show why"};
     if (*worst == kCopies && HasSlowLink(slow))
       return {"it copies as much as the others, but more slowly"};
-    using Kind = LateCause::Kind;
-    if (*worst == WordsOf(IdleCause::kHostCompute).late) return {*worst, Kind::kHostCode};
+    if (*worst == WordsOf(IdleCause::kHostCompute).late)
+      return {PreparesLonger(slow, most) ? kPrepares : *worst, Kind::kHostCode};
     if (!worst->empty()) return {*worst};
     if (std::string models = OtherModel(slow); !models.empty())
       return {std::move(models), Kind::kSlowGpu};
@@ -80,6 +97,47 @@ class CauseFinder {
     times[WordsOf(IdleCause::kFileIo).late] -= writes;
     times["it writes files"] += writes;
     return times;
+  }
+
+  // What the host of a rank works longer than its steps take without waits for others.
+  double BeyondItsGpu(std::uint32_t rank) const {
+    Nanos own = 0;
+    for (std::size_t s = 0; s < job_.steps; ++s) own += job_.Own(rank, s);
+    return static_cast<double>(std::max<Nanos>(0, job_.host_works[rank] - own));
+  }
+
+  // Whether what their hosts take longer, `excess`, is code whose thread goes on with a copy to the
+  // GPU: neither logging nor a slow processor keeps to that place.
+  bool PreparesLonger(const std::set<std::uint32_t>& slow, double excess) const {
+    std::vector<double> own, others;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r)
+      (slow.contains(r) ? own : others).push_back(static_cast<double>(ranks_[r].before_uploads));
+    return LowerMedian(own) - LowerMedian(others) >=
+           knowledge_.Number("rank.prepares_share") * excess;
+  }
+
+  // The longest time that one of these hosts keeps all ranks waiting: it is enough that the GPU of
+  // one of them runs behind.
+  double LongestHost(const std::set<std::uint32_t>& slow) const {
+    double longest = 0;
+    for (const std::uint32_t r : slow) {
+      const std::map<std::string, double> times = TimesOf(r);
+      double idle = 0;
+      for (const IdleCause cause : kOfHosts) idle += times.at(WordsOf(cause).late);
+      longest = std::max({longest, idle, BeyondItsGpu(r)});
+    }
+    return longest;
+  }
+
+  // Of ranks that LaunchMoreSlowly().
+  std::string SlowerLaunches(const std::set<std::uint32_t>& slow) const {
+    std::vector<Nanos> own, others;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r)
+      (slow.contains(r) ? own : others).push_back(ranks_[r].launch_call);
+    return fmt::format(
+        "each kernel launch takes {} there, and {} on other ranks (slow or shared cores)",
+        FormatQuantity(static_cast<double>(LowerMedian(own)), "ns"),
+        FormatQuantity(static_cast<double>(LowerMedian(others)), "ns"));
   }
 
   // Where the slow ranks have a GPU of one model, and all others of another one, says so; else "".
@@ -260,6 +318,23 @@ LateCause FindLateCause(const std::vector<RankSummary>& ranks, const Job& job,
                         const Knowledge& knowledge, const std::set<std::uint32_t>& slow,
                         bool now_and_then) {
   return CauseFinder(ranks, job, knowledge, now_and_then).Of(slow);
+}
+
+bool LaunchMoreSlowly(const std::vector<RankSummary>& ranks, const Knowledge& knowledge,
+                      const std::set<std::uint32_t>& slow) {
+  Nanos own = std::numeric_limits<Nanos>::max();
+  Nanos others = 0;
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].launch_call <= 0) return false;
+    if (slow.contains(r)) {
+      own = std::min(own, ranks[r].launch_call);
+    } else {
+      others = std::max(others, ranks[r].launch_call);
+    }
+  }
+  return !slow.empty() && others > 0 &&
+         static_cast<double>(own) >=
+             knowledge.Number("rank.slower_launch") * static_cast<double>(others);
 }
 
 bool NowAndThen(const std::vector<RankSummary>& ranks, const Knowledge& knowledge,

@@ -16,6 +16,7 @@ struct LateCause {
     kMoreWork,     // its time is not gone when it is fixed: other ranks take the work
     kMoreAtTimes,  // the same, most of it in a few steps
     kHostCode,     // its host takes longer, and neither data nor files nor copies are the reason
+    kSlowHost,     // the same, and it is slower in what all hosts do alike
     kSlowGpu,      // nothing in the program explains it: the others run the same, or on other GPUs
   };
   std::string words;  // "it copies longer"
@@ -28,6 +29,12 @@ struct LateCause {
 LateCause FindLateCause(const std::vector<RankSummary>& ranks, const Job& job,
                         const Knowledge& knowledge, const std::set<std::uint32_t>& slow,
                         bool now_and_then = false);
+
+// Whether the call that launches a kernel takes far longer on each of these ranks (indices) than on
+// every other one: it is the same code on all of them, so that their processors are slower, or
+// shared. False where the length of such calls is unknown.
+bool LaunchMoreSlowly(const std::vector<RankSummary>& ranks, const Knowledge& knowledge,
+                      const std::set<std::uint32_t>& slow);
 
 // Whether a few of these waits hold nearly all of them: in no more than some of the steps that the
 // rank with fewest steps has. False where no rank has steps.

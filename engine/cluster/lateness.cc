@@ -360,54 +360,72 @@ class LatenessFinder {
     return differences > 0 ? std::max(0.0, more / differences) : 1;
   }
 
-  // A host all of whose ranks take longer than every rank of the other hosts.
+  // Whether the steps of all these ranks take longer than those of every other rank. Not only in
+  // sum: ranks that are slow by turns add up to a slow host by chance.
+  bool StandApart(const std::set<std::uint32_t>& members) const {
+    const auto apart = [&](auto time_of) {
+      auto inside = std::numeric_limits<Nanos>::max();
+      Nanos outside = 0;
+      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+        if (members.contains(r)) {
+          inside = std::min(inside, time_of(r));
+        } else {
+          outside = std::max(outside, time_of(r));
+        }
+      }
+      return outside > 0 && inside > outside;
+    };
+    std::size_t steps = 0;
+    for (std::size_t s = 0; s < job_.steps; ++s)
+      steps += apart([&](std::uint32_t r) { return Alone(r, s); }) ? 1 : 0;
+    return apart([&](std::uint32_t r) { return AllAlone(r); }) &&
+           static_cast<double>(steps) >=
+               knowledge_.Number("cluster.node_steps") * static_cast<double>(job_.steps);
+  }
+
+  Nanos AllAlone(std::uint32_t rank) const {
+    Nanos sum = 0;
+    for (std::size_t s = 0; s < job_.steps; ++s) sum += Alone(rank, s);
+    return sum;
+  }
+
+  // A host all of whose ranks take longer than every rank of the other hosts, or whose processors
+  // are slower: then only one of its ranks need be behind, as the GPUs of the others have work that
+  // was launched ahead, and wait for it.
   void Node() {
     result_.node.loss.lost.by_device.resize(ranks_.size());
     std::map<std::string, std::set<std::uint32_t>> hosts;
-    std::vector<double> own(ranks_.size(), 0);
+    std::vector<Nanos> alone;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       hosts[ranks_[r].host].insert(r);
-      for (std::size_t s = 0; s < job_.steps; ++s) own[r] += static_cast<double>(job_.Own(r, s));
+      alone.push_back(AllAlone(r));
     }
     if (hosts.size() < 2 || hosts.contains("")) return;
+    const auto slowest =
+        static_cast<std::uint32_t>(std::max_element(alone.begin(), alone.end()) - alone.begin());
     for (const auto& [host, members] : hosts) {
-      double fastest = -1;
-      double next = 0;
-      std::vector<double> mine;
+      if (members.size() < 2 || !members.contains(slowest)) continue;
+      LateCause cause = FindLateCause(ranks_, job_, knowledge_, members);
+      if (cause.kind != LateCause::Kind::kSlowHost && !StandApart(members)) continue;
+      std::vector<Nanos> mine;
+      Nanos next = 1;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        if (!members.contains(r)) {
-          next = std::max(next, own[r]);
+        if (members.contains(r)) {
+          mine.push_back(alone[r]);
         } else {
-          mine.push_back(own[r]);
-          fastest = fastest < 0 ? own[r] : std::min(fastest, own[r]);
+          next = std::max(next, alone[r]);
         }
       }
-      if (members.size() < 2 || next <= 0 || fastest <= next) continue;
-      // Not only in sum: ranks that are slow by turns add up to a slow host by chance.
-      std::size_t apart = 0;
-      for (std::size_t s = 0; s < job_.steps; ++s) {
-        Nanos inside = std::numeric_limits<Nanos>::max();
-        Nanos outside = 0;
-        for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-          const Nanos time = job_.Own(r, s);
-          if (members.contains(r)) {
-            inside = std::min(inside, time);
-          } else {
-            outside = std::max(outside, time);
-          }
-        }
-        apart += inside > outside ? 1 : 0;
-      }
-      const double share = static_cast<double>(apart) / static_cast<double>(job_.steps);
-      if (share < knowledge_.Number("cluster.node_steps")) continue;
       SlowNode& node = result_.node;
       node.host = host;
       node.ranks = members.size();
-      node.excess = LowerMedian(mine) / next - 1;
+      node.excess = static_cast<double>(LowerMedian(mine)) / static_cast<double>(next) - 1;
       node.loss.cuts.resize(ranks_.size());
-      node.cause = FindLateCause(ranks_, job_, knowledge_, members);
+      node.cause = std::move(cause);
       CutToNext(members, node.cause.kind == LateCause::Kind::kMoreWork, &node.loss.cuts);
       Complete(&node.loss);
+      // Its ranks wait for each other, too. What is told is how long the others wait for them.
+      for (const std::uint32_t r : members) node.loss.lost.by_device[r] = {};
     }
   }
 

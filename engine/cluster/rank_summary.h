@@ -109,6 +109,8 @@ struct RankSummary {
   // The same of what it exchanges with other ranks by code of the host, such as objects: work for
   // as long as the rank that is shortest in it, and a wait for others beyond that.
   std::vector<Nanos> host_exchanges;
+  Nanos launch_call = 0;           // median of kernel launches that were not held back; 0 unknown
+  Nanos before_uploads = 0;        // idle for host code right before copies to the GPU; 0 unknown
   std::int64_t kernels_count = 0;  // compute kernels of the window
   std::vector<RankKernel> kernels;
   double blocks = 0;                  // of all these kernels

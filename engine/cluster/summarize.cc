@@ -159,6 +159,9 @@ class Summarizer {
         rank.host_exchanges.push_back(hosts_.in_exchanges[d].OverlapWith(step.start, step.end));
       }
     }
+    rank.launch_call = static_cast<Nanos>(analysis_.launches.call_median_ns);
+    if (run_.active_devices.size() == 1)  // else of all of them together
+      rank.before_uploads = analysis_.host_code->before_uploads_ns;
     rank.backwards = analysis_.accumulation.backwards;
     rank.backwards_synced = analysis_.accumulation.synced;
     rank.memory_peak = analysis_.host.memory_peak;

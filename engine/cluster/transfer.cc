@@ -178,19 +178,23 @@ class PathFinder {
     return BusFactor(joint_.Kind(collective), static_cast<double>(collective.members.size()));
   }
 
-  // The rate of large collectives, and the transfer beyond the usual rate. A few that take a
-  // hundred times as long as their like, while the network is down for a moment, say nothing of the
-  // path: the median does not see them.
+  // The rate of large collectives, and the transfer beyond what they take at the usual rate: the
+  // shorter they are, the more of it is start. A few that take a hundred times as long as their
+  // like, while the network is down for a moment, say nothing of the path: the median does not see
+  // them.
   void Measure() {
     const auto least = knowledge_.BytesOf("cluster.large_message");
     const auto large = [&](const JointCollective& c) { return c.bytes >= least && IsOn(c); };
+    const auto ramp_up = static_cast<double>(knowledge_.Time("cluster.ramp_up"));
     std::vector<double> rates;
+    std::vector<double> usual;  // of the time that they take, what they usually take
     std::map<std::string, double> kinds;
     for (const JointCollective& collective : joint_.all) {
       if (!large(collective)) continue;
       const auto time = static_cast<double>(collective.Moving());
-      rates.push_back(static_cast<double>(collective.bytes) * BusFactorOf(collective) /
-                      (time / kNanosPerSecond));
+      const double bytes = static_cast<double>(collective.bytes) * BusFactorOf(collective);
+      rates.push_back(bytes / (time / kNanosPerSecond));
+      if (usual_ > 0) usual.push_back((ramp_up + bytes / usual_ * kNanosPerSecond) / time);
       kinds[joint_.Kind(collective)] += time;
       ++speed_.count;
     }
@@ -201,7 +205,7 @@ class PathFinder {
       if (time > most) most = time, speed_.kind = kind;
     }
     if (usual_ <= 0) return;
-    const double part = std::max(0.0, 1 - speed_.bus_bytes_per_s / usual_);
+    const double part = std::max(0.0, 1 - Median(std::move(usual)));
     speed_.loss = TransferLoss(ranks_, joint_, job_, part, large);
   }
 

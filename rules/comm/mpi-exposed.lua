@@ -5,9 +5,10 @@
 -- adds and copies them at a fraction of the bandwidth of a GPU's memory.
 local function kind_of(name, bytes, large)
   if contains(name, "Barrier") then return "barrier" end
+  if contains(name, "Wait") then return "wait" end
   if contains(name, "educe") and at_least(bytes, large) then return "sum" end
   for _, word in ipairs({ "All", "all", "Reduce", "Bcast", "Gather", "Scatter", "Scan" }) do
-    if contains(name, word) and not contains(name, "Wait") then return "collective" end
+    if contains(name, word) then return "collective" end
   end
   return "message"
 end
@@ -17,6 +18,7 @@ local WHY = {
   collective = "The host waits for the collective before it launches more work.",
   sum        = "The host sums large arrays and waits for that before it launches more work. GPUs sum them at the bandwidth of their memory and links.",
   message    = "The host is inside MPI calls while messages travel, and launches nothing meanwhile.",
+  wait       = "The host waits in MPI until messages that it started earlier have traveled, and launches nothing meanwhile. Many MPI libraries move large messages only inside their calls, so that little of them travels before this wait.",
 }
 
 return {
@@ -38,6 +40,19 @@ return {
   symptom = "The GPU is idle for {share:pct} of the time while messages travel between ranks, mostly in {call:text}.",
   cause   = "{why:text}",
   fixes   = {
+    { reason = "wait", action = "Where messages are started after the work that does not need them, start them before it (in a grid: the interior), and wait for MPI last",
+      snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
+MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);
+interior<<<grid, block, 0, stream>>>(field);
+MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
+      language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
+    { reason = "wait", action = "Where they are started before that work already, let them travel meanwhile: wait for MPI before you wait for the GPU",
+      snippet = [[interior<<<grid, block, 0, stream>>>(field);
+MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);   // the GPU computes meanwhile
+cudaStreamSynchronize(stream);                   // not before MPI_Waitall]],
+      language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
+    { reason = "wait", action = "If the library offers it, let a thread of MPI move messages", snippet = "export MPICH_ASYNC_PROGRESS=1   # MPICH and Intel MPI (I_MPI_ASYNC_PROGRESS=1)", language = "bash" },
     { reason = "message", action = "Start messages without waiting, launch the work that does not need them (in a grid: the interior), and wait for MPI last",
       snippet = [[MPI_Irecv(edges_in, n, MPI_DOUBLE, peer, 0, comm, &requests[0]);
 MPI_Isend(edges_out, n, MPI_DOUBLE, peer, 0, comm, &requests[1]);
@@ -46,7 +61,9 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
     { reason = "message", action = "With OpenACC, launch the work that needs no messages with async, and wait after MPI_Waitall; with OpenMP, use nowait and taskwait", ["for"] = { "openacc", "openmp", "fortran" } },
+    { reason = "wait", action = "With OpenACC, launch the work that needs no messages with async, and wait after MPI_Waitall; with OpenMP, use nowait and taskwait", ["for"] = { "openacc", "openmp", "fortran" } },
     { reason = "message", action = "Where ranks exchange the edges of a grid, exchange wider edges every few steps instead of narrow ones in each step" },
+    { reason = "wait", action = "Where ranks exchange the edges of a grid, exchange wider edges every few steps instead of narrow ones in each step" },
     { reason = "sum", action = "Sum on the GPUs: pass device pointers to NCCL, or to an MPI that sums in GPU memory",
       snippet = "ncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, stream);   // instead of the download, MPI_Allreduce and the upload",
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
@@ -86,8 +103,13 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 600, messages = 2, functions = { { name = "MPI_Waitall", count = 100, time = 1.2e8, bytes = 0, idle = 1e8 } },
                         transfer = { per_step = 1, lost = 1e8, remedy = true } } },
-      expect = { share = 0.1, count = 1, messages = 2, reason = "message", call = "MPI_Waitall" },
+      expect = { share = 0.1, count = 1, messages = 2, reason = "wait", call = "MPI_Waitall" },
       saving = { claims = 1e8, confidence = 0.5 } },
+    { name = "blocking exchanges",
+      facts = { window = { device_time = 1e9 },
+                mpi = { count = 600, messages = 2, functions = { { name = "MPI_Sendrecv", count = 100, time = 1.2e8, bytes = 0, idle = 1e8 } },
+                        transfer = { per_step = 1, lost = 1e8, remedy = true } } },
+      expect = { share = 0.1, reason = "message", call = "MPI_Sendrecv" } },
     { name = "a distributed FFT transposes by MPI_Alltoall, and sends no messages of its own",
       facts = { window = { device_time = 1e9 },
                 mpi = { count = 200, messages = 0, functions = { { name = "MPI_Alltoall", count = 80, time = 3.2e8, bytes = 0, idle = 3e8 } },

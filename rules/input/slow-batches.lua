@@ -30,7 +30,7 @@ return {
   optional   = { "input.workers", "input.workers_busy", "input.steps_affected_later", "input.batch.count", "input.batch.slow_count", "input.batch.slow_part", "input.batch.usual", "steps.count", "steps.median", "steps.stall.every", "steps.stall.what",
                      "steps.outliers.rows" },
   thresholds = { "min_share", "min_count", "max_slow_share", "min_part", "max_busy", "max_per_round", "min_of_step",
-                     "always_busy", "min_rounds", "same_length" },
+                     "always_busy", "min_rounds", "same_length", "max_uneven_share" },
 
   symptom = "A few loads delay the loop far longer than the rest, by up to {max:time}: {count:count} of {loads:count}. Around these loads, the GPU is idle for {share:pct} of the time.",
   cause   = "A few samples are larger or harder to decode than the rest, or the storage stalls now and then.",
@@ -88,6 +88,11 @@ print(cost[-20:])             # samples that were slow once waited for storage]]
     -- The GPU waits for few loads at all, and long. Behind them the loop may wait for the next ones, too, but not the GPU.
     local few = affected and (seldom or at_most(affected, t.max_slow_share)
                 or f.steps.count and f.input.workers_busy == nil and at_most(share(f.input.load.count, f.steps.count), t.max_slow_share))
+    -- Workers that cannot keep up hold the loop at even distances: waits at uneven ones are of single batches, also where there
+    -- are more of them.
+    if not few and affected and f.steps.count and f.input.workers_busy == nil and not every and at_least(f.input.load.count, t.min_rounds) then
+      few = at_most(share(f.input.load.count, f.steps.count), t.max_uneven_share)
+    end
     if f.steps.count and f.steps.median and few
        and at_least(f.input.load.count, t.min_count) and at_least(share(all, f.window.device_time), t.min_share)
        and at_least(share(f.input.load.median, f.steps.median), t.min_of_step) then
@@ -122,6 +127,17 @@ print(cost[-20:])             # samples that were slow once waited for storage]]
                                    slow_remedy = true } } },
       expect = { share = 0.12, count = 4, loads = 50, median = 1.5e8, max = 1.6e8, rare = "yes" },
       saving = { claims = 6e8, confidence = 0.65 } },
+    { name = "a fifth of the steps wait long for data, at uneven distances",
+      edges = { ["input.load.count"] = 6.12 },
+      facts = { window = { device_time = 8.8e8 }, steps = { count = 18, median = 2.1e7 },
+                input = { lost = 4.8e8, remedy = true, workers = 0, steps_affected_later = 0.25,
+                          load = { count = 4, median = 1.2e8, max = 1.3e8, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
+      expect = { count = 4, loads = 18, rare = "yes" } },
+    { name = "near miss: the same at even distances, as of four workers",
+      facts = { window = { device_time = 8.8e8 }, steps = { count = 18, median = 2.1e7, stall = { what = "data loading", every = 4 } },
+                input = { lost = 4.8e8, remedy = true, workers = 0, steps_affected_later = 0.25,
+                          load = { count = 4, median = 1.2e8, max = 1.3e8, slow_count = 0, slow_lost = 0, slow_remedy = true } } },
+      expect = "silent" },
     { name = "slow samples keep both workers busy, but hold only every fifth step",
       edges = { ["input.steps_affected_later"] = 0.3 },
       facts = { window = { device_time = 5e9 }, steps = { count = 20, median = 1e8 },

@@ -2,11 +2,13 @@
 -- What the fixes go by, from what the late rank does longer.
 local function reason_of(cause)
   if not cause then return "unknown" end
+  if contains(cause, "prepares that data") then return "prepare" end
   if contains(cause, "more slowly") and contains(cause, "copies") then return "link" end
   if contains(cause, "data") or contains(cause, "loading") then return "data" end
   if contains(cause, "another model") then return "model" end
   if contains(cause, "kernels run more slowly") then return "clock" end
   if contains(cause, "not captured") then return "before" end
+  if contains(cause, "kernel launch takes") then return "cpu" end
   if contains(cause, "in some steps") then return "times" end
   return contains(cause, "more work") and "work" or "host"
 end
@@ -34,6 +36,11 @@ return {
   fixes   = {
     { reason = "data", action = "Give ranks equal shares of the data, and the same number of loader workers and cores each",
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
+    { reason = "prepare", action = "Prepare batches in workers of the data loader, as many on each rank, so that this code runs while the GPU computes",
+      snippet = "loader = DataLoader(dataset, batch_size=32, num_workers=8, pin_memory=True, prefetch_factor=4, persistent_workers=True)",
+      language = "python", ["for"] = { "pytorch" } },
+    { reason = "prepare", action = "Divide the data by what it costs to prepare, so that all ranks take equally long" },
+    { reason = "prepare", action = "Prepare the data of the next step on another thread while the GPU computes" },
     { reason = "work", action = "Balance batches by length, so that ranks compute equally long", ["for"] = { "python" } },
     { reason = "work", action = "Divide the problem by cost, not by cells, so that ranks compute equally long", ["for"] = { "c++", "fortran", "openacc" } },
     { reason = "model", action = "Ask for GPUs of one model, or give the ranks with the slower one less of each batch",
@@ -46,6 +53,10 @@ return {
       language = "bash", ["for"] = { "nvidia" } },
     { reason = "clock", action = "Look at the clocks, the temperature and other processes of that GPU, and compare with another GPU",
       snippet = "amd-smi metric --clock --temperature --power", language = "bash", ["for"] = { "amd" } },
+    { reason = "cpu", action = "Give this rank as many cores of its own as the others, next to its GPU",
+      snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND", language = "bash" },
+    { reason = "cpu", action = "Look at the clocks of its cores, and at what else runs on them",
+      snippet = "grep MHz /proc/cpuinfo | sort -k4n | head -3\ntop -b -n1 | head -20", language = "bash" },
     { reason = "host", action = "Divide what the host computes by its cost, so that all ranks take equally long", ["for"] = { "c++", "fortran", "openacc" } },
     { reason = "host", action = "Look for what only this rank does, such as logging, output, checkpoints or batches that take longer to make, and let all ranks share it" },
     { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
@@ -114,6 +125,17 @@ return {
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 1, share = 0.9, at = "steps", lateness = 1e6, cause = "it copies as much as the others, but more slowly", lost = 8e8, remedy = true } } },
       expect = { device = 1, reason = "link" } },
+    { name = "one rank makes its batches more slowly",
+      facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
+                rank = { imbalance = { input = { steps = 0 } },
+                         late = { device = 2, share = 1.0, lateness = 4e6, lost = 8e8, remedy = true,
+                                  cause = "its host code takes longer right before it copies data to the GPU, and probably prepares that data" } } },
+      expect = { device = 2, reason = "prepare" } },
+    { name = "the cores of one rank are shared",
+      facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
+                rank = { late = { device = 1, share = 0.9, lateness = 1e6, lost = 8e8, remedy = true,
+                                  cause = "each kernel launch takes 21.5 µs there, and 4.30 µs on other ranks (slow or shared cores)" } } },
+      expect = { device = 1, reason = "cpu" } },
     { name = "rank 0 writes the output of all",
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 0, share = 0.9, at = "steps", lateness = 1e6, cause = "it writes files", lost = 8e8, remedy = true } } },

@@ -202,6 +202,9 @@ int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, M
               MPI_Request* request);
 int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
               MPI_Request* request);
+int MPI_Sendrecv(const void* data, int count, MPI_Datatype type, int to, int tag, void* received,
+                 int more, MPI_Datatype other, int from, int other_tag, MPI_Comm comm,
+                 MPI_Status* status);
 int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                   MPI_Request* request);
 int MPI_Start(MPI_Request* request);
