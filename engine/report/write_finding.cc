@@ -346,7 +346,7 @@ class FewLines {
     }
     const bool left_out = !fix_.snippet.empty() && !code_;
     std::string aside = room_.terse ? "" : EffortWords(EffortOf(finding_, fix_));
-    if (left_out) aside += aside.empty() ? "code: -v" : "; code: -v";
+    if (left_out) aside += aside.empty() ? "example: -v" : "; example: -v";
     std::string action = fix_.action;
     if (!aside.empty() && action.ends_with('.')) action.pop_back();
     page.Labelled("Do", kIndent, kFindingColumn, action + InParentheses(aside));

@@ -6,7 +6,7 @@ local function reasons_of(row, t)
   local stalls = row.stall_memory >= 0
   local why
   if full then
-    why = "The warps of this kernel fill " .. in_words(row.occupancy, "pct") .. " of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results."
+    why = "The warps wait for memory, for each other, or for their own last results. Occupancy is not the limit: they fill " .. in_words(row.occupancy, "pct") .. " of the warp slots of an SM."
   elseif row.waves >= 1 then
     why = "There are blocks for every SM, but too few warps at a time to hide latency, or instructions depend on each other."
   else
@@ -74,7 +74,7 @@ return {
     { name = "the warps are there: occupancy is no reason, and needs not be collected",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.23, memory = 0.28, l1 = 0.56, occupancy = 0.94, waves = 8, stall_memory = -1 } } } },
       expect = { what = "the stalls", ways = { { reason = "unmeasured" }, { reason = "full" } }, l1 = ", and 56 % of that of the L1 cache",
-                 why = "The warps of this kernel fill 94 % of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results." } },
+                 why = "The warps wait for memory, for each other, or for their own last results. Occupancy is not the limit: they fill 94 % of the warp slots of an SM." } },
     { name = "few warps on each SM, and all is counted",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15, l1 = 0.1, occupancy = 0.2, waves = 8, stall_memory = 0.3 } } } },
       expect = { what = "", ways = { { reason = "few" } }, l1 = "",
