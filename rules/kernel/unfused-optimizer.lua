@@ -12,7 +12,7 @@ end
 
 return {
   id        = "kernel/unfused-optimizer",
-  title     = "Process all tensors with a few kernels, instead of several kernels for each",
+  title     = "Replace the many small kernels per tensor with a few for all tensors",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
