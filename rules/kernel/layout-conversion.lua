@@ -9,7 +9,7 @@ local EXCHANGES = {
 
 return {
   id        = "kernel/layout-conversion",
-  title     = "Keep arrays in the layout that the next kernels need",
+  title     = "Keep arrays in the layout that later kernels need",
   status    = "stable",
   since     = "0.1",
   kind      = "root",

@@ -41,9 +41,9 @@ return {
   end,
 
   tests = {
-    { name = "off the bus", facts = { monitor = { gpus = 4, xid = { board = { code = 79, gpus = "GPU 3", kind = "board", says = "the GPU is not reachable over PCIe any more" } } } },
-      expect = { code = 79, who = "GPU 3", what = "the GPU is not reachable over PCIe any more", reason = "board" } },
-    { name = "two sorts of errors", facts = { monitor = { gpus = 0, xid = { board = { code = 79, gpus = "GPU 0", kind = "board", says = "the GPU is not reachable over PCIe any more", others = "Xid 94 of GPU 0 (a memory error could not be corrected)" } } } },
+    { name = "off the bus", facts = { monitor = { gpus = 4, xid = { board = { code = 79, gpus = "GPU 3", kind = "board", says = "the GPU can no longer be reached over PCIe" } } } },
+      expect = { code = 79, who = "GPU 3", what = "the GPU can no longer be reached over PCIe", reason = "board" } },
+    { name = "two sorts of errors", facts = { monitor = { gpus = 0, xid = { board = { code = 79, gpus = "GPU 0", kind = "board", says = "the GPU can no longer be reached over PCIe", others = "Xid 94 of GPU 0 (a memory error could not be corrected)" } } } },
       expect = { code = 79, others_text = " It also reported Xid 94 of GPU 0 (a memory error could not be corrected)." } },
     { name = "a number that nobody knows", facts = { monitor = { gpus = 4, xid = { board = { code = 999, gpus = "GPU 3" } } } }, expect = { reason = "unknown" } },
     { name = "near miss: no error", facts = { monitor = { gpus = 4, xid = { board = { code = 0 } } } }, expect = "silent" },

@@ -52,7 +52,7 @@ return {
       local turns = f.rank.turns
       if f.rank.late.device or not at_least(turns.together or 0, t.min_together) then return nil end
       if not at_least(e.top, t.max_steady) then return nil end   -- now one, now the other: they only begin and end at different times
-      e.who, e.which, e.reason = "GPU", "nearly always the same one: in", "same"
+      e.who, e.which, e.reason = "GPU", "mostly the same one: in", "same"
       e.why = "It gets more work than the others, or it computes more slowly."
       local gpu = turns.busiest and "GPU " .. math.floor(turns.busiest)
       local slower = turns.slower
