@@ -263,7 +263,10 @@ class FewLines {
     if (!finding.cause.empty()) why_ = Sentences(finding.cause).front();
     says_why_ = room.cause;
     where_ = finding.where.in_turns;  // else the numbers seem to be those of the job
-    if (room.terse && Written().rows() > room.rows) fix_.action = FirstClause(fix_.action);
+    if (room.terse && Written().rows() > room.rows) {
+      fix_.action = FirstClause(fix_.action);
+      if (fix_.action.ends_with('.')) fix_.action.pop_back();  // no action has a full stop
+    }
     if (says_why_ && finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
     if (says_why_ && Written().rows() > room_.rows) TryFirstClause(&FewLines::says_why_);
     // What matters most first.

@@ -22,7 +22,7 @@ return {
     { action = "See which process runs on each GPU: two different jobs may differ in use", snippet = "amd-smi process", language = "bash", ["for"] = { "amd" } },
     { action = "Capture a timeline of one GPU of each group: advise compares the ranks",
       snippet = "nsys profile --trace=cuda,nvtx,osrt --gpu-metrics-devices=all --duration=60 -o run -- COMMAND\nadvise run.nsys-rep", language = "bash", ["for"] = { "nvidia" } },
-    { action = "Divide the work anew: equal batches, stages of equal length, a router that looks at the load" },
+    { action = "Redistribute the work: equal batches, stages of equal length, a router that looks at the load" },
   },
   false_positives = "Different jobs, or different models of one server, on one node.",
   references = { "nvidia/smi" },
