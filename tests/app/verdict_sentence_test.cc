@@ -473,8 +473,8 @@ TEST_CASE("work of another accelerator is no GPU that did nothing") {
 }
 
 TEST_CASE("memory that is cleared for longer than the GPU is idle is told instead") {
-  Report report = ReportWith(750, 0, 0, {{IdleCause::kLaunch, 5}});
-  report.devices.front().idle_ns = 5;  // memsets are what is left
+  Report report = ReportWith(750, 0, 0, {{IdleCause::kLaunch, 10}});
+  report.devices.front().idle_ns = 10;  // memsets are what is left
   CHECK_THAT(Sentence(report),
              Catch::Contains("the GPU computes for 75 % of the time and clears memory for 24 %"));
   CHECK_THAT(Sentence(ReportWith(750, 0, 0)), Catch::Contains("and is idle for 25 %"));
