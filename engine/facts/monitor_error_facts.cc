@@ -63,12 +63,14 @@ void DeclareBrokenLinks(Catalog* catalog) {
   health.Add("monitor.broken.kind", "name",
              "What the first error of a link in the log of the kernel is of: switch, port or pcie.",
              UnlessEmpty([](const H& h) { return KindOfBroken(h.links); }, kNone, ""));
-  health.Add("monitor.broken.says", "name",
-             "Errors of NVSwitches, network ports and PCIe in the Linux kernel log, with the devices.",
-             UnlessEmpty([](const H& h) { return BrokenLinks(h.links, true); }, kNone, ""));
-  health.Add("monitor.broken.corrected", "name",
-             "Errors of links in the Linux kernel log that were corrected or need not end anything.",
-             UnlessEmpty([](const H& h) { return BrokenLinks(h.links, false); }, kNone, ""));
+  health.Add(
+      "monitor.broken.says", "name",
+      "Errors of NVSwitches, network ports and PCIe in the Linux kernel log, with the devices.",
+      UnlessEmpty([](const H& h) { return BrokenLinks(h.links, true); }, kNone, ""));
+  health.Add(
+      "monitor.broken.corrected", "name",
+      "Errors of links in the Linux kernel log that were corrected or need not end anything.",
+      UnlessEmpty([](const H& h) { return BrokenLinks(h.links, false); }, kNone, ""));
 }
 
 std::string BoardsOf(const DriverErrors& errors) { return NamesOf(errors.gpus); }

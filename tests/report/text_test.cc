@@ -92,8 +92,7 @@ TEST_CASE("of many steps, the first are listed; most of them are no place") {
   where = {};
   where.in_turns = true;
   where.figures = "rank 0";
-  CHECK(WhereText(report, where) ==
-        "each rank in different steps; the numbers are from rank 0");
+  CHECK(WhereText(report, where) == "each rank in different steps; the numbers are from rank 0");
 }
 
 TEST_CASE("a finding of all ranks names no GPU, which each of them may call 0") {
