@@ -316,7 +316,7 @@ std::string Finding::Won() const {
                                               : fmt::format("{} of {}", percent(ShownShare()), of));
   // Else the finding itself is what limits the GPU, and its fix wins a part of it.
   const bool other = !bound_alone.empty() && bound_alone != kBoundByGpu;
-  if (other) text += ", since " + bound_alone + " is the limit then";
+  if (other) text += ", because " + bound_alone + " is then the limit";
   return text + ".";
 }
 

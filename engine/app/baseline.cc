@@ -89,7 +89,7 @@ Result<double> SlowerBy(const Report& report, const Baseline& baseline, const st
   const std::string hint = "compare the reports themselves: advise compare BEFORE AFTER";
   if (baseline.seconds_per_unit <= 0) {
     return Fail("the baseline does not say how long a step takes", path,
-                "make it anew, of a run with steps: advise REPORT --format json -o " + path);
+                "make it again, of a run with steps: advise REPORT --format json -o " + path);
   }
   if (report.run.units == 0 || report.run.unit != baseline.unit) {
     const auto plural = [](const std::string& unit) {

@@ -271,7 +271,7 @@ class StrategyFinder {
               "each other {:.0f} % of the time",
               sends.per_step, found_.pipeline,
               pipeline_.chunks > 1
-                  ? fmt::format(" and on from the last to the first ({} chunks of layers a "
+                  ? fmt::format(" and on from the last to the first ({} chunks of layers per "
                                 "rank: an interleaved schedule)",
                                 pipeline_.chunks)
                   : "",

@@ -276,25 +276,25 @@ class Comparer {
     if (result_.work_ratio != 1 && result_.unit == "step") {
       result_.notes.push_back(fmt::format(
           "A step of AFTER does {:.2f} times the work of a step of BEFORE ({}): all figures of "
-          "AFTER "
-          "are for the work of one step of BEFORE",
+          "AFTER are scaled to the work of one step of BEFORE",
           result_.work_ratio,
           match.by_uploads ? "uploads of the same data, and launches of some of the kernels"
                            : "launches of the same kernels"));
     }
     if (match.same && !match.other_pieces &&
         std::abs(match.longer - 1) > knowledge_.Number("compare.slower")) {
-      result_.notes.push_back(fmt::format(
-          "A launch of the same kernel on the same size takes {:.2f} times as long, of nearly all "
-          "kernels alike: look at the clock of the GPU, its power limit and other processes on it",
-          match.longer));
+      result_.notes.push_back(
+          fmt::format("Nearly all kernels take {:.2f} times as long for the same size: look at the "
+                      "clock of the "
+                      "GPU, its power limit and other processes on it",
+                      match.longer));
     }
     MatchNotes(match.levels);
     if (match.other_pieces) {
       result_.notes.emplace_back(
-          "A step of AFTER launches the kernels that both runs share in another number, and each "
-          "does "
-          "as much more or less: the same work in other pieces, as with micro-batches");
+          "AFTER launches the shared kernels more or less often per step, and each launch does "
+          "less or "
+          "more in proportion: the same work in other pieces, as with micro-batches");
     } else if (!match.even && match.matched_before > 0 && result_.unit == "step") {
       result_.notes.emplace_back(
           "The kernels that both runs share were not launched in the same proportions: the "

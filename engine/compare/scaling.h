@@ -1,4 +1,4 @@
-// Several runs on different numbers of GPUs → speed-up and efficiency, and the facts that the rules
+// Several runs on different numbers of GPUs → speedup and efficiency, and the facts that the rules
 // of the area "scale" judge by.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace advise {
 
-// Time of the same work on fewer and on more GPUs. 217 s on 1 and 179 s on 4: speed-up 1.21,
+// Time of the same work on fewer and on more GPUs. 217 s on 1 and 179 s on 4: speedup 1.21,
 // efficiency 30.3 % (K-M1).
 struct Speedup {
   double speedup = 0;
@@ -43,7 +43,7 @@ struct ScalingRow {
 struct Scaling {
   std::vector<ScalingRow> rows;       // in the order of the runs; the first is the base
   std::string source;                 // "step" | "given"
-  std::vector<std::string> problems;  // why no speed-up can be given
+  std::vector<std::string> problems;  // why no speedup can be given
   std::vector<std::string> notes;
 };
 

@@ -20,7 +20,7 @@ std::string OtherErrors(const DriverErrors& errors) {
   for (const DriverErrors::Other& one : errors.all) {
     if (one.code == errors.code && one.gpu == errors.all.front().gpu) continue;
     if (one.code == errors.code && IsIn(one.gpu, errors.gpus)) continue;  // named with the worst
-    words += (words.empty() ? "" : "; ") + fmt::format("Xid {} of {}", one.code, NameOf(one.gpu));
+    words += (words.empty() ? "" : "; ") + fmt::format("Xid {} on {}", one.code, NameOf(one.gpu));
     if (!one.says.empty()) words += " (" + one.says + ")";
   }
   return words;
@@ -50,9 +50,9 @@ void DeclareBrokenLinks(Catalog* catalog) {
   using H = MonitorHealth;
   auto& health = catalog->Of(&Analysis::monitor_health);
   health.AlsoWithoutTimeline();
-  constexpr const char* kNone = "the kernel's log names no such event, or none was given";
+  constexpr const char* kNone = "the Linux kernel log names no such event, or none was given";
   health.Add("monitor.broken.count", "count",
-             "Errors of NVSwitches, network ports and PCIe in the kernel's log that were not "
+             "Errors of NVSwitches, network ports and PCIe in the Linux kernel log that were not "
              "corrected, each once; absent without such a log.",
              If([](const H& h) { return h.kills_known; },
                 [](const H& h) {
@@ -63,12 +63,14 @@ void DeclareBrokenLinks(Catalog* catalog) {
   health.Add("monitor.broken.kind", "name",
              "What the first error of a link in the log of the kernel is of: switch, port or pcie.",
              UnlessEmpty([](const H& h) { return KindOfBroken(h.links); }, kNone, ""));
-  health.Add("monitor.broken.says", "name",
-             "Errors of NVSwitches, network ports and PCIe in the kernel's log, with the devices.",
-             UnlessEmpty([](const H& h) { return BrokenLinks(h.links, true); }, kNone, ""));
-  health.Add("monitor.broken.corrected", "name",
-             "Errors of links in the kernel's log that were corrected or need not end anything.",
-             UnlessEmpty([](const H& h) { return BrokenLinks(h.links, false); }, kNone, ""));
+  health.Add(
+      "monitor.broken.says", "name",
+      "Errors of NVSwitches, network ports and PCIe in the Linux kernel log, with the devices.",
+      UnlessEmpty([](const H& h) { return BrokenLinks(h.links, true); }, kNone, ""));
+  health.Add(
+      "monitor.broken.corrected", "name",
+      "Errors of links in the Linux kernel log that were corrected or need not end anything.",
+      UnlessEmpty([](const H& h) { return BrokenLinks(h.links, false); }, kNone, ""));
 }
 
 std::string BoardsOf(const DriverErrors& errors) { return NamesOf(errors.gpus); }

@@ -207,7 +207,7 @@ void DeclareHealth(Catalog* catalog) {
   health.Add("monitor.errors.pending", "flag",
              "Whether a repair of a GPU's memory waits for a reset.",
              If(known, &H::pending, kNoLog, "monitor"));
-  health.Add("monitor.errors.failed", "flag", "Whether a GPU's memory cannot be repaired any more.",
+  health.Add("monitor.errors.failed", "flag", "Whether a GPU's memory can no longer be repaired.",
              If(known, &H::failed, kNoLog, "monitor"));
   health.Add("monitor.errors.remapped", "count",
              "Rows of memory that spare ones replace, since the board was made, of the GPU with "
@@ -230,10 +230,10 @@ void DeclareLost(Catalog* catalog) {
   auto& health = catalog->Of(&Analysis::monitor_health);
   health.AlsoWithoutTimeline();
   health.Add("monitor.lost.count", "count",
-             "GPUs that the driver could not reach any more while the log was written.",
+             "GPUs that the driver could no longer reach while the log was written.",
              [](const H& h) { return h.lost.size(); });
   health.Add("monitor.lost.gpus", "name",
-             "Which GPUs the driver could not reach any more, as the log names them.",
+             "Which GPUs the driver could no longer reach, as the log names them.",
              UnlessEmpty([](const H& h) { return NamesOf(h.lost); }, "no GPU was lost", ""));
   health.Add("monitor.lost.after", "ns",
              "Time from the start of the monitor's log until the driver could not reach a GPU.",

@@ -58,9 +58,9 @@ void DeclareMpiFacts(Catalog* catalog) {
                "All ranks come to the collectives of MPI at the same time."},
               &Mpi::uneven);
   mpi.AddLoss("mpi.transfer", kOfGaps,
-              {"gaps of the loop in which messages of MPI travel",
+              {"gaps of the loop in which MPI messages are in transit",
                "Idle time in calls of MPI, as long as their messages need.",
-               "Messages of MPI travel while the GPU computes."},
+               "MPI messages are in transit while the GPU computes."},
               &Mpi::transfer);
   mpi.Add("mpi.messages", "count", "Messages that launching threads send by MPI, per step.",
           &Mpi::messages_per_step);
@@ -68,7 +68,7 @@ void DeclareMpiFacts(Catalog* catalog) {
           UnlessNegative(&Mpi::message_median_bytes, "no sizes of messages were recorded", "mpi"));
   mpi.AddLoss("mpi.small", kChange,
               {"",
-               "Idle time in small messages of MPI that could travel with another one to the same "
+               "Idle time in small MPI messages that could be sent with another one to the same "
                "rank.",
                "Each rank sends one message per step to each other rank in place of many small "
                "ones."},

@@ -206,7 +206,7 @@ class ExerciseReader {
         want(!one.fact.empty() && !one.steps.empty(), "a fact needs \"fact\" and \"steps\"");
         break;
       case CriterionKind::kImprovement:
-        want(!one.steps.empty(), "an improvement needs \"steps\": [speed-up, share]");
+        want(!one.steps.empty(), "an improvement needs \"steps\": [speedup, share]");
         break;
       case CriterionKind::kPerson:
         break;

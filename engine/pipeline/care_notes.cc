@@ -293,10 +293,10 @@ void AddNotesOnLaunches(const Analysis& analysis, std::vector<CareNote>* notes) 
   }
   const Nanos waited = analysis.unseen.Sum(&UnseenTime::before_capture);
   if (early == 0 && Matters(analysis, waited, "care.unseen")) {
-    notes->push_back({Care::kEarlierWork,
-                      fmt::format("for {}, the first work on its stream waits for something from "
-                                  "before the recording: the GPU may have been busy",
-                                  FormatQuantity(static_cast<double>(waited), "ns"))});
+    notes->push_back(
+        {Care::kEarlierWork, fmt::format("for {}, the first recorded work waits for something from "
+                                         "before the recording: the GPU may have been busy then",
+                                         FormatQuantity(static_cast<double>(waited), "ns"))});
   }
   const Nanos inside = analysis.unseen.Sum(&UnseenTime::in_graphs);
   if (Matters(analysis, inside, "care.unseen")) {

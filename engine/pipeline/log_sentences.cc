@@ -124,22 +124,23 @@ std::string KernelLogSentence(const Monitor& monitor) {
   };
   std::vector<std::string> named;
   if (!monitor.errors.empty())
-    named.push_back(counted(monitor.errors.size(), "error of a GPU", "errors of GPUs"));
+    named.push_back(counted(monitor.errors.size(), "GPU error", "GPU errors"));
   const auto broken =
       static_cast<std::size_t>(std::count_if(monitor.links.begin(), monitor.links.end(),
                                              [](const LinkEvent& event) { return event.broken; }));
   if (broken > 0) {
-    named.push_back(counted(broken, "error of a link (NVSwitch, network port or PCIe)",
-                            "errors of links (NVSwitch, network port or PCIe)"));
+    named.push_back(counted(broken, "link error (NVSwitch, network port or PCIe)",
+                            "link errors (NVSwitch, network port or PCIe)"));
   }
   if (!monitor.killed.empty()) {
     named.push_back(
-        counted(monitor.killed.size(), "program that it ended", "programs that it ended") +
-        " for lack of memory");
+        counted(monitor.killed.size(), "program that was killed", "programs that were killed") +
+        " for lack of host memory");
   }
   std::string words = InList(named);
-  if (words.empty()) words = "no error of a GPU, and no program that was ended for lack of memory";
-  return fmt::format("The kernel's log names {}. It does not show how well the GPUs work.", words);
+  if (words.empty()) words = "no GPU error, and no program that was killed for lack of host memory";
+  return fmt::format("The Linux kernel log names {}. It does not show how well the GPUs work.",
+                     words);
 }
 
 std::string TimeoutSentence(const NcclLog& log) {

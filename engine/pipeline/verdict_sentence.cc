@@ -29,6 +29,12 @@ std::string InSentence(std::string title) {
   return title;
 }
 
+// " Next: measure this kernel."; what gives a reason behind a colon gets no second colon: " Next,
+// name the GPU: with its peaks, …".
+std::string NextInWords(const std::string& step) {
+  return (step.find(": ") == std::string::npos ? " Next: " : " Next, ") + InSentence(step);
+}
+
 // "OpenACC, Fortran": what a program without a framework is written with, where advice has words of
 // its own for it.
 std::string LanguagesInWords(const RunInfo& run) {
@@ -178,8 +184,8 @@ std::string AmidWork(const Report& report, const TimeOfDevices& time, const std:
                         static_cast<double>(report.devices.size());
   const double rest = std::max(1.0, time.all - before);
   return fmt::format(
-      "for {} of the time, {} wait{} for, or still run{}, work from before the recording. What "
-      "was recorded fills {} of the rest",
+      "for {} of the time, {} wait{} for, or still run{}, work from before the recording. "
+      "Recorded work fills {} of the rest",
       Percent(before / time.all), who, s, s, Percent(std::min(1.0, (time.all - time.idle) / rest)));
 }
 
@@ -271,6 +277,12 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
     if (2 * waited >= time.comm) return waits_for("each other", waited);
     return waits_for("communication", time.comm);
   }
+  const double memsets = time.all - time.compute - time.comm - time.copy - time.idle;
+  if (memsets > time.idle) {
+    return computes ? fmt::format("{} compute{} for {} of the time and clear{} memory for {}", who,
+                                  s, ComputeInWords(time), s, pct(memsets))
+                    : fmt::format("{} clear{} memory {} of the time", who, s, pct(memsets));
+  }
   const std::string idle =
       computes
           ? fmt::format("{} compute{} for {} of the time and {} idle for {}", who, s,
@@ -282,7 +294,7 @@ std::string WhereTheTimeWent(const Report& report, const Knowledge& knowledge,
 }  // namespace
 
 std::string WithNextStep(std::string sentence, const Report& report) {
-  if (!report.next_step.empty()) sentence += " Next: " + InSentence(report.next_step);
+  if (!report.next_step.empty()) sentence += NextInWords(report.next_step);
   return sentence;
 }
 
@@ -291,28 +303,28 @@ std::string VerdictSentence(const Report& report, const Knowledge& knowledge,
   if (ranks != nullptr && ranks->ranks.size() < 2) ranks = nullptr;  // the others ran no GPU work
   if (TimeOf(report).all <= 0) return "No GPU activity was recorded, so there is nothing to judge.";
   if (RanNoKernel(report) && IsDamaged(report)) {
-    return "The file is damaged or was cut off: what could be read of it holds no kernel. Next: " +
-           InSentence(report.next_step);
+    return "The file is damaged or was cut off: what could be read of it holds no kernel." +
+           NextInWords(report.next_step);
   }
   const double kernels = FactNumber(report, "kernel.count").value_or(0);
   if (RanNoKernel(report) && kernels > 0) {
     return fmt::format(
-        "{} a length of zero: what the GPU computed is unknown. Next: {}",
+        "{} a length of zero: what the GPU computed is unknown.{}",
         kernels > 1 ? fmt::format("All {} recorded kernels have", FormatQuantity(kernels, "count"))
                     : "The only recorded kernel has",
-        InSentence(report.next_step));
+        NextInWords(report.next_step));
   }
   const double launches = FactNumber(report, "capture.launches").value_or(0);
   if (RanNoKernel(report) && launches > 0) {
     return fmt::format(
-        "No kernel was recorded, although {} launched: what the GPU computed is missing. Next: {}",
+        "No kernel was recorded, although {} launched: what the GPU computed is missing.{}",
         launches > 1 ? FormatQuantity(launches, "count") + " were" : "one was",
-        InSentence(report.next_step));
+        NextInWords(report.next_step));
   }
   if (RanNoKernel(report)) {
-    return fmt::format("No kernel was recorded: the GPU only {}. Next: {}",
+    return fmt::format("No kernel was recorded: the GPU only {}.{}",
                        TimeOf(report).copy > 0 ? "moved data" : "cleared memory",
-                       InSentence(report.next_step));
+                       NextInWords(report.next_step));
   }
   return WithNextStep(
       fmt::format("{}: {}.", KindWords(report.run), WhereTheTimeWent(report, knowledge, ranks)),

@@ -140,8 +140,7 @@ std::string CompareFigures(const RunComparison& c) {
   if (groups.empty()) html += "<p>None in either run.</p>\n";
   for (const FindingGroup& group : groups) html += CompareFindings(group);
   if (c.predicted_ns > 0 && !c.forced) {
-    html += fmt::format("<p>Saved {} (predicted: {}).</p>\n", HtmlText(CompareTime(c.achieved_ns)),
-                        HtmlText(CompareTime(c.predicted_ns)));
+    html += fmt::format("<p>{} {}.</p>\n", SavedLabel(c), HtmlText(SavedAmount(c)));
   }
   html += "<h2>What was matched, as shares of the kernel time</h2>\n<ul>\n";
   for (const std::string& text : MatchedInWords(c)) html += "<li>" + HtmlText(text) + "</li>\n";

@@ -81,10 +81,10 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
                             c.before.low_ns ? ", mean and 95 % interval" : ""));
   if (c.speedup_low && c.speedup_high) {
     page.Labelled(
-        "Speed-up", 0, 10,
+        "Speedup", 0, 10,
         fmt::format("{:.3f} ({:.3f} to {:.3f})", c.speedup, *c.speedup_low, *c.speedup_high));
   } else if (!c.forced) {
-    page.Labelled("Speed-up", 0, 10, fmt::format("{:.3f}", c.speedup));
+    page.Labelled("Speedup", 0, 10, fmt::format("{:.3f}", c.speedup));
   }
   if (steps) page.Labelled("Steps", 0, 10, fmt::format("{} → {}", c.units_before, c.units_after));
   page.Parts("Matched", 10, MatchedInWords(c), ", ");
@@ -111,9 +111,7 @@ std::string CompareText(const RunComparison& c, const std::string& before, const
     page.Wrapped("Unknown: AFTER was captured without the data for it.", 10, Ink::kDim);
   if (c.predicted_ns > 0 && !c.forced) {
     page.Blank();
-    page.Labelled(
-        "Saved", 0, 10,
-        fmt::format("{} (predicted: {})", CompareTime(c.achieved_ns), CompareTime(c.predicted_ns)));
+    page.Labelled(SavedLabel(c), 0, 10, SavedAmount(c));
   }
   for (const std::string& note : c.notes) {
     page.Blank();
@@ -156,8 +154,7 @@ std::string CompareMarkdown(const RunComparison& c, const std::string& before,
     }
   }
   if (c.predicted_ns > 0 && !c.forced) {
-    text += fmt::format("\nSaved {} (predicted: {}).\n", CompareTime(c.achieved_ns),
-                        CompareTime(c.predicted_ns));
+    text += fmt::format("\n{} {}.\n", SavedLabel(c), SavedAmount(c));
   }
   text +=
       "\nMatched: " + MarkdownText(fmt::format("{}", fmt::join(MatchedInWords(c), ", "))) + ".\n";
@@ -226,11 +223,11 @@ std::string ScalingText(const Scaling& scaling, const std::vector<ScaleFinding>&
                     row.known ? fmt::format("{:.1f} %", 100 * row.efficiency) : "unknown"});
   }
   WriteTable(page,
-             {"run", "GPUs>", "upload/step>", "step>", "same work>", "speed-up>", "efficiency>"},
+             {"run", "GPUs>", "upload/step>", "step>", "same work>", "speedup>", "efficiency>"},
              rows, 0);
   page.Blank();
   page.Wrapped(scaling.source == "given"
-                   ? "Speed-up and efficiency are computed from the given times."
+                   ? "Speedup and efficiency are computed from the given times."
                    : "Same work: the step time for as much work as one step of the first run.",
                0, Ink::kDim);
   for (const std::string& problem : scaling.problems) {

@@ -45,6 +45,14 @@ std::string CompareVerdict(const RunComparison& c) {
                      CompareTime(c.after.ns), 1 / c.speedup);
 }
 
+std::string SavedLabel(const RunComparison& c) { return c.achieved_ns < 0 ? "Lost" : "Saved"; }
+
+std::string SavedAmount(const RunComparison& c) {
+  return fmt::format("{} ({}: {})", CompareTime(std::abs(c.achieved_ns)),
+                     c.achieved_ns < 0 ? "predicted saving" : "predicted",
+                     CompareTime(c.predicted_ns));
+}
+
 // "comm_exposed" and "idle.host_compute" as reports name them.
 std::string StateInWords(const std::string& name) {
   static const std::map<std::string, std::string> kNames = {
@@ -68,7 +76,7 @@ std::string WentAlong(const FindingChange& item) {
   if (item.why.empty()) return "";
   const std::string with = item.went_with.empty()
                                ? "nothing shows its fix"
-                               : fmt::format("{}went with {}", item.replayed ? "" : "probably ",
+                               : fmt::format("{}because of {}", item.replayed ? "" : "probably ",
                                              fmt::join(item.went_with, ", "));
   return with + ": " + item.why;
 }

@@ -12,10 +12,14 @@ std::string CompareTime(double ns);                           // "61.0 ms"
 std::string CompareChange(double before, double after);       // "−12.3 ms"
 std::string CompareInterval(const UncertainTime& time);       // "61.0 ms (60.1 ms to 61.9 ms)"
 std::string CompareVerdict(const RunComparison& comparison);  // the first sentence
+// "Saved"; "Lost" where AFTER takes longer.
+std::string SavedLabel(const RunComparison& comparison);
+// "85.6 ms (predicted: 47.0 ms)"; "217 µs (predicted saving: 30.0 µs)" where AFTER takes longer.
+std::string SavedAmount(const RunComparison& comparison);
 // "comm_exposed" and "idle.host_compute" as reports name them.
 std::string StateInWords(const std::string& name);
 std::string TitleWithTime(const FindingChange& item);
-// "probably went with input/no-workers: AFTER still launches as much work"; "" of what was fixed
+// "probably because of input/no-workers: AFTER still launches as much work"; "" of what was fixed
 // itself.
 std::string WentAlong(const FindingChange& item);
 // What became of findings, as pages list it. Of runs of different work nothing was fixed, and

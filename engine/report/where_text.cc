@@ -78,8 +78,10 @@ std::string WhereText(const Report& report, const Where& where) {
                     (beyond ? " (counted from the first one recorded)" : ""));
   }
   if (!where.phase.empty()) parts.push_back(where.phase + " phase");
-  if (!where.figures.empty()) parts.push_back("the numbers are those of " + where.figures);
-  return fmt::format("{}", fmt::join(parts, ", "));
+  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  if (!where.figures.empty())
+    text += (text.empty() ? "" : "; ") + ("the numbers are from " + where.figures);
+  return text;
 }
 
 }  // namespace advise

@@ -263,7 +263,10 @@ class FewLines {
     if (!finding.cause.empty()) why_ = Sentences(finding.cause).front();
     says_why_ = room.cause;
     where_ = finding.where.in_turns;  // else the numbers seem to be those of the job
-    if (room.terse && Written().rows() > room.rows) fix_.action = FirstClause(fix_.action);
+    if (room.terse && Written().rows() > room.rows) {
+      fix_.action = FirstClause(fix_.action);
+      if (fix_.action.ends_with('.')) fix_.action.pop_back();  // no action has a full stop
+    }
     if (says_why_ && finding.severity == Severity::kLow) KeepWhereItFits(&FewLines::says_why_);
     if (says_why_ && Written().rows() > room_.rows) TryFirstClause(&FewLines::says_why_);
     // What matters most first.
@@ -346,7 +349,7 @@ class FewLines {
     }
     const bool left_out = !fix_.snippet.empty() && !code_;
     std::string aside = room_.terse ? "" : EffortWords(EffortOf(finding_, fix_));
-    if (left_out) aside += aside.empty() ? "code: -v" : "; code: -v";
+    if (left_out) aside += aside.empty() ? "example: -v" : "; example: -v";
     std::string action = fix_.action;
     if (!aside.empty() && action.ends_with('.')) action.pop_back();
     page.Labelled("Do", kIndent, kFindingColumn, action + InParentheses(aside));

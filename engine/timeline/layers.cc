@@ -188,14 +188,14 @@ std::string WhyLayers(const Run& run, const Steps& steps) {
   std::string of = CountingLayers(run, steps, most);
   if (!of.empty()) {
     of.erase(0, of.find_last_of(" (:") + 1);  // "FSDP::pre_forward (blocks."
-    return fmt::format("the repeating work is the layers of one pass ({}0, {}1 …)", of, of);
+    return fmt::format("the repeated work is the layers of one pass ({}0, {}1 …)", of, of);
   }
   if (AreUploadedLayers(run, steps))
-    return "the repeating work uploads its weights and returns nothing, as the layers of one pass "
-           "do";
+    return "the repeated work looks like the layers of one pass: it uploads weights and returns "
+           "nothing";
   if (KeepsMemory(run, steps) >= most)
-    return "each repetition keeps more memory, as the layers of one pass do, and none is marked as "
-           "a step";
+    return "the repeated work looks like the layers of one pass: each repetition keeps more "
+           "memory, and no range marks steps";
   return "";
 }
 

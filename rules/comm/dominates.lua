@@ -16,7 +16,7 @@ return {
                  "cluster.efficiency.parallel", "cluster.missing", "strategy.tensor_lost", "budget.compute" },
   thresholds = { "min_share", "min_unhidden", "of_layers" },
 
-  symptom = "For {share:pct} of the time, the GPUs only send and receive.{missing:text} There is too little computing to overlap with that. The saving is that of half the communication.",
+  symptom = "For {share:pct} of the time, the GPUs only send and receive.{missing:text} There is too little computing to overlap with that. The saving assumes half as much communication.",
   cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
   fixes   = {
     { action = "Measure the path between the ranks, and compare it with what the links should reach",

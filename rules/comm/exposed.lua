@@ -95,7 +95,7 @@ return {
     local token = reason == "layers" and f.run.decode and at_most(share(rows[1].time, rows[1].count), t.max_token_sum)
     return { share = exposed, overlap = f.comm.overlap, time = f.comm.time, count = f.comm.count, traffic = traffic(f),
              reason = token and "token" or opens and "opening" or reason, rows = rows, opening = opening,
-             needs = opens and " Most of that is the gather of the first weights right after the optimizer has updated them, when nothing can run beside it." or token and " The next kernel of the same token needs each of these short sums, so little can hide them." or "" }
+             needs = opens and " Most of that is the gather of the first weights right after the optimizer has updated them, when nothing can overlap with it." or token and " The next kernel of the same token needs each of these short sums, so little can hide them." or "" }
   end,
 
   -- What no cause has claimed: hidden beside compute it costs nothing, as far as there is compute. Of exchanges and
@@ -129,7 +129,7 @@ return {
       facts = { window = { device_time = 4e9 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1e9, opening = 9e8, time = 3e8, overlap = 0.17,
                          kinds = { { kind = "allgather", count = 200, time = 1.2e9, exposed = 1e9 } } } },
-      expect = { reason = "opening", needs = " Most of that is the gather of the first weights right after the optimizer has updated them, when nothing can run beside it." },
+      expect = { reason = "opening", needs = " Most of that is the gather of the first weights right after the optimizer has updated them, when nothing can overlap with it." },
       saving = { claims = 1e9, part = 0.1 } },
     { name = "near miss: most of it gathers the weights of later layers",
       facts = { window = { device_time = 4e9 },

@@ -16,15 +16,15 @@ return {
   thresholds = { "min_share", "max_nvlink", "min_pcie", "min_samples", "winnable" },
 
   symptom = "For {share:pct} of the time, only communication runs. Meanwhile, PCIe is at {pcie:pct} of its peak rate and NVLink at {nvlink:pct}.",
-  cause   = "The data takes PCIe, which moves 16 to 64 GB/s. NVLink, which this GPU has, moves hundreds. Between nodes, PCIe to the network card is the usual way.",
+  cause   = "The data takes PCIe, which moves 16 to 64 GB/s. NVLink, which this GPU has, moves hundreds. Between nodes, PCIe to the network card is the usual path.",
   fixes   = {
-    { action = "Read in NCCL's log which way it takes, and give that log to advise together with this report",
+    { action = "Read in NCCL's log which path it takes, and give that log to advise together with this report",
       snippet = "export NCCL_DEBUG=INFO NCCL_DEBUG_FILE=nccl.%h.%p.log", language = "bash" },
     { action = "If the peers are on this node, let NCCL use NVLink: unset what turns peer access off, and check the links",
       snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL\nnvidia-smi topo -m\nnvidia-smi topo -p2p r\nnvidia-smi nvlink --status", language = "bash", ["for"] = { "nvidia" } },
     { action = "If they are on other nodes, use GPUDirect RDMA and a network card near the GPU, and send fewer bytes" },
   },
-  false_positives = "One GPU per node, or a board of this model without NVLink bridges: then PCIe is the only way.",
+  false_positives = "One GPU per node, or a board of this model without NVLink bridges: then PCIe is the only path.",
   references = { "nccl/environment", "nccl/troubleshooting" },
 
   applies = function(f)

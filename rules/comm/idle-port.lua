@@ -20,9 +20,9 @@ return {
   fixes   = {
     { reason = "ethernet", action = "Find out in NCCL's log why it does not use InfiniBand: a variable, a missing plugin, or devices that the container hides",
       snippet = "env | grep NCCL_\nls /dev/infiniband\nexport NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET", language = "bash" },
-    { reason = "ethernet", action = "Name the card to NCCL, and unset what turns it off", snippet = "unset NCCL_IB_DISABLE\nexport NCCL_IB_HCA={cards:code}", language = "bash" },
+    { reason = "ethernet", action = "Name the InfiniBand cards to NCCL, and unset the variable that turns InfiniBand off", snippet = "unset NCCL_IB_DISABLE\nexport NCCL_IB_HCA={cards:code}", language = "bash" },
     { reason = "port", action = "Let NCCL use all ports that reach the other nodes", snippet = "export NCCL_IB_HCA={cards:code}", language = "bash" },
-    { reason = "port", action = "Check that the idle port is active, cabled to the same network, and near to a GPU", snippet = "ibstat\nnvidia-smi topo -m", language = "bash", ["for"] = { "nvidia" } },
+    { reason = "port", action = "Check that the idle port is active, cabled to the same network, and near a GPU", snippet = "ibstat\nnvidia-smi topo -m", language = "bash", ["for"] = { "nvidia" } },
   },
   false_positives = "A port that belongs to storage, or to GPUs of ranks that were not recorded. Ranks on one node, whose traffic takes no network card.",
   references = { "nccl/environment", "nccl/troubleshooting" },
@@ -55,15 +55,15 @@ return {
     local listed = table.concat(names, ", ")
     return { share = exposed, busy = busiest.port .. (ethernet and " (Ethernet)" or ""), rate = busiest.rate, idle = listed .. (ethernet and " (InfiniBand)" or ""),
              cards = table.concat(cards, ","), reason = ethernet and "ethernet" or "port",
-             why = ethernet and "NCCL sends over TCP sockets through the host's processors. An InfiniBand port moves 12 to 50 GB/s without them."
-                   or "All traffic shares one port. NCCL spreads it over all ports that it may use and that are near to the GPUs.",
+             why = ethernet and "NCCL uses the Ethernet card, probably through TCP sockets and the host's CPUs. An InfiniBand port moves 12 to 50 GB/s without them."
+                   or "All traffic shares one port. NCCL spreads traffic over all ports that it may use and that are near the GPUs.",
              part = ethernet and t.slow_part or t.port_part }
   end,
 
   saving = function(f, t, e)
     return { claims = f.comm.exposed, part = e.part, confidence = 0.5,
              basis = e.reason == "ethernet" and "most of the exposed communication is gone at the rate of InfiniBand"
-                     or "the exposed communication shares one port more" }
+                     or "the exposed communication is spread over one more port" }
   end,
 
   tests = {

@@ -38,7 +38,7 @@ return {
   end,
 
   saving = { claims = "comm.exposed", remedy = "comm.twice.remedy", confidence = 0.4,
-             basis = "messages travel at twice the rate, and no rank waits for another" },
+             basis = "messages go at twice the rate, and no rank waits for another" },
 
   tests = {
     { name = "all-reduces of milliseconds with LL",

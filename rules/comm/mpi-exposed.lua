@@ -17,13 +17,13 @@ local WHY = {
   barrier    = "The host waits in a barrier, which moves no data, and launches nothing meanwhile.",
   collective = "The host waits for the collective before it launches more work.",
   sum        = "The host sums large arrays and waits for that before it launches more work. GPUs sum them at the bandwidth of their memory and links.",
-  message    = "The host is inside MPI calls while messages travel, and launches nothing meanwhile.",
-  wait       = "The host waits in MPI until messages that it started earlier have traveled, and launches nothing meanwhile. Many MPI libraries move large messages only inside their calls, so that little of them travels before this wait.",
+  message    = "The host is inside MPI calls while messages are in transit, and launches nothing meanwhile.",
+  wait       = "The host waits in MPI until messages that it started earlier have arrived, and launches nothing meanwhile. Many MPI libraries move large messages only inside their calls, so that little of them is in transit before this wait.",
 }
 
 return {
   id        = "comm/mpi-exposed",
-  title     = "Let the GPU compute while MPI messages travel",
+  title     = "Overlap MPI messages with GPU work",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -37,7 +37,7 @@ return {
   needs_loop = true,
   thresholds = { "min_share", "large_sum" },
 
-  symptom = "The GPU is idle for {share:pct} of the time while messages travel between ranks, mostly in {call:text}.",
+  symptom = "The GPU is idle for {share:pct} of the time while messages are in transit between ranks, mostly in {call:text}.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "wait", action = "Where messages are started after the work that does not need them, start them before it (in a grid: the interior), and wait for MPI last",
@@ -68,7 +68,7 @@ boundary<<<edge, block, 0, stream>>>(field, edges_in);]],
       snippet = "ncclAllReduce(in, out, count, ncclFloat, ncclSum, comm, stream);   // instead of the download, MPI_Allreduce and the upload",
       language = "cpp", ["for"] = { "mpi", "c++", "fortran" } },
     { reason = "sum", action = "Divide the array into parts, and sum one part while another one is computed" },
-    { reason = "collective", action = "Divide the data into parts, and compute one part while the collective of another one travels",
+    { reason = "collective", action = "Divide the data into parts, and compute one part while the collective of another one runs",
       snippet = [[for (int slab = 0; slab < 2; ++slab) {
   pack<<<grid, block, 0, stream>>>(send + slab * total, field);   // of this slab only
   cudaStreamSynchronize(stream);
@@ -95,7 +95,7 @@ MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);]],
              reason = kind, call = worst and worst.name or "MPI", why = WHY[kind] }
   end,
 
-  saving = { claims = "mpi.transfer.lost", remedy = "mpi.transfer.remedy", confidence = 0.5, basis = "messages travel while the GPU computes" },
+  saving = { claims = "mpi.transfer.lost", remedy = "mpi.transfer.remedy", confidence = 0.5, basis = "messages are in transit while the GPU computes" },
 
   tests = {
     { name = "a tenth of the time in exchanges",

@@ -28,7 +28,7 @@ return {
   optional   = { "steps.backward.time", "launch.waiting.share", "comm.forward_sums" },
   thresholds = { "max_overlap", "min_share", "min_deferrable", "max_waiting" },
 
-  symptom = "Only {overlap:pct} of the communication time overlaps with compute. For {share:pct} of the time, only communication runs, {where:text}.",
+  symptom = "For {share:pct} of the time, only communication runs, {where:text}; {overlap:pct} of the communication time overlaps with compute.",
   cause   = "Overlap is turned off, or collectives are launched on the stream of the compute kernels, where each waits for the other.",
   fixes   = {
     { reason = "sharded", action = "With FSDP, shard layer by layer, so that the next layer's parameters are gathered while the current layer computes",
@@ -49,7 +49,7 @@ return {
 
   applies = function(f, t)
     if at_least(f.launch.waiting.share or 0, t.max_waiting) then
-      return false, "the host waits for each kernel, so no collective can run beside one"
+      return false, "the host waits for each kernel, so no collective can overlap with one"
     end
     return f.comm.count > 0, "no communication kernels ran"
   end,

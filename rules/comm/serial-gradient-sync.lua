@@ -41,7 +41,7 @@ return {
 
   applies = function(f, t)
     if at_least(f.launch.waiting.share or 0, t.max_waiting) then
-      return false, "the host waits for each kernel, so no collective can run beside one"
+      return false, "the host waits for each kernel, so no collective can overlap with one"
     end
     if f.comm.count == 0 then return false, "no communication kernels ran" end
     if f.run.kind == "inference" then return false, "the run trains nothing, so no gradients are sent" end

@@ -18,7 +18,7 @@ return {
                  "comm.path.across.lost", "comm.path.across.remedy", "comm.path.inside.off", "comm.path.across.off", "comm.median", "strategy.name" },
   thresholds = { "min_share", "max_tokens", "min_call" },
 
-  symptom = "Summing up the gradients probably runs below the rate of {path:text} ({peak:rate}). At that rate, it would move the gradients of so large a model that the compute time allows only {tokens:count} tokens per step, too few for training. A faster path would save up to {share:pct} of the time.",
+  symptom = "Summing up the gradients probably runs below the rate of {path:text} ({peak:rate}). If it ran at that rate, the model would be so large that the compute time of a step allows only {tokens:count} tokens, too few for training. A faster path would save up to {share:pct} of the time.",
   cause   = "Communication probably takes another path: PCIe or host memory instead of NVLink, or TCP sockets instead of InfiniBand.",
   fixes   = {
     { action = "See which path NCCL takes",

@@ -16,7 +16,7 @@ return {
                  "comm.slow_group.lost", "comm.slow_group.remedy" },
   thresholds = { "min_share" },
 
-  symptom = "Collectives of ranks {ranks:text} transfer for {time:time} (mean), where the same ones of other groups take {usual:time}. For {share:pct} of the time, nothing else runs meanwhile.",
+  symptom = "Collectives of ranks {ranks:text} take {time:time} to transfer (mean); the same collectives of other groups take {usual:time}. For {share:pct} of the time, nothing else runs meanwhile.",
   cause   = "All members had come, so the path between these ranks is slower: a link that is down or degraded, GPUs that are connected by PCIe only, or a channel over the host.",
   fixes   = {
     { action  = "Compare how the GPUs of these ranks and of the others are connected, and look for errors of their links",

@@ -19,7 +19,7 @@ return {
   evidence       = { "per_step", small = "share", median = "comm.median" },
   thresholds     = { "min_per_step", "min_small", "min_share" },
 
-  symptom = "{per_step:count} short collectives {per:text} ({small:pct} of all, median {median:time}) and the gaps between them take {share:pct} of the time.",
+  symptom = "Short collectives ({per_step:count} {per:text}, {small:pct} of all, median {median:time}) and the gaps between them take {share:pct} of the time.",
   cause   = "A collective of a few kilobytes takes hardly longer than its latency, and small tensors that are sent one by one each pay that latency.",
   fixes   = {
     { action = "Let DDP gather gradients into larger buckets",

@@ -40,7 +40,7 @@ return {
   end,
 
   saving = function(f)
-    return { claims = f.comm.stalled.lost, remedy = f.comm.stalled.remedy, confidence = 0.6, basis = "each collective takes as long as its like" }
+    return { claims = f.comm.stalled.lost, remedy = f.comm.stalled.remedy, confidence = 0.6, basis = "each collective takes as long as others of its size" }
   end,
 
   tests = {

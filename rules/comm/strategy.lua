@@ -23,7 +23,7 @@ local function spelled_out(name)
   for _, pair in ipairs(words) do
     if contains(name, pair[1]) then table.insert(found, pair[2]) end
   end
-  return table.concat(found, "; ")
+  return table.concat(found, ", together with ")
 end
 
 -- The kinds by time, as "allgather, reducescatter".
@@ -51,7 +51,7 @@ return {
   thresholds = { "min_count", "gathers_per_scatter" },
 
   symptom = "The collectives look like {strategy:text}. Collectives on each GPU: {per_step:count} {per:text} ({kinds:text}){evidence:text}.",
-  cause   = "All-reduces alone mean replicated models. All-gathers with reduce-scatters mean sharded models. Sends and all-to-alls pass activations between GPUs.",
+  cause   = "All-reduces alone usually mean replicated models, or tensor parallelism where several run per layer. All-gathers with reduce-scatters mean sharded models. Sends and all-to-alls pass activations between GPUs.",
   fixes   = {
     { action = "If the model fits on one GPU, use plain data parallelism: it communicates least, one all-reduce of the gradients per step" },
     { action = "If it does not fit, shard no more than memory requires: ZeRO-1 or ZeRO-2 before ZeRO-3, and tensor parallelism only inside a node" },
@@ -118,7 +118,7 @@ return {
     { name = "ranks compared: tensor and data parallelism together",
       facts = { strategy = { name = "tensor + ddp", evidence = "64 all-reduces a step in the forward pass among 2 ranks" },
                 comm = { count = 300, per_step = 60, kinds = { { kind = "allreduce", count = 300, time = 3e8, exposed = 1e8 } } } },
-      expect = { strategy = "replicated data parallelism (DDP); tensor parallelism",
+      expect = { strategy = "replicated data parallelism (DDP), together with tensor parallelism",
                  evidence = ". Inferred from 64 all-reduces a step in the forward pass among 2 ranks" } },
     { name = "as many gathers as scatters: ZeRO-2",
       facts = { comm = { count = 200, per_step = 40, kinds = { { kind = "allgather", count = 100, time = 1e8, exposed = 1e8 },

@@ -144,7 +144,7 @@ return {
     { reason = "turns", action = "Simulate on the GPU, so that no step waits for the host", ["for"] = { "python" } },
     { reason = "pins", action = "Let the loader pin its batches in a separate thread, or copy into one pinned buffer that you keep",
       snippet = "loader = DataLoader(dataset, num_workers=8, pin_memory=True)     # no x.pin_memory() in the loop", language = "python", ["for"] = { "pytorch" } },
-    { reason = "guards", action = "Let torch.compile check less before each call: when all shapes have been compiled, leave out guards that cannot fail any more",
+    { reason = "guards", action = "Let torch.compile check less before each call: when all shapes have been compiled, leave out guards that can no longer fail",
       snippet = "torch.compiler.set_stance(skip_guard_eval_unsafe=True)     # after some steps; which guards there are: TORCH_LOGS=guards", language = "python", ["for"] = { "pytorch" } },
     { reason = "cpu-layers", action = "Move these layers to the GPU: their weights and inputs are on the CPU", snippet = 'model.to("cuda")     # all of it; inputs, too: x = x.to("cuda")',
       language = "python", ["for"] = { "pytorch" } },
@@ -244,6 +244,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     local late = share(f.host.compute.late_uploads or 0, f.host.compute.lost.time)
     if at_least(late, t.min_late) then
       local most = 2 * (f.host.compute.late_uploads or 0) > f.host.compute.lost.time
+      if most and what == "CPU code on the launching thread" then what = what .. ", and for copies that it delays," end
       all_text = all_text .. (most and " Most" or " Part") .. " of the waiting shows as copies, since uploads start late."
     end
     return { what = what, share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = ways, pause = once and f.host.compute.longest or 0 }

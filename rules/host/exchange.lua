@@ -30,7 +30,7 @@ return {
 
   applies = function(f) return f.host.exchange.per_step > 0, "the GPU is never idle in an exchange that a range or a kernel names" end,
 
-  saving = { confidence = 0.45, basis = "the exchange runs beside the GPU's work" },
+  saving = { confidence = 0.45, basis = "the exchange overlaps with the GPU's work" },
 
   tests = {
     { name = "a tenth of the time in halo exchanges",

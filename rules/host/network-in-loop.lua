@@ -20,7 +20,7 @@ return {
   cause   = "The thread waits for the answer to a request before it queues the next work.",
   fixes   = {
     { action = "Send from a background thread, and in batches" },
-    { action = "Ask early and read the answer late: send the request for the next step while the GPU works on this one" },
+    { action = "Ask early and read the answer late: ask for what the next step needs while the GPU works on this one" },
     { action = "Fetch remote data in the loader's workers, a few batches ahead", ["for"] = { "training" } },
   },
   false_positives = "Ranks that meet at the start of the window.",

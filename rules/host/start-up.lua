@@ -39,7 +39,7 @@ export TORCHINDUCTOR_CACHE_DIR=DIRECTORY/inductor TRITON_CACHE_DIR=DIRECTORY/tri
       language = "bash", ["for"] = { "c++", "nvidia" } },
     { reason = "allocation", action = "Reserve memory in one piece: let the first pass use the largest shapes", ["for"] = { "pytorch" } },
     { reason = "allocation", action = "Allocate once at the start, or from a pool (cudaMallocAsync)", ["for"] = { "c++" } },
-    { action = "For short jobs, give one process many inputs; send a server a warm-up request before the first user's",
+    { action = "For a short job, give one process many inputs; for a server, send a warm-up request before the first user's",
       ["for"] = { "python", "pytorch", "jax", "cupy" } },
     { action = "For short jobs, give one process many inputs, so that they share one start", ["for"] = { "c++" } },
     { reason = "load", action = "Load only kernels that are called: it is the default since CUDA 12.2", snippet = "export CUDA_MODULE_LOADING=LAZY",

@@ -36,14 +36,14 @@ return {
     if not enough and not at_least(f.server.lines, t.min_lines) then return nil end
     if f.server.prefix.on == false then return { what = "The server keeps no prefixes of prompts.", reason = "off" } end
     if not at_most(f.server.prefix.hits, t.max_hits) then return nil end
-    return { what = in_words(f.server.prefix.hits, "pct") .. " of the tokens of prompts were in the key-value cache already." }
+    return { what = in_words(f.server.prefix.hits, "pct") .. " of the prompt tokens were in the key-value cache already." }
   end,
 
   tests = {
     { name = "hardly any", edges = { ["server.prefix.hits"] = 0.1, ["server.lines"] = 6 },
-      facts = { server = { lines = 60, prefix = { hits = 0.02, on = true } } }, expect = { what = "2 % of the tokens of prompts were in the key-value cache already." } },
+      facts = { server = { lines = 60, prefix = { hits = 0.02, on = true } } }, expect = { what = "2 % of the prompt tokens were in the key-value cache already." } },
     { name = "a page of metrics", edges = { ["server.requests"] = 50 },
-      facts = { server = { lines = 1, requests = 500, prefix = { hits = 0.02, on = true } } }, expect = { what = "2 % of the tokens of prompts were in the key-value cache already." } },
+      facts = { server = { lines = 1, requests = 500, prefix = { hits = 0.02, on = true } } }, expect = { what = "2 % of the prompt tokens were in the key-value cache already." } },
     { name = "turned off", facts = { server = { lines = 60, prefix = { on = false } } }, expect = { reason = "off" } },
     { name = "near miss: a common system text", facts = { server = { lines = 60, prefix = { hits = 0.4 } } }, expect = "silent" },
     { name = "the log does not say", facts = { server = { lines = 60 } }, expect = "not_applicable" },

@@ -17,7 +17,7 @@ return {
   symptom = "Of {first:time} until the first token, requests spent {queue:time} in the queue ({share:pct}, means over {count:count} requests).",
   cause   = "A request in the queue costs the GPU nothing, and its user waits. The server has more requests than it lets run, or than its cache has room for.",
   fixes   = {
-    { action = "Log the server's lines about its requests, and give them beside this page: they show whether the limit on requests or the cache holds the queue" },
+    { action = "Log the server's lines about its requests, and give them together with this page: they show whether the limit on requests or the cache holds the queue" },
     { action = "Let more requests run at once, if the cache has room", snippet = "vllm serve MODEL --max-num-seqs 512", language = "bash", ["for"] = { "vllm" } },
     { action = "Let more requests run at once, if the cache has room", snippet = "python -m sglang.launch_server --model-path MODEL --max-running-requests 512", language = "bash", ["for"] = { "sglang" } },
     { action = "Add servers, or refuse requests that would wait too long" },

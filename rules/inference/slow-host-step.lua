@@ -15,7 +15,7 @@ return {
   optional   = { "server.step.host", "server.step.gpu" },
   thresholds = { "min_share", "min_lines" },
 
-  symptom = "A step of the server takes {host:time} on the host, and the GPU computes for {gpu:time} of them (medians): it waits for {share:pct} of the step.",
+  symptom = "A step of the server takes {host:time} on the host, and the GPU computes for {gpu:time} of that (medians): it waits for {share:pct} of the step.",
   cause   = "Scheduling, sampling and answers are the host's part of a step. Where they do not overlap with the GPU's part, they limit the tokens per second.",
   fixes   = {
     { action = "Turn the overlapping scheduler on, and replay CUDA graphs",

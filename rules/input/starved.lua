@@ -89,7 +89,7 @@ return {
              load_time = f.input.load.median, doing = doing, every = rounds and every or nil,
              why = rounds and ("The other batches are ready in time: either one worker or the storage is slow at intervals, or " .. math.floor(every) .. " workers are all slow, and their batches come in rounds.")
                or often and "Batches arrive more slowly than the GPU consumes them."
-               or "Most batches are ready in time. Few are late: their data is larger or on slow storage, or the loader starts anew." }
+               or "Most batches are ready in time. Few are late: their data is larger or on slow storage, or the loader starts over." }
   end,
 
   saving = { claims = "input.lost", remedy = "input.remedy", confidence = 0.6,
@@ -132,7 +132,7 @@ return {
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = true }, steps = { count = 50 },
                 input = { lost = 1e8, own = 9e7, waiting = 0, workers = 0, remedy = true, steps_affected = 0.02 } },
       expect = { doing = "loads data on the launching thread", steps = 0.02,
-                 why = "Most batches are ready in time. Few are late: their data is larger or on slow storage, or the loader starts anew." } },
+                 why = "Most batches are ready in time. Few are late: their data is larger or on slow storage, or the loader starts over." } },
     { name = "without calls of the operating system",
       facts = { window = { device_time = 1e9 }, capture = { has_os_calls = false },
                 input = { lost = 4e8, own = 4e8, waiting = 0, workers = 0, remedy = true } },

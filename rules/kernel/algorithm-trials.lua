@@ -20,7 +20,7 @@ return {
   evidence       = { "count", "per_step", "tried" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "{count:count} convolutions of the loop try {tried:num} algorithms each before they compute ({per_step:num} {per:text}). These trials span {share:pct} of the time.",
+  symptom = "In the loop, convolutions try {tried:num} algorithms each before they compute ({count:count} in the window, {per_step:num} {per:text}). These trials span {share:pct} of the time.",
   cause   = "With cudnn.benchmark, the first convolution of each new size runs every algorithm twice and waits for each. It pays where the same few sizes come again.",
   fixes   = {
     { action  = "Turn the search off: cuDNN then chooses an algorithm by rules, at once",

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_share", "min_window_share" },
 
   symptom = "One kernel, {name:kernel}, takes {share:pct} of the kernel time: {count:count} launches of {median:time}{each:text}{op_text:text}{rate:text}.",
-  cause   = "This kernel alone sets how long the GPU is busy. Work on any other kernel can gain little.",
+  cause   = "This kernel mostly sets how long the GPU is busy. Work on any other kernel gains less.",
   fixes   = {
     { action = "Profile this kernel with Nsight Compute before you change it: the profile says whether memory, compute or latency limits it",
       snippet = "ncu --set full --kernel-name 'regex:^{name:function}$' \\\n" ..

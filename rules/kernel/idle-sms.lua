@@ -43,7 +43,7 @@ return {
     { reason = "uneven", action = "Cut the work into more and smaller blocks, and start the longest ones first" },
     { action = "Run independent small kernels concurrently on several streams" },
   },
-  false_positives = "A kernel that runs beside others, which the profiler measured alone.",
+  false_positives = "A kernel that runs at the same time as others, although the profiler measured it alone.",
   references = { "cuda-best-practices/occupancy", "ncu/profiling-guide" },
 
   applies = function(f)

@@ -9,7 +9,7 @@ local EXCHANGES = {
 
 return {
   id        = "kernel/layout-conversion",
-  title     = "Keep arrays in the layout that the kernels behind them need",
+  title     = "Keep arrays in the layout that later kernels need",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -27,16 +27,16 @@ return {
   symptom = "Changing the layout of arrays takes {share:pct} of the time: {count:count} {what:text} {per:text}.",
   cause   = "The kernels that do the work need a different memory layout from the one the arrays have. Data is rearranged before and after each of them.",
   fixes   = {
-    { reason = "copies", action = "Find the calls of contiguous(), and of reshape() or copy_() on transposed tensors, and let the operators behind them read strided tensors",
-      snippet = "x = x.transpose(1, 2)            # products and attention read it as it is: no .contiguous() behind it",
+    { reason = "copies", action = "Find the calls of contiguous(), and of reshape() or copy_() on transposed tensors, and let the next operators read strided tensors",
+      snippet = "x = x.transpose(1, 2)            # products and attention read it as it is: no .contiguous() after it",
       language = "python", ["for"] = { "pytorch" } },
     { reason = "!copies", action = "Keep model and input in channels-last layout, which tensor-core convolutions use directly",
       snippet = "model = model.to(memory_format=torch.channels_last)\nx = x.to(\"cuda\", memory_format=torch.channels_last)",
       language = "python", ["for"] = { "pytorch" } },
     { action = "In your own code, remove transposes that are undone later, and call contiguous() only where a kernel needs it", ["for"] = { "pytorch" } },
-    { action = "Remove transposes that are undone later, and let the kernels before or behind one write or read the other order" },
+    { action = "Remove transposes that are undone later, and let the kernels before or after one write or read the other order" },
     { action = "Plan transforms of strided data (cufftPlanMany) instead of transposing before them", ["for"] = { "c++", "fortran" } },
-    { action = "In CUDA C++, store tensors as NHWC from the start, and let cuBLAS read a transposed operand (CUBLAS_OP_T) instead of copying it", ["for"] = { "c++" } },
+    { action = "In CUDA C++, store tensors as NHWC from the start, and let cuBLAS read operands as transposed instead of copying them", ["for"] = { "c++" } },
   },
   false_positives = "Layers without a channels-last implementation, which convert back, and transposes that pack the messages of a distributed FFT.",
   references = { "pytorch/channels-last", "nvidia/tensor-core-alignment" },
@@ -46,7 +46,7 @@ return {
     local exchanges = filter(f.comm.kinds or {}, function(row) return EXCHANGES[row.kind] end)
     local messages = filter(f.mpi.functions or {}, function(row) return EXCHANGES[row.name] end)
     if #exchanges + #messages > 0 and not at_least(e.share, t.min_packing) then return nil end
-    -- Codes with MPI write such kernels themselves: one in front of each exchange, and one behind it.
+    -- Codes with MPI write such kernels themselves: one before each exchange, and one after it.
     if #messages > 0 and (f.kernel.layout.lost.count or 0) <= 2 * sum(messages, "count") then return nil end
     local strided = f.family.strided_tensor_copy.lost
     local copies = strided ~= nil and 2 * strided.time >= f.kernel.layout.lost.time

@@ -19,11 +19,11 @@ return {
   symptom = "While kernels run, the clock of the SMs is at {clock:pct} of the highest one of the GPU ({samples:count} samples).",
   cause   = "Clocks were locked, the power limit was lowered, or heat or the power supply holds them. Every kernel takes longer in proportion.",
   fixes   = {
-    { action = "Read what holds the clock, while the job runs", snippet = "nvidia-smi -q -d CLOCK,PERFORMANCE,POWER,TEMPERATURE", language = "bash", ["for"] = { "nvidia" } },
+    { action = "While the job runs, read what holds the clock down", snippet = "nvidia-smi -q -d CLOCK,PERFORMANCE,POWER,TEMPERATURE", language = "bash", ["for"] = { "nvidia" } },
     { action = "If clocks were locked, have the administrators reset them", snippet = "sudo nvidia-smi --reset-gpu-clocks\nsudo nvidia-smi --reset-applications-clocks", language = "bash", ["for"] = { "nvidia" } },
     { action = "If the power limit was lowered, have it set back to the board's own" },
   },
-  false_positives = "Clocks that are locked on purpose, for measurements that can be repeated or to save energy. Small boards whose power limit never allows the highest clock.",
+  false_positives = "Clocks that are locked on purpose, for repeatable measurements or to save energy. Small boards whose power limit never allows the highest clock.",
   references = { "nvidia/smi", "nsys/gpu-metrics" },
 
   applies = function(f) return f.budget.compute > 0, "the GPU computes nothing" end,

@@ -6,7 +6,7 @@ local function reasons_of(row, t)
   local stalls = row.stall_memory >= 0
   local why
   if full then
-    why = "The warps of this kernel fill " .. in_words(row.occupancy, "pct") .. " of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results."
+    why = "Warps wait although they fill " .. in_words(row.occupancy, "pct") .. " of the warp slots of an SM: for memory, for each other, or for their own last results."
   elseif row.waves >= 1 then
     why = "There are blocks for every SM, but too few warps at a time to hide latency, or instructions depend on each other."
   else
@@ -32,7 +32,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "max_sm", "max_memory", "min_weight", "many_warps", "winnable" },
 
-  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the peak of the SMs and {memory:pct} of the peak of memory{l1:text}.",
+  symptom = "Kernels that are far from every limit of the GPU take {weight:pct} of the kernel time: {name:kernel} reaches {sm:pct} of the SMs' peak and {memory:pct} of the memory peak{l1:text}.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "unmeasured", action = "Collect {what:text} of these kernels", snippet = "ncu --set full --kernel-name 'regex:^{name:function}$' --launch-count 3 --csv --page raw --print-units base -- COMMAND > kernels.csv",
@@ -55,7 +55,7 @@ return {
     local worst = top(rows, "weight", 5)
     local first = worst[1]
     local why, what, ways = reasons_of(first, t)
-    local l1 = first.l1 > math.max(first.sm, first.memory) and ", and " .. in_words(first.l1, "pct") .. " of that of the L1 cache" or ""
+    local l1 = first.l1 > math.max(first.sm, first.memory) and ", and " .. in_words(first.l1, "pct") .. " of the L1 cache's peak" or ""
     return { why = why, what = what, ways = ways, l1 = l1, weight = weight, count = #rows, name = first.kernel, sm = first.sm, memory = first.memory, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
   end,
 
@@ -73,8 +73,8 @@ return {
       saving = { claims = 4e8, part = 0.15 } },
     { name = "the warps are there: occupancy is no reason, and needs not be collected",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.23, memory = 0.28, l1 = 0.56, occupancy = 0.94, waves = 8, stall_memory = -1 } } } },
-      expect = { what = "the stalls", ways = { { reason = "unmeasured" }, { reason = "full" } }, l1 = ", and 56 % of that of the L1 cache",
-                 why = "The warps of this kernel fill 94 % of the places of an SM, so parallelism is there: the warps wait for memory, for each other, or for their own last results." } },
+      expect = { what = "the stalls", ways = { { reason = "unmeasured" }, { reason = "full" } }, l1 = ", and 56 % of the L1 cache's peak",
+                 why = "Warps wait although they fill 94 % of the warp slots of an SM: for memory, for each other, or for their own last results." } },
     { name = "few warps on each SM, and all is counted",
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "stencil", weight = 0.6, lost = 200000000.0, bound = "latency", sm = 0.1, memory = 0.15, l1 = 0.1, occupancy = 0.2, waves = 8, stall_memory = 0.3 } } } },
       expect = { what = "", ways = { { reason = "few" } }, l1 = "",

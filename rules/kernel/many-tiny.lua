@@ -18,7 +18,7 @@ return {
   fixes   = {
     { action = "Compile these parts, and look for breaks in what is compiled already",
       snippet = "TORCH_LOGS=graph_breaks COMMAND", language = "bash", ["for"] = { "pytorch" } },
-    { action = "Put the whole step into one function under jax.jit: XLA fuses only what one function holds",
+    { action = "Put all operations of a step into one function under jax.jit: XLA fuses only what one function holds",
       snippet = "train_step = jax.jit(train_step)", language = "python", ["for"] = { "jax" } },
     { action = "Process more data per kernel: a larger batch, or batched calls instead of loops", ["for"] = { "python" } },
     { action = "In CUDA C++, merge small kernels over the same data into one", ["for"] = { "c++" } },

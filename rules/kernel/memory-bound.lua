@@ -28,7 +28,7 @@ return {
   thresholds = { "min_weight", "min_dram", "min_samples", "min_estimated", "min_window_share", "winnable", "max_local" },
 
   symptom = "{kernels:text} take {weight:pct} of the kernel time{mostly:text}{name:kernel} ({part_of:text}).",
-  cause   = "Each value is fetched, used a few times and written back. The kernels do fewer operations per byte than the GPU can do in the time that the byte takes.",
+  cause   = "Each value is fetched, used a few times and written back. The kernels do fewer operations per byte than the GPU could do in the time that it takes to move the byte.",
   fixes   = {
     { action = "Fuse consecutive operations, so that values stay in registers", snippet = "model = torch.compile(model)", language = "python", ["for"] = { "pytorch" } },
     { action = "Use fused attention and fused normalization", snippet = "out = torch.nn.functional.scaled_dot_product_attention(q, k, v)   # is_causal=True for causal models only", language = "python", ["for"] = { "pytorch" } },

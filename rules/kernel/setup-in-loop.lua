@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_share", "min_count" },
 
   symptom = "Kernels that set up objects of a library take {share:pct} of the time: {count:num} {per:text}.",
-  cause   = "A random generator is seeded, or a sparse matrix is analyzed, in the loop: the object that holds the result is made anew each time.",
+  cause   = "A random generator is seeded, or a sparse matrix is analyzed, in the loop: the object that holds the result is made again each time.",
   fixes   = {
     { action  = "Create the generator once, and keep it: it goes on where it stopped",
       snippet = [[curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT);   // before the loop

@@ -4,7 +4,7 @@ local why = {
   ["short-sequence"] = "Sequences are so short that each block ends soon after it starts.",
   ["fp32-units"] = "It computes in FP32 without the matrix units, which are many times faster.",
   ["few-tiles"] = "Batch, heads and queries together give fewer tiles than the GPU has SMs.",
-  [""] = "The implementation may be made for an older GPU or another head size. These sizes allow more.",
+  [""] = "The implementation may be made for an older GPU or another head size. At these sizes, good libraries are faster.",
 }
 
 return {

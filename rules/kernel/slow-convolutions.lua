@@ -9,7 +9,7 @@ local why = {
   ["grouped"] = "Each group has few channels, so the matrix units are half empty.",
   ["few-tiles"] = "The result is too small to give each SM a tile.",
   ["few-uses"] = "There is little arithmetic per byte here, so memory is the limit.",
-  [""] = "The library may have chosen a poor algorithm, or converts layouts. These sizes allow more.",
+  [""] = "The library may have chosen a poor algorithm, or converts layouts. At these sizes, good libraries are faster.",
 }
 
 return {

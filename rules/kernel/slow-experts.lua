@@ -2,7 +2,7 @@
 local why = {
   ["few-tiles"] = "The tokens, spread over the experts, give fewer tiles than the GPU has SMs.",
   ["few-uses"] = "Few tokens reach each expert, so its weights are read for little work.",
-  [""] = "Experts may get unequal numbers of tokens, or tuning is missing. These sizes allow more.",
+  [""] = "Experts may get unequal numbers of tokens, or tuning is missing. At these sizes, good libraries are faster.",
 }
 
 return {

@@ -7,7 +7,7 @@ local why = {
   ["not-vectorized"] = "The kernel moves one element at a time: addresses, types or strides do not allow wide loads.",
   ["compiled"] = "A compiler made this kernel, and its block sizes may not fit this GPU; or other kernels compete for memory.",
   ["small"] = "Each kernel moves little data and ends before memory reaches its full bandwidth.",
-  [""] = "The kernel may read its data too often, or others compete for memory. Atomic updates are slow, too. These sizes allow more.",
+  [""] = "The kernel may read its data too often, or others compete for memory. Atomic updates are slow, too. At these sizes, good libraries are faster.",
 }
 
 return {

@@ -9,7 +9,7 @@ local why = {
   ["few-uses"] = "One side of the result has few rows, so the weights are read for little work. Memory is the limit, and the kernel does not keep it busy.",
   ["own-matrix"] = "Each product has one row and its own matrix, which is read for little work.",
   ["grouped"] = "The rows are split among groups, and small groups leave tiles half empty.",
-  [""] = "The library may have chosen a poor kernel, or other kernels compete. These sizes allow more.",
+  [""] = "The library may have chosen a poor kernel, or other kernels compete. At these sizes, good libraries are faster.",
 }
 
 return {

@@ -14,7 +14,7 @@ return {
   needs      = { "counter.kernels", "counter.rows", "counter.latency.lost" },
   thresholds = { "min_stall", "min_weight", "winnable" },
 
-  symptom = "Kernels whose warps cannot hand over their memory accesses take {weight:pct} of the kernel time: warps of {name:kernel} spend {stall:pct} of their time waiting for a place in the queue.",
+  symptom = "Kernels whose warps wait to issue memory accesses take {weight:pct} of the kernel time: warps of {name:kernel} spend {stall:pct} of their time waiting for a place in the queue.",
   cause   = "The kernel issues more accesses than the load and store unit takes. Each access has few bytes, each thread has its own, or many atomics go to the same addresses.",
   fixes   = {
     { action = "For histograms and sums, count in shared memory or registers first, and add each block's result to global memory once",

@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_share" },
 
   symptom = "Kernels are tuned in the loop ({count:count} times in the window, {runs:count} runs each). This takes {share:pct} of the time.",
-  cause   = "Before each run, a buffer as large as the cache is cleared, as tuners do to measure it alone. Sizes that change from batch to batch start the search anew.",
+  cause   = "Before each run, a buffer as large as the cache is cleared, as tuners do to measure it alone. Sizes that change from batch to batch start the search again.",
   fixes   = {
     { action  = "Keep what changes from batch to batch out of the key of the tuner, or round it up to few values",
       snippet = "@triton.autotune(configs=configs, key=[\"hidden\"])     # not the number of tokens\n@triton.jit\ndef kernel(x, y, tokens, hidden, BLOCK: tl.constexpr): ...",

@@ -14,7 +14,7 @@ return {
   evidence   = { "count" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} launches took more than twice the median of the same kernel and grid. Their excess is {share:pct} of the time.",
+  symptom = "Some launches took more than twice the median of the same kernel and grid ({count:count} of them). Their excess is {share:pct} of the time.",
   cause   = "The same work meets different conditions: other kernels, collectives or processes run at the same time, clocks are lower, or the data decides how much work there is.",
   fixes   = {
     { action = "Check whether collectives or copies run at the same time (comm/contends-with-compute), and limit their channels" },

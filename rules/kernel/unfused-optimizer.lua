@@ -12,7 +12,7 @@ end
 
 return {
   id        = "kernel/unfused-optimizer",
-  title     = "Launch a few kernels for all tensors, not some for each",
+  title     = "Replace the many small kernels per tensor with a few for all tensors",
   status    = "stable",
   since     = "0.1",
   kind      = "root",
@@ -68,7 +68,7 @@ return {
     local clip = fused and f.kernel.optimizer.norms and at_least(f.kernel.optimizer.norms, t.norms_from)
     e.reason = clip and "clip" or pieces and "pieces" or fused and "beside" or form_of(f.run.optimizer)
     e.optimizer = f.run.optimizer or "AdamW"
-    e.who = clip and "The clipping of gradients launches" or pieces and "A loop over pieces of one size launches" or fused and "Beside the optimizer, other code for all weights launches"
+    e.who = clip and "The clipping of gradients launches" or pieces and "A loop over pieces of one size launches" or fused and "Besides the optimizer, other code for all weights launches"
             or "The optimizer launches"
     e.whose = clip and "Clipping measures and scales" or pieces and "The program works on" or fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
     e.what = clip and "gradient" or pieces and "piece" or "tensor"
@@ -95,7 +95,7 @@ return {
     { name = "averages of weights, one tensor after the other, beside a fused optimizer",
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 780, share = 0.15, lost = 1.4e8, remedy = true } } },
-      expect = { reason = "beside", who = "Beside the optimizer, other code for all weights launches" } },
+      expect = { reason = "beside", who = "Besides the optimizer, other code for all weights launches" } },
     { name = "a loop over the samples of a batch",
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.99, remedy = true } } },

@@ -42,11 +42,11 @@ return {
     { action  = "Give each kernel more work: process more sequences or samples at a time", ["for"] = { "inference" } },
     { action  = "Use implementations that process many tensors in one launch", reason = "!optimizer",
       snippet = "optimizer = torch.optim.{optimizer:function}(model.parameters(), {form:function}=True)", language = "python", ["for"] = { "pytorch", "training" } },
-    { action = "Give each call of a compiled function more work: put the whole step into one, and several steps into one scan",
+    { action = "Give each call of a compiled function more work: put all operations of a step into one, and several steps into one scan",
       snippet = "params, losses = jax.lax.scan(train_step, params, batches)   # one call for many steps", language = "python", ["for"] = { "jax", "training" } },
     { action = "Let XLA launch series of kernels as CUDA graphs (command buffers)",
       snippet = "export XLA_FLAGS=\"--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUDNN --xla_gpu_graph_min_graph_size=1\"", language = "bash", ["for"] = { "jax", "nvidia" } },
-    { action = "Fuse chains of array operations (cupy.fuse), or capture the step as a CUDA graph",
+    { action = "Fuse chains of array operations (cupy.fuse), or capture their launches as a CUDA graph",
       snippet = [[stream = cupy.cuda.Stream(non_blocking=True)
 with stream:
     step()                                # once, so that memory is allocated and kernels are compiled

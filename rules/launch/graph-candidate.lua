@@ -23,13 +23,13 @@ return {
   thresholds     = { "min_share", "min_same", "min_steps", "min_length", "max_breaks", "max_call" },
 
   symptom = "The host launches the same {length:count} kernels for {same:pct} of the steps, and nothing between them rules out a graph. The GPU waits for that {share:pct} of the time.",
-  cause   = "The host launches one kernel at a time. The GPU waits for these launches, for what the host does only after them, and from one kernel to the next longer than inside a graph.",
+  cause   = "The host launches one kernel at a time. The GPU waits for these launches and for the host's work after them. Inside a graph, the gap from one kernel to the next is shorter, too.",
   fixes   = {
     { action  = "Let the compiler record the graphs",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")   # the model: .backward() inside a compiled function breaks the graph', language = "python", ["for"] = { "pytorch", "training" } },
     { action  = "Let the compiler record the graphs",
       snippet = 'model = torch.compile(model, mode="reduce-overhead")', language = "python", ["for"] = { "pytorch", "inference" } },
-    { action  = "Capture the step yourself: use fixed shapes, and copy inputs into fixed buffers",
+    { action  = "Capture the launches yourself: use fixed shapes, and copy inputs into fixed buffers",
       snippet = [[# in training, Adam and AdamW need capturable=True; SGD does not
 graph = torch.cuda.CUDAGraph()             # after some warm-up steps on a side stream
 with torch.cuda.graph(graph):
@@ -38,7 +38,7 @@ for batch in loader:
     static_in.copy_(batch, non_blocking=True)
     graph.replay()]],
       language = "python", ["for"] = { "pytorch" } },
-    { action  = "Capture the step as a graph: keep shapes fixed, and write results into the same arrays",
+    { action  = "Capture the launches as a graph: keep shapes fixed, and write results into the same arrays",
       snippet = [[stream = cupy.cuda.Stream(non_blocking=True)
 with stream:
     step()                                # once, so that memory is allocated and kernels are compiled
@@ -54,7 +54,7 @@ cudaStreamEndCapture(stream, &graph);
 cudaGraphInstantiate(&executable, graph, 0);
 cudaGraphLaunch(executable, stream);       // each step]],
       language = "cpp", ["for"] = { "c++" } },
-    { action = "Compile the whole step with jax.jit, if Python runs its operations one by one: XLA then fuses them, and launches the step from C++",
+    { action = "If Python runs operations one by one, compile all operations of a step with jax.jit: XLA then fuses them, and launches them from C++",
       snippet = "step = jax.jit(step)                # the whole step, not functions inside it", language = "python", ["for"] = { "jax" } },
     { action = "Let XLA launch series of kernels as CUDA graphs (command buffers)",
       snippet = "export XLA_FLAGS=\"--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUDNN --xla_gpu_graph_min_graph_size=1\"", language = "bash", ["for"] = { "jax" } },

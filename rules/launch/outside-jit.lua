@@ -22,14 +22,14 @@ return {
   symptom = "The host calls {programs:count} compiled programs {per:text}, and {single:pct} of them hold a single operation. Between these, and in kernels that one kernel could replace, {share:pct} of the time is lost.",
   cause   = "JAX compiles each operation outside jax.jit as a separate program, and Python calls them one by one. Each reads and writes whole tensors, which a fused kernel touches once.",
   fixes   = {
-    { action  = "Put the whole step into one function under jax.jit: gradient, optimizer, and update",
+    { action  = "Put all operations of a step into one function under jax.jit: gradient, optimizer, and update",
       snippet = [[def train_step(params, state, batch):
     loss, grads = jax.value_and_grad(loss_fn)(params, batch)
     updates, state = optimizer.update(grads, state, params)
     return jax.tree.map(lambda p, u: p + u, params, updates), state, loss
 train_step = jax.jit(train_step, donate_argnums=(0, 1))]],
       language = "python", ["for"] = { "jax", "training" } },
-    { action  = "Put the whole step into one function under jax.jit",
+    { action  = "Put all operations of a step into one function under jax.jit",
       snippet = "step = jax.jit(step, donate_argnums=0)   # all of its operations become one program",
       language = "python", ["for"] = { "jax" } },
   },

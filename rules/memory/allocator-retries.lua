@@ -21,8 +21,8 @@ return {
   evidence       = { "count", retried = "retried" },
   thresholds     = { "min_share", "min_retried" },
 
-  symptom = "{count:count} times, the allocator returns its cached memory to the driver in the middle of a request, and allocates again. Around these calls, the GPU computes nothing for {share:pct} of the time.",
-  cause   = "The memory is nearly full or fragmented. When the driver refuses a request, the allocator waits for the GPU, frees all cached blocks, and asks again. What follows must be allocated anew.",
+  symptom = "In the middle of a request, the allocator returns its cached memory to the driver and allocates again ({count:count} times). Around these calls, the GPU computes nothing for {share:pct} of the time.",
+  cause   = "The memory is nearly full or fragmented. When the driver refuses a request, the allocator waits for the GPU, frees all cached blocks, and asks again. Later requests must then be allocated again.",
   fixes   = {
     { reason = "!set", action = "Against fragmentation, let memory segments grow (PyTorch 2.1 and later)",
       snippet = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py",

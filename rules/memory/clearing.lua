@@ -14,7 +14,7 @@ return {
   evidence   = { "bytes", count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "{count:count} memsets {per:text} ({bytes:bytes} in the window) run alone for {share:pct} of the time.",
+  symptom = "Memsets run alone for {share:pct} of the time: {count:count} {per:text} ({bytes:bytes} in the window).",
   cause   = "The program clears buffers that the next kernel overwrites, or sets gradients to zero instead of dropping them.",
   fixes   = {
     { action  = "Drop gradients instead of setting them to zero",

@@ -35,7 +35,7 @@ return {
     local training = f.run.kind == "training"
     e.reason = training and "gradients" or nil
     e.adds = e.added > 0 and " and " .. in_words(e.added, "count") .. " kernels that add to these tensors" or ""
-    e.why = training and "In training, such rows zero the gradients of all weights before each backward pass, one tensor at a time."
+    e.why = training and "In training, such series zero the gradients of all weights before each backward pass, one tensor at a time."
                      or "The program clears many tensors one after the other."
     return e
   end,

@@ -26,10 +26,10 @@ return {
     { action = "Sort the rows by expert, and use one grouped product for all of them: each expert's weights are then read once",
       snippet = [[order = experts.argsort()                       # the expert of each row
 ends = torch.bincount(experts, minlength=len(weights)).cumsum(0).to(torch.int32)   # stays on the GPU
-y = torch._grouped_mm(x[order], weights, offs=ends)      # weights: experts, inner, outer]],
+y = torch._grouped_mm(x[order], weights, offs=ends)      # newer versions: F.grouped_mm; weights: experts, inner, outer]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "With a few experts, multiply the rows of one expert after the other, from its weights where they are" },
-    { action = "Use a fused layer of experts (Megatron-Core, vLLM, SGLang)", ["for"] = { "pytorch" } },
+    { action = "Use a fused expert layer (Megatron-Core, vLLM, SGLang)", ["for"] = { "pytorch" } },
   },
   false_positives = "Caches of attention that are gathered per request: use attention that reads pages of the cache.",
   references = { "pytorch/tuning-guide" },

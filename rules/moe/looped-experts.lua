@@ -28,7 +28,7 @@ return {
     { action = "In your own code, sort the rows by expert, and use one grouped product for all of them",
       snippet = [[order = experts.argsort()                       # the expert of each row
 ends = torch.bincount(experts, minlength=len(weights)).cumsum(0).to(torch.int32)   # stays on the GPU
-y = torch._grouped_mm(x[order], weights, offs=ends)      # weights: experts, inner, outer]],
+y = torch._grouped_mm(x[order], weights, offs=ends)      # newer versions: F.grouped_mm; weights: experts, inner, outer]],
       language = "python", ["for"] = { "pytorch" } },
     { action = "In training with Megatron-Core, use its grouped product", snippet = "--moe-grouped-gemm", language = "bash", ["for"] = { "pytorch", "training" } },
     { action = "Serve the model with vLLM or SGLang, which fuse the experts", ["for"] = { "inference" } },

@@ -2,7 +2,7 @@
 -- traffic goes over it fail, hang or run slower.
 return {
   id        = "monitor/broken-links",
-  title     = "Have the link repaired that the kernel's log names",
+  title     = "Have the broken link repaired that the Linux kernel log names",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -16,7 +16,7 @@ return {
   optional   = { "monitor.broken.count", "monitor.broken.kind", "monitor.broken.says", "monitor.broken.corrected" },
   thresholds = { "min_count" },
 
-  symptom = "The kernel's log reports {says:text}.{corrected_text:text}",
+  symptom = "The Linux kernel log reports {says:text}.{corrected_text:text}",
   cause   = "{why:text}",
   fixes   = {
     { reason = "switch", action = "Take the node out of use, and have its NVSwitches and the fabric manager reset; what runs on any of its GPUs may fail",
@@ -28,7 +28,7 @@ return {
   false_positives = "A message from before the job, or a port that was unplugged on purpose.",
   references = { "nvidia/fabric-manager" },
 
-  applies = function(f) return f.monitor.broken.count ~= nil, "no log of the kernel was given" end,
+  applies = function(f) return f.monitor.broken.count ~= nil, "no Linux kernel log was given" end,
 
   detect = function(f, t)
     local broken = f.monitor.broken
@@ -36,7 +36,7 @@ return {
     local causes = {
       switch = "An NVSwitch carries the NVLink traffic of all GPUs of the node. After a fatal error, programs that use NVLink there fail.",
       port   = "A network card without its cable carries nothing. Ranks on this node lose the connection, or share what other ports carry.",
-      pcie   = "What could not be corrected was lost: the device may have to be reset.",
+      pcie   = "Data was lost, and the device may have to be reset.",
     }
     return { says = broken.says or "an error of a link", reason = broken.kind or "port", why = causes[broken.kind or "port"],
              corrected_text = broken.corrected and " Also: " .. broken.corrected .. "." or "" }

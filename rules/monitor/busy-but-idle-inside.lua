@@ -38,7 +38,7 @@ return {
     end
     local power = f.monitor.busy_power
     if power and at_most(power, t.max_power) then
-      return { utilization = f.monitor.utilization, signal = "power, relative to the board's limit,", value = power }
+      return { utilization = f.monitor.utilization, signal = "power, as a share of the board's limit,", value = power }
     end
     return nil
   end,
@@ -51,7 +51,7 @@ return {
     { name = "no count of SMs, but a quarter of the power",
       edges = { ["monitor.busy_power"] = 0.4 },
       facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.25, samples = 300 } },
-      expect = { value = 0.25, signal = "power, relative to the board's limit," } },
+      expect = { value = 0.25, signal = "power, as a share of the board's limit," } },
     { name = "near miss: SMs at work, whatever the power",
       facts = { monitor = { gpus = 1, utilization = 0.98, busy_power = 0.3, samples = 300 }, sample = { window = { sm_active = 0.9 } } }, expect = "silent" },
     { name = "near miss: DCGM counts SMs, and another rule tells",

@@ -15,7 +15,7 @@ return {
   optional   = { "monitor.falls.gpu", "monitor.falls.clock", "monitor.falls.before", "monitor.falls.after" },
   thresholds = { "min_samples" },
 
-  symptom = "While the log was written, {gpu:text} got hotter, from {before:num} to {after:num} °C, and its clock fell to {clock:pct} of that at the start.",
+  symptom = "While the log was written, {gpu:text} got hotter, from {before:num} to {after:num} °C, and its clock fell to {clock:pct} of what it was at the start.",
   cause   = "The board lowers its clock to stay below its temperature limit. Every kernel then takes longer.",
   fixes   = {
     { action = "Tell the administrators which GPU is hot: airflow, fans, dust, the load of neighboring GPUs",

@@ -16,7 +16,7 @@ return {
   thresholds = { "min_samples" },
 
   symptom = "{gpu:text} {way:text} {rate:rate} over PCIe in nearly all samples. {link:text} moves about {peak:rate} in practice.",
-  cause   = "Data goes over the link again and again, or more of it than the GPU works through. The GPU waits for copies, or its kernels read host memory.",
+  cause   = "The same data crosses the link again and again, or more arrives than the link can carry in time. The GPU waits for copies, or its kernels read host memory.",
   fixes   = {
     { action = "Keep data that is used again in the GPU's memory: upload it once, and cache what each step needs" },
     { action = "Send smaller types, and let the GPU decode, convert and augment", snippet = "x = x.to(\"cuda\", non_blocking=True).float().div_(255)   # send uint8", language = "python", ["for"] = { "pytorch" } },

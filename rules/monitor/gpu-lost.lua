@@ -16,7 +16,7 @@ return {
   optional   = { "monitor.lost.gpus", "monitor.lost.after" },
   thresholds = {},
 
-  symptom = "The driver cannot reach {who:text} any more{when_text:text}: nvidia-smi prints \"GPU is lost\".",
+  symptom = "The driver can no longer reach {who:text}{when_text:text}: nvidia-smi prints \"GPU is lost\".",
   cause   = "The GPU has fallen off the PCIe bus. Its work is gone, and every rank that waits for it hangs or fails. Only a reset or a restart of the node brings it back.",
   fixes   = {
     { action = "End the job, and start it again from its last checkpoint on other GPUs" },

@@ -16,14 +16,14 @@ return {
   needs      = { "monitor.gpus", "monitor.hang.gpus", "monitor.hang.time", "monitor.hang.power" },
   thresholds = {},
 
-  symptom = "For the last {time:time} of the log, all {gpus:count} GPUs are in use, but at {power:pct} of the power before, and their memory has no traffic.",
+  symptom = "For the last {time:time} of the log, all {gpus:count} GPUs are in use, but draw {power:pct} of the power that they drew before, and their memory has no traffic.",
   cause   = "A kernel that spins counts as in use. Collectives do so until all ranks take part; here one does not, or ranks called collectives in a different order.",
   fixes   = {
     { action = "Read what each rank does, and end the job", snippet = "py-spy dump --pid PID", language = "bash", ["for"] = { "python" } },
-    { action = "Have the watchdog of PyTorch end such a job and say which collective waits for which rank",
+    { action = "Let PyTorch's watchdog end such a job and record which collective each rank was in",
       snippet = "export TORCH_NCCL_ASYNC_ERROR_HANDLING=1\nexport TORCH_NCCL_TRACE_BUFFER_SIZE=2000\nexport TORCH_NCCL_DUMP_ON_TIMEOUT=1",
       language = "bash", ["for"] = { "pytorch" } },
-    { action = "Look for errors of links, adapters and GPUs in the kernel's log", snippet = "dmesg -T | grep -i -e xid -e mlx5 -e nvlink", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Look for errors of links, adapters and GPUs in the Linux kernel log", snippet = "dmesg -T | grep -i -e xid -e mlx5 -e nvlink", language = "bash", ["for"] = { "nvidia" } },
     { action = "Check that all ranks take the same branches: a collective that one rank skips stops all others" },
   },
   false_positives = "A last phase of tiny kernels, such as a simulation on the host that asks the GPU for single steps.",

@@ -14,7 +14,7 @@ return {
   thresholds = { "min_memory", "min_samples" },
 
   symptom = "No GPU did anything while the log was written, but a process held {memory:bytes} of memory on {who:text}.",
-  cause   = "A job hangs, or something that has nothing to do was left running: a notebook, a debugger, a server without requests.",
+  cause   = "A job hangs, or a program with nothing to do was left running: a notebook, a debugger, a server without requests.",
   fixes   = {
     { action = "See which process holds the memory", snippet = "nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_gpu_memory --format=csv", language = "bash", ["for"] = { "nvidia" } },
     { action = "See which process holds the memory", snippet = "amd-smi process", language = "bash", ["for"] = { "amd" } },

@@ -1,7 +1,7 @@
 -- The kernel ended a program because the host's memory was full. A data loader that loses a worker so waits for ever, or fails later.
 return {
   id        = "monitor/killed",
-  title     = "Use less host memory: the kernel ended a program for lack of it",
+  title     = "Use less host memory: Linux killed a program when it ran out",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -15,17 +15,17 @@ return {
   optional   = { "monitor.killed.count", "monitor.killed.name" },
   thresholds = { "min_count" },
 
-  symptom = "The kernel's log says that {name:text} was ended because memory was full ({count:count} times in all).",
-  cause   = "The host, or the job's share of it, had no memory left. Workers of a data loader are often the first to be ended; the program that waits for them then hangs or fails.",
+  symptom = "According to the Linux kernel log, {name:text} was killed because host memory was full (programs killed in all: {count:count}).",
+  cause   = "The host, or the job's share of it, had no memory left. Workers of a data loader are often the first to be killed. The program that waits for them then hangs or fails.",
   fixes   = {
     { action = "Start fewer workers, and let each fetch fewer batches ahead", snippet = "DataLoader(dataset, num_workers=4, prefetch_factor=2)", language = "python", ["for"] = { "pytorch" } },
     { action = "Ask for more memory for the job", snippet = "#SBATCH --mem=128G", language = "bash" },
-    { action = "Keep data sets in files that are mapped, instead of copies in each worker" },
+    { action = "Keep data sets in memory-mapped files that all workers share, instead of a copy in each worker" },
   },
-  false_positives = "A program of somebody else on a shared node.",
+  false_positives = "Another user's program on a shared node.",
   references = { "pytorch/dataloader-workers" },
 
-  applies = function(f) return f.monitor.killed.count ~= nil, "no log of the kernel was given" end,
+  applies = function(f) return f.monitor.killed.count ~= nil, "no Linux kernel log was given" end,
 
   detect = function(f, t)
     if not at_least(f.monitor.killed.count, t.min_count) then return nil end

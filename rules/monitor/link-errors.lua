@@ -1,7 +1,7 @@
 -- A link repeats transfers, again and again: a bad contact, riser or cable. Each repetition takes time, and the link may fail.
 return {
   id        = "monitor/link-errors",
-  title     = "Have the link repaired that repeats transfers",
+  title     = "Have the faulty link repaired: it repeats transfers",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -17,7 +17,7 @@ return {
   thresholds = { "min_count", "min_rate" },
 
   symptom = "{gpu:text} repeated {count:count} transfers over {link:text} while the log was written{rate_text:text}.",
-  cause   = "What arrives damaged is sent once more. A few repetitions are usual; many mean a bad contact, riser, cable or slot.",
+  cause   = "Data that arrives damaged is sent again. A few repeats are normal; many point to a bad contact, riser, cable or slot.",
   fixes   = {
     { reason = "PCIe", action = "Read the link's state and errors, and tell the administrators", snippet = "nvidia-smi -q -d PCIE\nsudo lspci -vv | grep -e LnkSta -e CESta",
       language = "bash", ["for"] = { "nvidia" } },

@@ -1,7 +1,7 @@
 -- Busy GPUs run at low clocks, and the driver names no reason: somebody set them, or the GPU is in a mode that saves power.
 return {
   id        = "monitor/low-clocks",
-  title     = "Find out who set the clocks so low",
+  title     = "Find out what set the clocks so low",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -24,7 +24,7 @@ return {
       language = "bash", ["for"] = { "nvidia" } },
     { action = "Read the performance level, and set it back to automatic", snippet = "rocm-smi --showperflevel --showclocks\nsudo rocm-smi --setperflevel auto", language = "bash", ["for"] = { "amd" } },
   },
-  false_positives = "Clocks that are locked on purpose, for measurements that can be repeated or to save energy.",
+  false_positives = "Clocks that are locked on purpose, for repeatable measurements or to save energy.",
   references = { "nvidia/smi", "nvidia/dcgm" },
 
   applies = function(f)

@@ -23,9 +23,9 @@ return {
       snippet = "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT\ndmesg -T | grep -i xid", language = "bash", ["for"] = { "nvidia" } },
     { action = "Read the errors and the retired pages of the board, and tell the administrators", snippet = "amd-smi metric --ecc\namd-smi bad-pages",
       language = "bash", ["for"] = { "amd" } },
-    { action = "Once no job uses it, reset the GPU: repairs that wait are done then", snippet = "sudo nvidia-smi --gpu-reset -i 0", language = "bash", ["for"] = { "nvidia" } },
-    { action = "Once no job uses it, reset the GPU: repairs that wait are done then", snippet = "sudo amd-smi reset --gpureset --gpu 0", language = "bash", ["for"] = { "amd" } },
-    { action = "Run again what ran on it while there were errors, and compare the results" },
+    { action = "Once no job uses it, reset the GPU: that makes the pending repairs", snippet = "sudo nvidia-smi --gpu-reset -i 0", language = "bash", ["for"] = { "nvidia" } },
+    { action = "Once no job uses it, reset the GPU: that makes the pending repairs", snippet = "sudo amd-smi reset --gpureset --gpu 0", language = "bash", ["for"] = { "amd" } },
+    { action = "Rerun on another GPU what ran on this one while there were errors, and compare the results" },
   },
   false_positives = "Errors of an earlier job, since the driver was loaded.",
   references = { "nvidia/smi", "nvidia/dcgm" },
@@ -40,11 +40,11 @@ return {
     if not errors.gpus then return nil end
     local what = nil
     if errors.failed then
-      what = "the memory cannot be repaired any more"
+      what = "the memory can no longer be repaired"
     elseif at_least(errors.uncorrected, t.min_errors) then
       what = in_words(errors.uncorrected, "count") .. " memory error" .. (errors.uncorrected == 1 and "" or "s") .. " could not be corrected"
     elseif errors.pending then
-      what = "a repair of the memory waits for a reset"
+      what = "a repair of the memory is pending until a reset"
     end
     local rows = errors.remapped or 0
     if rows > 0 then rows = " Spare rows replace " .. in_words(rows, "count") .. " rows of its memory already." else rows = "" end
@@ -60,9 +60,9 @@ return {
     { name = "near miss: rows that were replaced long ago", facts = { monitor = { gpus = 4, errors = { uncorrected = 0, pending = false, failed = false, remapped = 3 } } },
       expect = "silent" },
     { name = "a repair waits", facts = { monitor = { gpus = 4, errors = { gpus = "GPU 2", uncorrected = 0, pending = true, failed = false } } },
-      expect = { what = "a repair of the memory waits for a reset" } },
+      expect = { what = "a repair of the memory is pending until a reset" } },
     { name = "no spare row is left", facts = { monitor = { gpus = 4, errors = { gpus = "GPU 2", uncorrected = 3, pending = true, failed = true } } },
-      expect = { what = "the memory cannot be repaired any more" } },
+      expect = { what = "the memory can no longer be repaired" } },
     { name = "near miss: no errors", facts = { monitor = { gpus = 4, errors = { uncorrected = 0, pending = false, failed = false } } }, expect = "silent" },
     { name = "the log does not tell of errors", facts = { monitor = { gpus = 4 } }, expect = "not_applicable" },
     { name = "no monitor", facts = { monitor = { gpus = 0 } }, expect = "not_applicable" },

@@ -15,7 +15,7 @@ return {
   thresholds = { "min_used" },
 
   symptom = "At most {peak:bytes} of {capacity:bytes} of GPU memory were in use ({used:pct}).",
-  cause   = "Allocators of frameworks keep what they once took, so much of it may be free inside. Without that, a longer sequence or a larger batch ends the job.",
+  cause   = "Frameworks keep memory that they once took, so part of it may be free inside. If none is, a longer sequence or a larger batch runs out of memory.",
   fixes   = {
     { action = "See how much of it is in use inside the framework", snippet = "print(torch.cuda.memory_summary())", language = "python", ["for"] = { "pytorch" } },
     { action = "Let segments of the allocator grow, which loses less memory to fragmentation",

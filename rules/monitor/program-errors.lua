@@ -16,7 +16,7 @@ return {
   optional   = { "monitor.xid.program.code", "monitor.xid.program.gpus", "monitor.xid.program.says" },
   thresholds = {},
 
-  symptom = "The driver reported Xid {code:num} of {who:text}: {what:text}.",
+  symptom = "The driver reported Xid {code:num} on {who:text}: {what:text}.",
   cause   = "After such an error all further calls of the program fail. If it happens on one GPU only, and with programs that work elsewhere, the board may be at fault.",
   fixes   = {
     { action = "Run a small case under compute-sanitizer: it names the kernel and the access", snippet = "compute-sanitizer --tool memcheck COMMAND", language = "bash", ["for"] = { "nvidia" } },

@@ -20,7 +20,7 @@ return {
   thresholds = { "min_processes" },
 
   symptom = "On {gpu:text}, {count:count} processes compute at the same time: {names:text}.",
-  cause   = "The GPU works for one process at a time and switches between them, unless MPS joins them. Each takes longer than alone, and all share the memory.",
+  cause   = "Without MPS, the GPU runs kernels of one process at a time and switches between processes. Each takes longer than alone, and all share the memory.",
   fixes   = {
     { action = "Move all but one of them to other GPUs", snippet = "CUDA_VISIBLE_DEVICES=1 COMMAND", language = "bash", ["for"] = { "nvidia" } },
     { action = "If each of them fills only a part of the GPU, start MPS, so that their kernels run concurrently", snippet = "nvidia-cuda-mps-control -d", language = "bash", ["for"] = { "nvidia" } },

@@ -1,7 +1,7 @@
 -- One of several busy GPUs runs at a far lower clock than the others. A job whose ranks wait for each other runs at the pace of this one.
 return {
   id        = "monitor/slow-gpu",
-  title     = "Have the GPU looked at whose clock is far below the others'",
+  title     = "Have the slow GPU checked: its clock is far below the others'",
   status    = "experimental",
   since     = "0.2",
   kind      = "root",
@@ -18,8 +18,8 @@ return {
   symptom = "While busy, {gpu:text} runs at {clock:text} MHz, and the other GPUs at {others:text} MHz{heat_text:text}.",
   cause   = "{why:text} Ranks that wait for each other all run at the pace of the slowest GPU.",
   fixes   = {
-    { action = "Read what holds this GPU, while the job runs", snippet = "nvidia-smi -q -d TEMPERATURE,PERFORMANCE,POWER,CLOCK", language = "bash", ["for"] = { "nvidia" } },
-    { action = "Read what holds this GPU, while the job runs", snippet = "amd-smi monitor --temperature --power-usage --violation", language = "bash", ["for"] = { "amd" } },
+    { action = "While the job runs, read what holds this GPU's clock down", snippet = "nvidia-smi -q -d TEMPERATURE,PERFORMANCE,POWER,CLOCK", language = "bash", ["for"] = { "nvidia" } },
+    { action = "While the job runs, read what holds this GPU's clock down", snippet = "amd-smi monitor --temperature --power-usage --violation", language = "bash", ["for"] = { "amd" } },
     { reason = "heat", action = "Tell the administrators which GPU is hot: airflow, fans, dust, the heat sink" },
     { action = "Until then, keep the job off this GPU or node" },
   },
@@ -36,7 +36,7 @@ return {
     local function mhz(hz) return in_words(math.floor(hz / 1e6 + 0.5), "count") end
     return { gpu = slow.gpu, clock = mhz(slow.clock), others = mhz(slow.others), reason = hot and "heat" or "other",
              heat_text = known and " (" .. in_words(slow.heat, "num") .. " and " .. in_words(slow.others_heat, "num") .. " °C)" or "",
-             why = hot and "It is hotter than the others, so the board lowers its clock." or "Heat, a lowered power limit, the power supply or a locked clock holds it." }
+             why = hot and "It is hotter than the others, so the board lowers its clock." or "Heat, a lowered power limit, the power supply or a locked clock holds the clock down." }
   end,
 
   tests = {

@@ -19,7 +19,7 @@ return {
   fixes   = {
     { reason = "held", action = "See which process holds the memory", snippet = "nvidia-smi --query-compute-apps=gpu_bus_id,pid,used_memory,name --format=csv", language = "bash", ["for"] = { "nvidia" } },
     { reason = "held", action = "See which process holds the memory", snippet = "amd-smi process", language = "bash", ["for"] = { "amd" } },
-    { reason = "instance", action = "Give it a job, or split the board anew, so that the other instances get its part",
+    { reason = "instance", action = "Give it a job, or split the board again, so that the other instances get its part",
       snippet = "nvidia-smi mig -lgi\nnvidia-smi mig -lgip     # which splits are possible", language = "bash", ["for"] = { "nvidia" } },
     { reason = "!instance", action = "Start one process per GPU", snippet = "torchrun --nproc-per-node=gpu train.py", language = "bash", ["for"] = { "pytorch" } },
     { reason = "!instance", action = "Let each process use the GPU of its local rank", snippet = "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))", language = "python", ["for"] = { "pytorch" } },
@@ -45,7 +45,7 @@ return {
       for _, row in ipairs(instances) do table.insert(names, row.gpu) end
       local working = f.monitor.gpus - f.monitor.gpus_idle
       return { who = (#names == 1 and "GPU " or "GPUs ") .. table.concat(names, ", "), memory = -1, reason = "instance",
-               memory_text = ", and its part of the board is kept from the others", others = working == 1 and "one other was" or in_words(working, "count") .. " others were" }
+               memory_text = ", and the other instances cannot use its part of the board", others = working == 1 and "one other was" or in_words(working, "count") .. " others were" }
     end
     if free and not at_most(share(#idle, f.monitor.gpus), t.max_idle) then return nil end
     local names, most = {}, -1

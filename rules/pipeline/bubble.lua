@@ -41,7 +41,7 @@ return {
   thresholds = { "min_bubble" },
 
   symptom = "The {stages:count} stages wait for each other {bubble:pct} of the time.{expectation:text}",
-  cause   = "A pipeline of p stages with m micro-batches and v chunks of layers per GPU is empty (p-1)/(vm+p-1) of the time, while it fills and drains. Anything above that comes from uneven stages or slow transfers.",
+  cause   = "Stages have no work while the pipeline fills and drains. With p stages, m micro-batches and v chunks of layers per GPU, that is (p-1)/(vm+p-1) of the time. Anything above that comes from uneven stages or slow transfers.",
   fixes   = {
     { reason = "few", action = "Keep at least as many micro-batches (in inference: requests) in flight as there are stages: start the next one before the last stage is done" },
     { action = "Use more and smaller micro-batches: twice as many nearly halve the bubble",

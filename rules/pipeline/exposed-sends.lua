@@ -4,7 +4,7 @@
 -- Nothing when the schedule is interleaved already.
 local function overlapping(chunks)
   if chunks > 1 then return "" end
-  return "Let sends run beside the compute of other micro-batches"
+  return "Let sends overlap with the compute of other micro-batches"
 end
 
 return {
@@ -58,7 +58,7 @@ return {
     { name = "four stages whose sends take a sixth of the time",
       edges = { ["pipeline.sends_lost"] = 8e7 },
       facts = { window = { device_time = 4e9 }, pipeline = { stages = 4, chunks = 1, sends_lost = 6e8, sends_remedy = true } },
-      expect = { stages = 4, share = 0.15, slow = "", overlap = "Let sends run beside the compute of other micro-batches" },
+      expect = { stages = 4, share = 0.15, slow = "", overlap = "Let sends overlap with the compute of other micro-batches" },
       saving = { claims = 6e8, confidence = 0.5 } },
     { name = "one link is slow, and the schedule is interleaved: no other schedule is advised",
       facts = { window = { device_time = 4e9 },

@@ -47,7 +47,7 @@ return {
   saving = function(f, t, e)
     if e.reason == "solver" then return nil end
     return { claims = f.precision.fp64.lost, remedy = f.precision.fp64.remedy, confidence = 0.6,
-             basis = "in FP32 these kernels reach at least a quarter of the speed-up that the two rates of this GPU tell" }
+             basis = "FP32 brings at least a quarter of the speedup that the FP32 and FP64 peaks of this GPU allow" }
   end,
 
   tests = {

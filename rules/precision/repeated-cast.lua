@@ -53,7 +53,7 @@ return {
     local widening = f.precision.cast.widening
     local both = not f.run.trains and widening and at_least(math.min(widening, 1 - widening), t.both_ways)
     e.reason = both and "both" or "one"
-    e.why = both and "Tensors are cast up for a layer and down again behind it." or
+    e.why = both and "Tensors are cast up for a layer, and down again after it." or
             "The same tensors are cast again and again, or types change from layer to layer."
     return e
   end,
@@ -83,7 +83,7 @@ return {
       edges = { ["precision.cast.widening"] = 0.3 },
       facts = { window = { device_time = 1e9 }, run = { trains = false },
                 precision = { cast = { share = 0.16, per_step = 98, lost = 1.4e8, remedy = true, widening = 0.5 } } },
-      expect = { reason = "both", why = "Tensors are cast up for a layer and down again behind it." } },
+      expect = { reason = "both", why = "Tensors are cast up for a layer, and down again after it." } },
     { name = "weights that go down and gradients that go up",
       facts = { window = { device_time = 1e9 }, run = { trains = true },
                 precision = { cast = { share = 0.16, per_step = 98, lost = 1.4e8, remedy = true, widening = 0.5 } } },

@@ -19,7 +19,7 @@ return {
   cause   = "Tensor cores load operands in pieces of 16 bytes: 8 elements of 16 bits, or 4 of FP32. Rows of another length force a kernel that loads element by element.",
   fixes   = {
     { reason = "batched", action = "Pad the rows of these products with zeros when the tensors are made, to a multiple of 16 bytes, and cut the result",
-      snippet = "x = torch.nn.functional.pad(x, (0, -x.shape[-1] % 8))   # zeros behind each row: 8 elements of 16 bits are 16 bytes",
+      snippet = "x = torch.nn.functional.pad(x, (0, -x.shape[-1] % 8))   # zeros after each row: 8 elements of 16 bits are 16 bytes",
       language = "python", ["for"] = { "pytorch" } },
     { reason = "!batched", action = "Pad the size that these layers share, such as a vocabulary, a number of classes or of features; 64 elements suit large tiles, too",
       snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size",

@@ -14,7 +14,7 @@ return {
   optional   = { "allocator.out_of_memory", "environment.allocator" },
   thresholds = { "min_retries" },
 
-  symptom = "By PyTorch's memory summary, {retries:count} allocations failed at first, with up to {reserved:bytes} reserved.",
+  symptom = "According to PyTorch's memory summary, {retries:count} allocations failed at first, with up to {reserved:bytes} reserved.",
   cause   = "When cudaMalloc fails, PyTorch waits for the GPU, gives its whole cache back, and allocates again. All of that costs time.",
   fixes   = {
     { reason = "!set", action = "Let the allocator grow its segments, which leaves fewer gaps between tensors (PyTorch 2.1 and later)",

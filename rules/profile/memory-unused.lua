@@ -15,7 +15,7 @@ return {
                  "allocator.unusable.peak" },
   thresholds = { "min_share", "min_bytes" },
 
-  symptom = "By {source:text}, up to {reserved:bytes} were reserved, and tensors held at most {tensors:bytes} at once: {share:pct} were never used.{split_text:text}",
+  symptom = "According to {source:text}, up to {reserved:bytes} were reserved, and tensors held at most {tensors:bytes} at once: {share:pct} were never used.{split_text:text}",
   cause   = "Cached blocks into which no tensor fits stay reserved. Sizes that change from step to step leave many of them.",
   fixes   = {
     { reason = "!set", action = "Let the allocator grow its segments (PyTorch 2.1 and later)",

@@ -19,7 +19,7 @@ return {
                  "rank.turns.together", "rank.turns.devices", "rank.turns.busiest", "rank.turns.alike", "rank.turns.slower" },
   thresholds = { "max_steady", "min_share", "min_together", "mostly_in_turn", "mostly_alike", "hardly_alike", "min_slower" },
 
-  symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text}: the most frequent one in {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
+  symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text} {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
     { reason = "more", action = "Give that GPU less to do: move a part of its work to the others, or let requests for one kind of work not wait for the other" },
@@ -45,14 +45,14 @@ return {
   -- A rank that is behind in each step by about as much is a straggler, where somebody waits for it in collectives or
   -- messages. GPUs of one process that work at the same time wait for each other on the host.
   detect = function(f, t, e)
-    e.who, e.which, e.reason = "rank", "not always the same one", "ranks"
+    e.who, e.which, e.reason = "rank", "not always the same one: none in more than", "ranks"
     local in_turn = at_least(f.rank.imbalance.compute.in_turn or 0, t.mostly_in_turn)
-    if in_turn then e.which = "another one before each collective" end
+    if in_turn then e.which = "another one before each collective: none in more than" end
     if not in_turn and not at_most(f.rank.imbalance.compute.behind or 1, t.max_steady) then
       local turns = f.rank.turns
       if f.rank.late.device or not at_least(turns.together or 0, t.min_together) then return nil end
       if not at_least(e.top, t.max_steady) then return nil end   -- now one, now the other: they only begin and end at different times
-      e.who, e.which, e.reason = "GPU", "nearly always the same one", "same"
+      e.who, e.which, e.reason = "GPU", "mostly the same one: in", "same"
       e.why = "It gets more work than the others, or it computes more slowly."
       local gpu = turns.busiest and "GPU " .. math.floor(turns.busiest)
       local slower = turns.slower
@@ -103,7 +103,7 @@ return {
       edges = { ["rank.imbalance.compute.in_turn"] = 0.5 },
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 }, rank = { late = { device = 3 },
                 imbalance = { compute = { spread = 0.05, steps = 1, top_rank = 0.2, behind = 0.9, in_turn = 0.8, lost = 8e8, remedy = true } } } },
-      expect = { which = "another one before each collective" } },
+      expect = { which = "another one before each collective: none in more than" } },
     { name = "a solver has no batches",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 }, run = { languages = "MPI, CUDA C++" },
                 rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, behind = 0, lost = 8e8, remedy = true } } } },

@@ -17,7 +17,7 @@ return {
   optional   = { "rank.imbalance.host.remedy" },
   thresholds = { "min_share", "max_top" },
 
-  symptom = "In {steps:pct} of the steps, the slowest rank is late because of code on its launching thread. It is not always the same rank: the most frequent one in {top:pct} of them. Waiting for it takes {share:pct} of the time.",
+  symptom = "In {steps:pct} of the steps, the slowest rank is late because of code on its launching thread. It is not always the same rank: none is the slowest in more than {top:pct} of them. Waiting for it takes {share:pct} of the time.",
   cause   = "The hosts get different amounts of work in a step, or each of them pauses in other steps (garbage collection, output). All ranks wait for the one that works longest.",
   fixes   = {
     { action  = "If this work is divided among the ranks, divide it by cost in each step: particles, cells or samples move between ranks" },

@@ -16,10 +16,10 @@ return {
   optional   = { "rank.imbalance.input.remedy" },
   thresholds = { "min_share", "max_top" },
 
-  symptom = "In {steps:pct} of the steps, the slowest rank is late because it waits for data. It is not always the same rank: the most frequent one in {top:pct} of them. Waiting for it takes {share:pct} of the time.",
+  symptom = "In {steps:pct} of the steps, the slowest rank is late because it waits for data. It is not always the same rank: none is the slowest in more than {top:pct} of them. Waiting for it takes {share:pct} of the time.",
   cause   = "Batches differ: some files are larger, longer or in another format. A rank that draws them loads longer, and all others wait for it.",
   fixes   = {
-    { action = "Look at the files behind slow batches: unusual resolution, sample rate, format or precision; convert them once" },
+    { action = "Look at the files of slow batches: unusual resolution, sample rate, format or precision; convert them once" },
     { action = "Prefetch more batches, so that a slow one has time to load while earlier ones are used",
       snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=8, prefetch_factor=4, persistent_workers=True)", language = "python", ["for"] = { "pytorch" } },
     { action = "Sort or bucket samples by size, so that all ranks get batches of similar cost in the same step" },

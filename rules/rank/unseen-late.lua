@@ -16,7 +16,7 @@ return {
                  "rank.absent.lost", "rank.absent.remedy", "rank.absent.longest", "rank.absent.by_places" },
   thresholds = { "min_share" },
 
-  symptom = "Some collectives take up to {longest:time} longer than the quick ones {like:text}, while nothing else runs, for {share:pct} of the time.",
+  symptom = "Some collectives take up to {longest:time} longer than fast ones {like:text}. For {share:pct} of the time, nothing else runs meanwhile.",
   cause   = "{reports:text}: what makes the last rank late is not in {it:text}.{hedge:text}",
   fixes   = {
     { action  = "Profile each rank into its own file, and give all of them to advise",

@@ -1,4 +1,4 @@
--- More GPUs bring little: the speed-up over the smaller run is far below the ratio of the GPUs. What
+-- More GPUs bring little: the speedup over the smaller run is far below the ratio of the GPUs. What
 -- holds the larger run back is in its own findings; this rule only says that the price is not worth it.
 return {
   id        = "scale/poor-efficiency",

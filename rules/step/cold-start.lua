@@ -14,7 +14,7 @@ return {
   optional   = { "steps.warmup.cause" },
   thresholds = { "min_excess", "min_ratio" },
 
-  symptom = "The start of the loop, {count:count} steps, takes {excess:time} longer than later steps take. That is the time of {ratio:num} steps{cause_text:text}.",
+  symptom = "The start of the loop ({count:count} steps) takes {excess:time} longer than later steps take. That is the time of {ratio:num} steps{cause_text:text}.",
   cause   = "First calls load and compile code, choose algorithms and allocate memory. The run pays for this once, and it is not part of the analyzed window.",
   fixes   = {
     { action  = "Warm up before you time or profile",

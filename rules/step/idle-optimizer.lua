@@ -26,7 +26,7 @@ return {
   fixes   = {
     { reason = "cpu", action = "Run the optimizer on the GPU: turn offloading off, if the states of the optimizer fit there",
       snippet = '# DeepSpeed: no "offload_optimizer" in "zero_optimization"; then DeepSpeed uses its fused Adam', language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "cpu", action = "If the optimizer must stay on the CPU, update the weights more seldom: accumulate gradients over several batches", ["for"] = { "training" } },
+    { reason = "cpu", action = "If the optimizer must stay on the CPU, update the weights less often: accumulate gradients over several batches", ["for"] = { "training" } },
     { reason = "known", action  = "Use a fused or multi-tensor optimizer",
       snippet = "optimizer = torch.optim.{optimizer:function}(params, lr=1e-3, {form:function}=True)",
       language = "python", ["for"] = { "pytorch", "training" } },

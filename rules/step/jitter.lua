@@ -14,7 +14,7 @@ return {
   optional   = { "steps.source" },
   thresholds = { "min_jitter", "min_steps" },
 
-  symptom = "Step times vary: the middle half of {steps:count} steps spreads over {spread:text} of {median:time}.",
+  symptom = "Step times vary: even within the middle half of {steps:count} steps, they differ by up to {spread:text} ({median:time}).",
   cause   = "Steps do different amounts of work, or wait for something that arrives at irregular times.",
   fixes   = {
     { action = "Compare a fast, a median and a slow step: do kernels, copies or idle time grow?",

@@ -23,10 +23,10 @@ local function builds_graphs(f, t)
 end
 
 local WHY = {
-  read  = "The launching thread reads files now and then, such as the next part of the data, and the loop stops until they are read.",
-  back  = "Now and then, the launching thread takes data from the GPU, computes with it and sends the result back, such as a new mesh or a new list of neighbors.",
-  graphs = "The program captures its graphs anew now and then, as torch.compile does for each new shape of an input.",
-  child = "The launching thread starts another program now and then, and waits until it ends.",
+  read  = "In these steps, the launching thread reads files, such as the next part of the data, and the loop stops until they are read.",
+  back  = "In these steps, the launching thread takes data from the GPU, computes with it and sends the result back, such as a new mesh or a new list of neighbors.",
+  graphs = "In these steps, the program captures its graphs again, as torch.compile does for each new shape of an input.",
+  child = "In these steps, the launching thread starts another program, and waits until it ends.",
 }
 
 -- In a program of which no more is known, what stops the loop may be its output.
@@ -65,7 +65,7 @@ return {
   symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in {part:text}the extra time: {share:pct} of the time in all.{what_text:text}",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "back", action = "Compute on the GPU what the host computes here: the data are there already, and even a slow kernel saves both copies" },
+    { reason = "back", action = "Compute on the GPU what the host computes here: the data is already there, and even a slow kernel saves both copies" },
     { reason = "back", action = "If the loop can go on with the old values for a while, let another thread compute the new ones meanwhile" },
     { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before" },
     { reason = "child", action = "If something else can go on meanwhile, let another thread wait for the program, and work on other requests or data" },
@@ -97,7 +97,7 @@ pending = writer.submit(write, values.detach().to("cpu", copy=True), path)
 elif step % 100 == 10:
     copied.synchronize(); log(pinned.item())      # done long ago: the host does not wait]],
       language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "evaluation", action = "If shapes change in these steps, pad to a few sizes: libraries try their kernels anew for each shape",
+    { reason = "evaluation", action = "If shapes change in these steps, pad them to a few sizes: libraries try their kernels again for each shape",
       snippet = "torch.backends.cudnn.benchmark = False      # if shapes must change", language = "python", ["for"] = { "pytorch" } },
     { reason = "shapes", action = "Keep shapes fixed, so that no code is compiled and no memory allocated for new ones: pad to a few sizes",
       ["for"] = { "python" } },
@@ -272,7 +272,7 @@ elif step % 100 == 10:
                 steps = { count = 60, median = 1e8, stall = { every = 16, excess = 1.6e9, what = "reading files", lost = 1.5e9, bytes = 0,
                                                               remedy = true } } },
       expect = { nth = "16th", reason = "read", what_text = " The extra time goes to reading files.",
-                 why = "The launching thread reads files now and then, such as the next part of the data, and the loop stops until they are read." } },
+                 why = "In these steps, the launching thread reads files, such as the next part of the data, and the loop stops until they are read." } },
     { name = "a tool is called every 60 tokens",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 600, median = 1e7, stall = { every = 60, excess = 1.6e9, what = "waiting for a child process", lost = 1.5e9,

@@ -17,7 +17,7 @@ return {
   evidence       = { count = "per_step" },
   thresholds     = { "min_share" },
 
-  symptom = "The update of the weights takes {share:pct} of the time: {count:num} kernels {per:text}. A few percent are usual.",
+  symptom = "The update of the weights takes {share:pct} of the time: {count:num} kernels {per:text}. A few percent is normal.",
   cause   = "An update reads and writes all weights and all states of the optimizer, whether the step computed much for them or little: a small batch, or a large table of which a step uses few rows.",
   fixes   = {
     { action  = "If large embedding tables are among the weights, give them sparse gradients, so that an update touches the rows that were used",

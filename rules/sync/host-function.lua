@@ -18,7 +18,7 @@ return {
   thresholds     = { "min_share" },
 
   symptom = "A stream waits for a function that it runs on the host (cudaLaunchHostFunc) {count:count} times {per:text}. Meanwhile, the GPU is idle for {share:pct} of the time.",
-  cause   = "Work behind such a function starts only when it has returned. One thread of the CUDA driver runs all of them, one after the other.",
+  cause   = "Work queued after such a function starts only when it has returned. One thread of the CUDA driver runs all of them, one after the other.",
   fixes   = {
     { action  = "Where the next batch or frame does not need the function's result, queue it on a separate stream behind an event",
       snippet = [[cudaEventRecord(copied, stream);

@@ -49,7 +49,7 @@ return {
     { reason = "anomaly", action = "Turn the search for anomalies off: it tests every gradient, and reads each result",
       snippet = "torch.autograd.set_detect_anomaly(False)      # and remove tests such as: if torch.isnan(x).any()",
       language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "token", action = "Give generate() a static cache: it then compiles the decoding step, and less work waits behind each check for the end",
+    { reason = "token", action = "Give generate() a static cache: it then compiles the decoding step, and each check for the end costs less",
       snippet = 'model.generation_config.cache_implementation = "static"\nout = model.generate(**inputs, max_new_tokens=200)',
       language = "python", ["for"] = { "hugging face transformers" } },
     { reason = "read", action = "Leave results on the GPU, and read many of them at once: float(), print() and numpy.asarray() wait",

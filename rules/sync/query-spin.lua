@@ -49,7 +49,7 @@ cudaEventSynchronize(event);]],
   saving = function(f, _, e)
     if e.share == 0 then return nil end
     return { claims = f.calls.query.lost, remedy = f.calls.query.remedy, confidence = 0.6,
-             basis = "the launching thread asks no more" }
+             basis = "the launching thread does not poll" }
   end,
 
   tests = {

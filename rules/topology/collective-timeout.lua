@@ -16,19 +16,19 @@ return {
   optional   = { "nccl.timeout.ranks", "nccl.timeout.operation", "nccl.timeout.time", "nccl.timeout.source", "nccl.peer.address", "nccl.version" },
   thresholds = { "min_count", "no_answer" },
 
-  symptom = "The watchdog of {who:text} gave up {what:text}{after:text}{where:text}.{lost:text}",
+  symptom = "The watchdog of {who:text} gave up on {what:text}{after:text}{where:text}.{lost:text}",
   cause   = "{why:text}",
   fixes   = {
     { reason = "peer", action = "Look at the process and the host of the peer first: did it end, was it killed, does its port work?",
       snippet = "ibstat\nibqueryerrors\ndmesg -T | grep -e mlx5 -e NVRM", language = "bash" },
-    { reason = "peer", action = "Raise the timeout of the network only after that, where links are known to recover", snippet = "export NCCL_IB_TIMEOUT=22 NCCL_IB_RETRY_CNT=7", language = "bash" },
-    { reason = "rank", action = "Find the rank that did not come: in the logs of all ranks, look for the one without this message, or with an earlier error" },
+    { reason = "peer", action = "Raise the timeout of the network only after that, where links are known to recover", snippet = "export NCCL_IB_TIMEOUT=22", language = "bash" },
+    { reason = "rank", action = "Find the rank that did not take part: compare the logs of all ranks, and look for the one without this message, or with an earlier error" },
     { reason = "rank", action = "Let PyTorch record which collective each rank was in",
       snippet = "export TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1", language = "bash", ["for"] = { "pytorch" } },
     { reason = "rank", action = "If one rank has work that takes long, such as a checkpoint, raise the timeout",
       snippet = "from datetime import timedelta\ndist.init_process_group(\"nccl\", timeout=timedelta(minutes=30))", language = "python", ["for"] = { "pytorch" } },
   },
-  false_positives = "A job that somebody stopped: other ranks then wait for it in vain.",
+  false_positives = "A job that somebody stopped: the ranks that still run then wait for the others.",
   references = { "pytorch/distributed-debug", "nccl/troubleshooting", "nccl/environment" },
 
   applies = function(f) return f.nccl.timeout.count > 0 or f.nccl.warnings > 0 or f.nccl.version ~= nil, "no log of NCCL or of PyTorch was given" end,
@@ -41,10 +41,10 @@ return {
     local meaning = between(peer.status, t.no_answer, t.no_answer) and ": no answer after all retries" or ""
     return { who = timeout.ranks or "a rank", what = "a collective" .. (timeout.operation and " (" .. timeout.operation .. ")" or ""),
              after = timeout.time and " after " .. in_words(timeout.time, "time") or "",
-             where = timeout.source and ", as " .. timeout.source .. " tells" or "",
+             where = timeout.source and ", according to " .. timeout.source or "",
              lost = lost and " The network operation with " .. address .. " failed (status " .. tostring(peer.status) .. meaning .. ")." or "",
              why = lost and "The rank lost the connection to its peer, and the collective could never end. All ranks stood still until the watchdog ended the job."
-                   or "At least one rank did not take part: it failed, was late for longer than the timeout, or called another collective. All others stood still until the watchdog ended the job.",
+                   or "At least one rank did not take part: it failed, was late for longer than the timeout, or called a different collective. All others stood still until the watchdog ended the job.",
              reason = lost and "peer" or "rank" }
   end,
 

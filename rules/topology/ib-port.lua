@@ -14,7 +14,7 @@ return {
   optional   = { "topology.port.usable" },
   thresholds = { "min_ports" },
 
-  symptom = "Of {ports:count} network ports, {count:count} {are:text} not as the rest: {listed:text}.{usable_text:text}",
+  symptom = "Of {ports:count} network ports, {count:count} {are:text} worse than the rest: {listed:text}.{usable_text:text}",
   cause   = "The cause is a cable, a transceiver or the port of the switch. Traffic moves to the other ports, and collectives run at the rate of the slowest one.",
   fixes   = {
     { action = "Look at its state and error counters, and tell the administrators", snippet = "ibstat\nibqueryerrors", language = "bash" },
@@ -38,7 +38,7 @@ return {
     end
     local usable = f.topology.port.usable
     return { count = count, ports = f.topology.port.count, are = count == 1 and "is" or "are", listed = table.concat(listed, "; "), usable = usable or "",
-             usable_text = usable and " What is left is " .. usable .. "." or "", reason = usable and "some" or "none", rows = rows }
+             usable_text = usable and " Healthy: " .. usable .. "." or "", reason = usable and "some" or "none", rows = rows }
   end,
 
   tests = {
@@ -46,7 +46,7 @@ return {
       facts = { topology = { infiniband = true, port = { count = 4, down = 0, slow = 1, usable = "mlx5_0,mlx5_1,mlx5_3", rows = {
         { port = "mlx5_2 port 1", what = "slower than its neighbors", state = "Active", rate = 100, link = "InfiniBand" } } } } },
       expect = { count = 1, ports = 4, listed = "mlx5_2 port 1 is slower than its neighbors (Active, 100 Gbit/s)", usable = "mlx5_0,mlx5_1,mlx5_3",
-                 usable_text = " What is left is mlx5_0,mlx5_1,mlx5_3.", reason = "some", rows = 1 } },
+                 usable_text = " Healthy: mlx5_0,mlx5_1,mlx5_3.", reason = "some", rows = 1 } },
     { name = "one is down and one is slow: both are named",
       facts = { topology = { infiniband = true, port = { count = 3, down = 1, slow = 1, usable = "mlx5_0", rows = {
         { port = "mlx5_1 port 1", what = "not active", state = "Down", rate = 10, link = "InfiniBand" },

@@ -14,7 +14,7 @@ return {
   optional   = { "comm.count", "run.devices", "nccl.ranks", "nccl.nodes", "nccl.pair.count" },
   thresholds = { "min_switches" },
 
-  symptom = "{names:text} turns off: {paths:text}.",
+  symptom = "With {names:text}, NCCL leaves out {paths:text}.",
   cause   = "Such settings are left over from debugging, or come from a template. They cost nothing on one GPU and much on many.",
   fixes   = {
     { action = "Unset them, and check that the job still runs", snippet = "unset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE   # not NCCL_NET: it may load the plugin of the site", language = "bash" },

@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action = "See which library each node loads, and start the job from one environment",
       snippet = "srun python -c 'import socket, torch; print(socket.gethostname(), torch.cuda.nccl.version())'", language = "bash", ["for"] = { "pytorch" } },
-    { action = "See which library each node loads, and start the job from one environment", snippet = "ldconfig -p | grep nccl\necho $LD_LIBRARY_PATH", language = "bash" },
+    { action = "See which libnccl the loader finds on each node, and start the job from one environment", snippet = "ldconfig -p | grep nccl\necho $LD_LIBRARY_PATH", language = "bash" },
   },
   false_positives = "A file that holds logs of several jobs.",
   references = { "nccl/troubleshooting" },

@@ -14,7 +14,7 @@ return {
   optional   = { "nccl.warning", "nccl.version" },
   thresholds = { "min_count" },
 
-  symptom = "NCCL warns {count:count} times, at first: {first:text}",
+  symptom = "NCCL warned {count:count} times; the first warning: {first:text}",
   cause   = "NCCL warns where a call failed, or where it had to take a slower way: a network plugin that does not load, a card without the right driver, a limit of the system (locked memory, shared memory, open files, a timeout). A job that goes on may stop later.",
   fixes   = {
     { action = "Run once more with NCCL's full log: the messages just before the warning say what it tried",

@@ -18,8 +18,8 @@ return {
   fixes   = {
     { action = "Put values together, and communicate once: stack the numbers that are summed or logged",
       snippet = "values = torch.stack([score, correct])\ndist.all_reduce(values)", language = "python", ["for"] = { "pytorch", "training" } },
-    { action = "Communicate such values every so many steps, not in each" },
-    { action = "Start them without waiting, and read the result later", snippet = "work = dist.all_reduce(grad, async_op=True)", language = "python", ["for"] = { "pytorch" } },
+    { action = "Communicate such values only every N steps" },
+    { action = "Start them without waiting, and read the result later", snippet = "work = dist.all_reduce(values, async_op=True)\n...\nwork.wait()      # before the values are read", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A log of several ranks in one file, which lists each call once per rank.",
   references = { "nccl/collectives" },

@@ -22,7 +22,7 @@ return {
     { reason = "device", action = "Find out who calls it: .to(), .contiguous(), .clone() and assignments to slices all end in aten::copy_",
       snippet = 'print(prof.key_averages(group_by_stack_n=5).table(sort_by="self_cuda_time_total"))     # profile(with_stack=True)',
       language = "python", ["for"] = { "pytorch" } },
-    { reason = "device", action = "Use one type and one memory format throughout, or let the compiler fuse the copies with the operators beside them",
+    { reason = "device", action = "Use one type and one memory format throughout, or let the compiler fuse the copies with the operators next to them",
       snippet = "model = torch.compile(model.to(memory_format=torch.channels_last))     # channels_last: for convolutions", language = "python", ["for"] = { "pytorch" } },
   },
   false_positives = "A cache that has to be filled, such as keys and values during generation.",

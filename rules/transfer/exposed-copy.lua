@@ -26,7 +26,7 @@ return {
   symptom = "For {share:pct} of the time, copies run without overlapping any kernel{serial_text:text}.",
   cause   = "Only work on different streams overlaps: the GPU can copy and compute at once.",
   fixes   = {
-    { reason  = "loop", action = "Copy the next batch on a separate stream meanwhile",
+    { reason  = "loop", action = "Copy the next batch on a separate stream while the GPU computes",
       snippet = [[side = torch.cuda.Stream()
 with torch.cuda.stream(side):
     following = following_host.to(device, non_blocking=True)   # pinned
@@ -34,7 +34,7 @@ process(batch)
 torch.cuda.current_stream().wait_stream(side)
 following.record_stream(torch.cuda.current_stream())]],
       language = "python", ["for"] = { "pytorch" } },
-    { reason  = "loop", action = "Copy the next piece on a separate stream meanwhile, from pinned memory",
+    { reason  = "loop", action = "Copy the next piece from pinned memory on a separate stream while the GPU computes",
       snippet = [[copy_stream = cupy.cuda.Stream(non_blocking=True)
 following.set(pinned, stream=copy_stream)       # pinned: from cupyx.empty_pinned()
 process(x)
@@ -70,7 +70,7 @@ with torch.cuda.stream(copy_stream):
 
   applies = function(f, t)
     if at_least(f.launch.waiting.share or 0, t.max_waiting) then
-      return false, "the host waits for each kernel, so no copy can be queued beside one"
+      return false, "the host waits for each kernel, so no copy can overlap with one"
     end
     return f.copy.count > 0, "there are no copies"
   end,

@@ -35,7 +35,7 @@ cudaMemPrefetchAsync(data, bytes, cudaCpuDeviceId, stream);   // CUDA 13: a cuda
 cudaStreamSynchronize(stream);                                // then read data]],
       language = "cpp", ["for"] = { "c++" } },
     { reason = "again", action = "Prefetch after the host last touches the data: what it touches later moves back, and the kernel faults on it again" },
-    { action  = "Tell the driver who reads the data and where it should stay",
+    { action  = "Tell the driver which processor reads the data and where it should stay",
       snippet = [[cudaMemAdvise(data, bytes, cudaMemAdviseSetReadMostly, device);           // CUDA 13: a cudaMemLocation in place of device
 cudaMemAdvise(data, bytes, cudaMemAdviseSetPreferredLocation, device);]],
       language = "cpp", ["for"] = { "c++" } },

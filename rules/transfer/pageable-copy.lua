@@ -45,7 +45,7 @@ y.get(stream=stream, out=pinned, blocking=False)
 pinned[...] = array
 x.copy_to_device(pinned, stream=stream)         # x: an array on the GPU; back: x.copy_to_host(pinned, stream=stream)]],
       language = "python", ["for"] = { "numba" } },
-    { reason = "up", action = "If the data are the same in each step, such as a graph or a table, upload them once, before the loop" },
+    { reason = "up", action = "If the data is the same in each step, such as a graph or a table, upload it once, before the loop" },
     { reason = "down", action = "Copy results into a pinned tensor, and read it only after an event",
       snippet = [[out = torch.empty(y.shape, dtype=y.dtype, pin_memory=True)
 out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],

@@ -110,7 +110,7 @@ TEST_CASE("--force shows the figures of runs of different work, and judges neith
   CHECK(text.status == 0);
   CHECK_THAT(text.out, Contains("cannot be compared") && Contains("other GPUs") &&
                            Contains("Different work: ") && Contains("Where the time went") &&
-                           !Contains("Speed-up"));
+                           !Contains("Speedup"));
   const Ran json = RunAdvise(folder, "compare --force --format json " + files);
   CHECK(json.status == 0);
   CHECK(ParseJson(json.out)["comparable"] == false);

@@ -100,7 +100,7 @@ void Check(const std::string& name, const std::string& report, Total* total) {
   if (length.findings.size() > 1) return;
   total->longest = std::max(total->longest, length.all);
   total->single += static_cast<int>(length.findings.size());
-  const bool code_is_left_out = report.find("code: -v") != std::string::npos;
+  const bool code_is_left_out = report.find("example: -v") != std::string::npos;
   total->without_code += length.findings.size() == 1 && code_is_left_out ? 1 : 0;
 }
 

@@ -289,7 +289,7 @@ TEST_CASE("the log of the kernel alone: errors of boards, of programs, and lack 
   CHECK(Rules(report) ==
         std::set<std::string>{"monitor/driver-errors", "monitor/killed", "monitor/program-errors"});
   CHECK_THAT(report["verdict"].get<std::string>(),
-             Contains("2 errors of GPUs and 1 program that it ended for lack of memory"));
+             Contains("2 GPU errors and 1 program that was killed for lack of host memory"));
 }
 
 TEST_CASE("a page of a model server alone: how long requests wait and take") {

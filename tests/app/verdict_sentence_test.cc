@@ -480,5 +480,22 @@ TEST_CASE("work of another accelerator is no GPU that did nothing") {
   CHECK(report.next_step.empty());
 }
 
+TEST_CASE("memory that is cleared for longer than the GPU is idle is told instead") {
+  Report report = ReportWith(750, 0, 0, {{IdleCause::kLaunch, 10}});
+  report.devices.front().idle_ns = 10;  // memsets are what is left
+  CHECK_THAT(Sentence(report),
+             Catch::Contains("the GPU computes for 75 % of the time and clears memory for 24 %"));
+  CHECK_THAT(Sentence(ReportWith(750, 0, 0)), Catch::Contains("and is idle for 25 %"));
+}
+
+TEST_CASE("a next step that gives its reason behind a colon gets no second colon") {
+  Report report = ReportWith(750, 0, 0);
+  report.next_step = "Name the GPU: with its peaks, the recorded sizes tell how well kernels run.";
+  CHECK(WithNextStep("Words.", report) ==
+        "Words. Next, name the GPU: with its peaks, the recorded sizes tell how well kernels run.");
+  report.next_step = "Record a timeline.";
+  CHECK(WithNextStep("Words.", report) == "Words. Next: record a timeline.");
+}
+
 }  // namespace
 }  // namespace advise

@@ -30,6 +30,15 @@ TEST_CASE("each level says its share before and after, and the rest is told") {
                                  "not matched 25 % → 0 %"});
 }
 
+TEST_CASE("a run that got slower lost time, and saved no negative amount") {
+  RunComparison c = Halved();
+  c.predicted_ns = 30'000;
+  c.achieved_ns = 217'000;
+  CHECK(SavedLabel(c) + " " + SavedAmount(c) == "Saved 217 µs (predicted: 30.0 µs)");
+  c.achieved_ns = -217'000;
+  CHECK(SavedLabel(c) + " " + SavedAmount(c) == "Lost 217 µs (predicted saving: 30.0 µs)");
+}
+
 TEST_CASE("what went with another fix names it, and why; else nothing is said") {
   FindingChange gone{"launch/bound",
                      "Reduce launch work",
@@ -39,9 +48,9 @@ TEST_CASE("what went with another fix names it, and why; else nothing is said") 
                      {"input/no-workers"},
                      false};
   CHECK(WentAlong(gone) ==
-        "probably went with input/no-workers: AFTER still launches as much work");
+        "probably because of input/no-workers: AFTER still launches as much work");
   gone.replayed = true;
-  CHECK(WentAlong(gone) == "went with input/no-workers: AFTER still launches as much work");
+  CHECK(WentAlong(gone) == "because of input/no-workers: AFTER still launches as much work");
   gone.went_with.clear();
   CHECK(WentAlong(gone) == "nothing shows its fix: AFTER still launches as much work");
   gone.why.clear();
@@ -59,7 +68,7 @@ TEST_CASE("pages tell what is gone apart from what is fixed, and escape what rep
              {"input/no-workers"},
              true}};
   CHECK_THAT(CompareText(c, "a", "b", 80, false),
-             Contains("Gone     launch/bound") && Contains("; went with"));
+             Contains("Gone     launch/bound") && Contains("; because of"));
   CHECK_THAT(CompareMarkdown(c, "a", "b"), Contains("**Gone without their own fix**"));
   const std::string html = CompareHtml(c, "<a>", "b");
   CHECK_THAT(html, Contains("Gone without their own fix") && Contains("Load data &lt;early&gt;") &&

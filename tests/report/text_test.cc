@@ -92,8 +92,7 @@ TEST_CASE("of many steps, the first are listed; most of them are no place") {
   where = {};
   where.in_turns = true;
   where.figures = "rank 0";
-  CHECK(WhereText(report, where) ==
-        "each rank in different steps, the numbers are those of rank 0");
+  CHECK(WhereText(report, where) == "each rank in different steps; the numbers are from rank 0");
 }
 
 TEST_CASE("a finding of all ranks names no GPU, which each of them may call 0") {
@@ -207,7 +206,7 @@ TEST_CASE("what a finding has no room for is left out whole, and the report says
   for (int line = 0; line < 9; ++line) code += "more();\n";
   text = RenderText(sample->report, {});
   CHECK_THAT(text, !Contains("one();"));
-  CHECK_THAT(text, Contains("; code: -v)"));
+  CHECK_THAT(text, Contains("; example: -v)"));
   CHECK(RowsOf(text, 1) <= 12);
   // The command that checks it gives way to the one that prints it.
   code = "one();\ntwo();\nthree();\n";

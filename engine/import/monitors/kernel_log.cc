@@ -186,7 +186,7 @@ std::optional<Error> ReadKernelLog(std::string_view text, const std::string& pat
   }
   const std::size_t found = monitor.errors.size() + monitor.killed.size() + monitor.links.size();
   if (found == 0 && !IsDmesg(text))
-    return Error{"the kernel's log holds no error of a GPU", path, "was it cut off?"};
+    return Error{"the Linux kernel log holds no GPU error", path, "was it cut off?"};
   trace->table_rows["rows"] = static_cast<std::int64_t>(found);
   return std::nullopt;
 }

@@ -180,7 +180,7 @@ class MpiFinder : Finder {
     Remedy& remedy = transfer_.remedy();
     // They travel as long as before: the run cannot take less time than that, whatever it computes.
     for (const auto& [device, time] : travelled_) remedy.floor_ns = std::max(remedy.floor_ns, time);
-    remedy.floor_reason = "the travel of messages";
+    remedy.floor_reason = "the transfer of messages";
     for (const std::vector<std::uint32_t>* way : {&staged_.down, &staged_.up}) {
       for (const std::uint32_t op : *way) {
         remedy.detached_ops.push_back(op);
