@@ -123,7 +123,7 @@ TEST_CASE("kernels that run as well as those of good libraries are not to be mea
   if (path.empty()) return;
   const Json report = ParseJson(ReportOfCapture(path, "--gpu MI300X ").out);
   const std::string verdict = report["verdict"];
-  CHECK(verdict.find("run as well as those of good libraries. Next: save work") !=
+  CHECK(verdict.find("run as well as those of good libraries. Next, save work") !=
         std::string::npos);
 }
 

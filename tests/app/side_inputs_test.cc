@@ -269,7 +269,7 @@ TEST_CASE("a page of dcgm-exporter alone: an error of a board is no guess") {
   const std::string text = RunAdvise(folder, "metrics.txt").out;
   CHECK_THAT(text,
              Contains("saving unknown without a timeline; medium, recorded, confidence 95 %"));
-  CHECK_THAT(text, Contains("The driver reported Xid 79 of GPU 0"));
+  CHECK_THAT(text, Contains("The driver reported Xid 79 on GPU 0"));
   const std::string html = RunAdvise(folder, "metrics.txt --format html").out;
   CHECK_THAT(html, Contains("saving unknown without a timeline"));
   CHECK_THAT(html, Contains(">recorded</span>") && Contains("confidence 95\u00a0%"));

@@ -231,7 +231,7 @@ TEST_CASE("what began before the recording is no fault of the program") {
   Tell(&report, "idle.before_capture", 980);
   CHECK(Sentence(report) ==
         "Token generation (PyTorch): for 98 % of the time, the GPU waits for, or still runs, work "
-        "from before the recording. What was recorded fills 95 % of the rest. Next: record ten "
+        "from before the recording. Recorded work fills 95 % of the rest. Next, record ten "
         "tokens: this capture holds little but the wait at its start.");
   report.facts.back().fact.value = 100.0;  // of 981: the rest has other reasons
   CHECK_THAT(Sentence(report), Catch::Contains("is idle 98 % of the time, mostly for unknown"));
@@ -333,7 +333,7 @@ TEST_CASE("kernels that were all measured are not to be measured again") {
   report.efficiency.measured_share = 1;
   const std::string sentence = Sentence(report);
   CHECK_THAT(sentence, Contains("no fix was found"));
-  CHECK_THAT(sentence, Contains("Next: save work"));
+  CHECK_THAT(sentence, Contains("Next, save work"));
 }
 
 TEST_CASE("kernels that take nearly all of the time are measured before slivers are won") {
