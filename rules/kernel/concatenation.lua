@@ -19,11 +19,9 @@ return {
   symptom = "Concatenating and stacking tensors takes {share:pct} of the time: {count:count} kernels {per:text}.",
   cause   = "Concatenating and stacking copy every input into a new tensor. A key-value cache or a list that grows this way is copied at each step.",
   fixes   = {
-    { reason  = "decode", action = "Allocate the key-value cache once, as long as it may get, and write each token into its place",
-      snippet = [[model.generate(**inputs, cache_implementation="static")   # Hugging Face Transformers; elsewhere:
-keys = torch.empty(batch, heads, longest, dim, device="cuda", dtype=dtype)          # once per layer
-keys[:, :, position] = key                                                  # instead of torch.cat((keys, key), 2)]],
-      language = "python", ["for"] = { "pytorch" } },
+    { reason  = "decode", action = "Generate with a static key-value cache: it is allocated once, and each token is written into its place",
+      snippet = 'model.generation_config.cache_implementation = "static"\nout = model.generate(**inputs, max_new_tokens=200)',
+      language = "python", ["for"] = { "hugging face transformers" } },
     { reason = "decode", action = "Allocate the key-value cache once, as long as it may get, and write each token into its place" },
     { action  = "Allocate the result once, and let the operators that compute the parts write into it",
       snippet = [[out = torch.empty(n, d, device="cuda")          # once

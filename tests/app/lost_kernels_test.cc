@@ -42,7 +42,7 @@ Json WithKernels(const std::string& sql) { return ParseJson(SaidOf(sql, "--forma
 TEST_CASE("where much of the work was lost, the next step is to record it") {
   const Json report =
       WithKernels("delete from CUPTI_ACTIVITY_KIND_KERNEL where correlationId % 5 < 2");
-  CHECK_THAT(report["verdict"].dump(), Contains("Next: capture again, for a shorter time:"));
+  CHECK_THAT(report["verdict"].dump(), Contains("Next, capture again, for a shorter time:"));
 }
 
 TEST_CASE("kernels without a name are told apart by their grids, and said to have none") {

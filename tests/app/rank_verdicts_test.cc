@@ -28,7 +28,7 @@ TEST_CASE("ranks that lose nothing between kernels are told where the kernels to
   const Ran ran = RunAdvise(folder, RanksOf("scenarios/healthy/ddp-overlapped-v100-x4"));
   INFO(ran.out);
   REQUIRE(ran.status == 0);
-  CHECK(ran.out.find("Next: analyze one rank alone") != std::string::npos);
+  CHECK(ran.out.find("Next, analyze one rank alone") != std::string::npos);
   CHECK(ran.out.find("/rank_0.") != std::string::npos);
 }
 

@@ -230,7 +230,7 @@ TEST_CASE("a server's log alone: its load, why requests wait, and what to do nex
   CHECK(room["findings"][0]["severity"] == "low");
   const std::string verdict = room["verdict"];
   CHECK_THAT(verdict, Contains("256 ran at once on average and 240 waited"));
-  CHECK_THAT(verdict, Contains("Next: let more requests run at once"));
+  CHECK_THAT(verdict, Contains("Next, let more requests run at once"));
 
   folder.Write("full.log", ServerLines(40, "Running: 180 reqs, Waiting: 240 reqs", "99.1"));
   CHECK(Rules(ValidReport(folder, "full.log")).count("inference/cache-limits-batch") == 1);

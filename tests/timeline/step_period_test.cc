@@ -401,32 +401,6 @@ TEST_CASE("layers in some of which the host reads a number back are no iteration
 }
 
 // Forty pieces are uploaded one by one, each spread by a small kernel, before the work proper.
-TEST_CASE("layers are no iterations where the sizes follow the batch, and the host reads each result") {
-  // 12 tokens of ten layers; the number of sequences, and grids with it, differs from token to token.
-  TraceBuilder story;
-  Nanos at = 0;
-  const auto kernel = [&](const char* name, std::uint32_t blocks) {
-    Look look;
-    look.blocks = blocks;
-    story.Launch(name, {at, at + 5_us}, {at + 6_us, at + 30_us}, look);
-    at += 50_us;
-  };
-  for (std::uint32_t token = 0; token < 12; ++token) {
-    for (int layer = 0; layer < 10; ++layer) {
-      kernel("project", 100 + 7 * token);
-      kernel("attend", 64);
-      kernel("add", 200 + 3 * token);
-    }
-    kernel("argmax", 1);
-    story.CopyFromGpu(1024, MemoryKind::kPinned, {at, at + 3_us}, {at + 6_us, at + 8_us});
-    story.Sync({at + 4_us, at + 9_us});
-    at += 50_us;
-  }
-  const Analyzed run(story, kAuto);
-  CHECK(run->run.steps.all.size() >= 11);
-  CHECK(run->run.steps.all.size() <= 12);
-}
-
 TEST_CASE("a train of copies, also one that feeds a kernel each, is a part of an iteration") {
   for (const bool feeds : {false, true}) {
     TraceBuilder story;
