@@ -16,7 +16,7 @@ return {
   evidence   = { count = "kernels" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "Small matrix products run one after another: {count:count} {per:text}. {share:pct} of the time goes to gaps between them, and to SMs that they leave idle.",
+  symptom = "Small matrix products run one after another: {count:count} {per:text}. {share:pct} of the time goes to gaps between them, and to SMs that they do not use.",
   cause   = "A loop on the host multiplies the pieces one by one. A small product has fewer blocks than the GPU has SMs.",
   fixes   = {
     { action  = "Stack equal shapes and multiply once",
