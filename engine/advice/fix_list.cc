@@ -188,9 +188,9 @@ FixList::Open* FixList::Next(std::vector<Open>* open) {
 }
 
 // The fix that was chosen; of a symptom, which names no fix to begin with, a cause that is surer
-// and wins as much, wherever it wins it. Not of what single steps lose, or of code of the host: other
-// fixes may hide these, and do not explain them. But where the host waits for the GPU and wins as
-// much without, the wait explains why its code does not run beside the GPU.
+// and wins as much, wherever it wins it. Not of what single steps lose, or of code of the host:
+// other fixes may hide these, and do not explain them. But where the host waits for the GPU and
+// wins as much without, the wait explains why its code does not run beside the GPU.
 FixList::Open* FixList::Surer(Open* chosen, std::vector<Open>* open) const {
   const RuleInfo& rule = *chosen->candidate->rule;
   if (rule.kind != RuleKind::kSymptom || rule.topic == Topic::kSingleSteps) return chosen;
