@@ -133,8 +133,7 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const TimeOfDevices& time
   }
   if (LosesKernelsOfGraphs(report))
     return ", mostly inside CUDA graphs, where the profiler probably lost kernels";
-  if (HasCare(report, Care::kMostlyProfiler))
-    return ", mostly because the profiler slows the host";
+  if (HasCare(report, Care::kMostlyProfiler)) return ", mostly because the profiler slows the host";
   std::vector<IdleReason> reasons = IdleReasons(report, time);
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const IdleReason& a, const IdleReason& b) { return a.time > b.time; });

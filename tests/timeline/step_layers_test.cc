@@ -192,8 +192,10 @@ TEST_CASE("steps that upload the weights of several layers are no layers") {
   CHECK(run->run.steps.Median() == 10_ms);
 }
 
-TEST_CASE("layers are no iterations where the sizes follow the batch, and the host reads each result") {
-  // 12 tokens of ten layers; the number of sequences, and grids with it, differs from token to token.
+TEST_CASE(
+    "layers are no iterations where the sizes follow the batch, and the host reads each result") {
+  // 12 tokens of ten layers; the number of sequences, and grids with it, differs from token to
+  // token.
   TraceBuilder story;
   Nanos at = 0;
   const auto kernel = [&](const char* name, std::uint32_t blocks) {

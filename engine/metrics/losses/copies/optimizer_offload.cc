@@ -47,9 +47,7 @@ class OffloadFinder : Finder {
     return !updates.empty();
   }
 
-  bool IsOfUpdate(std::uint32_t op) const {
-    return phases_.OfOp(run_, op) == Phase::kOptimizer;
-  }
+  bool IsOfUpdate(std::uint32_t op) const { return phases_.OfOp(run_, op) == Phase::kOptimizer; }
 
   // Weights that a backward pass itself uploads, for layers that are kept on the host, are none
   // that come back from an update.

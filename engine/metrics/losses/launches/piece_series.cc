@@ -95,9 +95,8 @@ class SeriesFinder : Finder {
   // Rounds of this body that are pieces of one job. Few rounds with a product may be the steps of a
   // recurrent network, each of which needs the one before it.
   std::size_t Least(const std::uint32_t* ops, std::size_t body) const {
-    const bool product = std::any_of(ops, ops + body, [&](std::uint32_t op) {
-      return products_.Has(trace_.ops.detail[op]);
-    });
+    const bool product = std::any_of(
+        ops, ops + body, [&](std::uint32_t op) { return products_.Has(trace_.ops.detail[op]); });
     return product ? many_ : std::max(rounds_, (many_ + body - 1) / body);
   }
 

@@ -52,8 +52,8 @@ TEST_CASE(
 }
 
 TEST_CASE("an upload at the end of a step's range is of that step, where the GPU begins it") {
-  // Steps of 20 ms: 10 ms of work, 8 MB that the host gets and changes for 5 ms. The call that sends
-  // it back ends with the step, and the GPU copies 2 us later.
+  // Steps of 20 ms: 10 ms of work, 8 MB that the host gets and changes for 5 ms. The call that
+  // sends it back ends with the step, and the GPU copies 2 us later.
   TraceBuilder story;
   for (int step = 0; step < 8; ++step) {
     const Nanos at = step * 20_ms;

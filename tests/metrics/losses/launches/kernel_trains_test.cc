@@ -142,7 +142,8 @@ TEST_CASE(
   CHECK(Analyzed(systems(40, 1))->kernel_trains->pieces.count == 0);
 }
 
-TEST_CASE("a few kernels that pack faces in turn are pieces, though none has a long row of its own") {
+TEST_CASE(
+    "a few kernels that pack faces in turn are pieces, though none has a long row of its own") {
   const auto faces = [](int rounds, const char* last) {
     TraceBuilder story;
     Look look;
