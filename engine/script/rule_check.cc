@@ -198,6 +198,15 @@ RuleCheck CheckRule(const RuleSet& rules, const RuleInfo& rule) {
     errors.push_back({fmt::format("thresholds: nothing reads \"{}\"", name),
                       fmt::format("{}:{}", rule.path, code.LineOfField("thresholds")), ""});
   }
+  // What the functions make of it comes too late where it does not hold. Shares of other times are
+  // often compared with the same threshold.
+  for (const std::string& name : rules.DeclaredLimits(rule)) {
+    if (!code.Reads(name) || name.substr(4) == "share") continue;
+    errors.push_back({fmt::format("thresholds: \"{}\" is compared with \"{}\" before the functions "
+                                  "run; one that they compare needs another name",
+                                  name, name.substr(4)),
+                      fmt::format("{}:{}", rule.path, code.LineOfField("thresholds")), ""});
+  }
   // What a rule needs may be a condition and no more.
   for (const std::string& name : rule.optional) {
     if (code.ReadsFact(name) || seen.facts.contains(name)) continue;

@@ -412,6 +412,13 @@ std::vector<RuleTest> RuleSet::Tests(const RuleInfo& rule, std::vector<Error>& e
   return tests;
 }
 
+std::vector<std::string> RuleSet::DeclaredLimits(const RuleInfo& rule) const {
+  std::vector<std::string> names;
+  for (const Declaration::Limit& limit : LoadedOf(rule).declared.limits)
+    names.push_back(limit.threshold);
+  return names;
+}
+
 std::string RuleSet::Packed(const RuleInfo& rule) const {
   return PackRule(rule, LoadedOf(rule).declared);
 }

@@ -58,6 +58,10 @@ class RuleSet {
   };
   Trial Try(const RuleInfo& rule, const Facts& facts, std::optional<bool> every_comparison) const;
 
+  // The thresholds that are compared without the rule's functions: with evidence, or a fact, of
+  // their name.
+  std::vector<std::string> DeclaredLimits(const RuleInfo& rule) const;
+
   // The tests in the rule's file, which is compiled anew for them; none of a rule that is built
   // into the program. Problems in how they are written go to `errors`.
   std::vector<RuleTest> Tests(const RuleInfo& rule, std::vector<Error>& errors) const;

@@ -43,7 +43,6 @@ return {
   end,
 
   detect = function(f, t, e)
-    if not at_least(e.retried, t.min_retried) then return nil end
     -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
     local options = f.environment.allocator or ""
     local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil

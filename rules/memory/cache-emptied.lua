@@ -18,6 +18,7 @@ return {
   optional   = { "run.languages", "run.framework", "environment.allocator", "memory.free_burst.retried" },
   loss       = "memory.free_burst",
   evidence   = { count = "per_step" },
+  -- Retried: the allocator does so itself where it finds no room (memory/allocator-retries).
   thresholds = { "min_share", "min_count", "max_retried" },
 
   symptom = "Device memory is returned in bursts ({count:count} {per:text}) and allocated again. Around these calls, the GPU computes nothing for {share:pct} of the time.",
@@ -44,8 +45,6 @@ return {
   end,
 
   detect = function(f, t, e)
-    -- The allocator does so itself where it finds no room: memory/allocator-retries.
-    if not at_most(f.memory.free_burst.retried or 0, t.max_retried) then return nil end
     -- Segments that already grow, and an allocator of the driver, leave nothing for that option to do.
     local options = f.environment.allocator or ""
     local reason = (contains(options, "expandable_segments:True") or contains(options, "cudaMallocAsync")) and "set" or nil

@@ -1,6 +1,7 @@
 // The declared form: what follows from `loss`, `measure`, `evidence` and a table as `saving`.
 #include <catch2/catch.hpp>
 
+#include "engine/script/rule_check.h"
 #include "tests/script/rule_text.h"
 
 using namespace advise;
@@ -91,6 +92,24 @@ double Shown(const Verdict& verdict, const std::string& name) {
 }
 
 }  // namespace
+
+TEST_CASE("a threshold of the name of evidence is none of the functions' to compare") {
+  const Knowledge knowledge = SampleKnowledge();
+  const auto problems = [&](const std::string& body) {
+    const RuleFields fields = With({{"evidence", "{ \"count\", rate = \"bytes\" }"},
+                                    {"thresholds", "{ \"min_share\", \"max_rate\" }"},
+                                    {"detect", "function(f, t, e)\n" + body + "\nend"}});
+    const auto rules = RuleSet::Load({MakeRule(fields)}, knowledge, DeclaredCatalog());
+    REQUIRE(rules);
+    std::string all;
+    for (const Error& error : CheckRule(*rules, rules->rules()[0]).problems)
+      all += error.Line() + "\n";
+    return all;
+  };
+  CHECK_THAT(problems("return at_most(e.rate, t.max_rate) and e or nil"),
+             Contains("\"max_rate\" is compared with \"rate\" before the functions run"));
+  CHECK_THAT(problems("return e"), !Contains("before the functions run"));
+}
 
 TEST_CASE("a loss gives share, comparison, evidence and saving") {
   const DeclaredRule rule;
