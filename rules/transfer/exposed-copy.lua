@@ -95,7 +95,7 @@ with torch.cuda.stream(copy_stream):
 
   tests = {
     { name = "pinned copies in line with the kernels",
-      edges = { ["copy.exposed"] = 2e7, ["copy.serial.lost"] = 2e7 },
+      edges = { ["copy.exposed"] = 3e7, ["copy.serial.lost"] = 2e7 },
       facts = { window = { device_time = 1e9 },
                 copy = { count = 40, exposed = 4e8, serial = { lost = 3.5e8, remedy = true },
                          groups = { { direction = "host to device", memory = "pinned", exposed = 3e8 },
@@ -125,8 +125,8 @@ with torch.cuda.stream(copy_stream):
       expect = { share = 0.1, serial = 0, serial_text = "" } },
     { name = "near miss: copies behind kernels",
       facts = { window = { device_time = 1e9 },
-                copy = { count = 40, exposed = 1e7, serial = { lost = 1e7, remedy = true },
-                         groups = { { direction = "host to device", memory = "pinned", exposed = 1e7 } } } },
+                copy = { count = 40, exposed = 2.2e7, serial = { lost = 2.2e7, remedy = true },
+                         groups = { { direction = "host to device", memory = "pinned", exposed = 2.2e7 } } } },
       expect = "silent" },
     { name = "the host waits for some of the kernels",
       facts = { window = { device_time = 1e9 }, launch = { waiting = { share = 0.4 } },
