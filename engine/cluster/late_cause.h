@@ -30,9 +30,9 @@ LateCause FindLateCause(const std::vector<RankSummary>& ranks, const Job& job,
                         const Knowledge& knowledge, const std::set<std::uint32_t>& slow,
                         bool now_and_then = false);
 
-// Whether the call that launches a kernel takes far longer on each of these ranks (indices) than on
-// every other one: it is the same code on all of them, so that their processors are slower, or
-// shared. False where the length of such calls is unknown.
+// Whether kernel launches take far longer on each of these ranks (by index) than on every other
+// rank. Launching is the same code everywhere, so the processors of these ranks are slower, or they
+// share their cores. False where the length of launches is unknown.
 bool LaunchMoreSlowly(const std::vector<RankSummary>& ranks, const Knowledge& knowledge,
                       const std::set<std::uint32_t>& slow);
 

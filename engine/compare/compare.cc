@@ -284,17 +284,15 @@ class Comparer {
     if (match.same && !match.other_pieces &&
         std::abs(match.longer - 1) > knowledge_.Number("compare.slower")) {
       result_.notes.push_back(
-          fmt::format("Nearly all kernels take {:.2f} times as long for the same size: look at the "
-                      "clock of the "
-                      "GPU, its power limit and other processes on it",
+          fmt::format("Nearly all kernels take {:.2f} times as long for the same size: look at "
+                      "the clock of the GPU, its power limit and other processes on it",
                       match.longer));
     }
     MatchNotes(match.levels);
     if (match.other_pieces) {
       result_.notes.emplace_back(
           "AFTER launches the shared kernels more or less often per step, and each launch does "
-          "less or "
-          "more in proportion: the same work in other pieces, as with micro-batches");
+          "less or more in proportion: the same work in other pieces, as with micro-batches");
     } else if (!match.even && match.matched_before > 0 && result_.unit == "step") {
       result_.notes.emplace_back(
           "The kernels that both runs share were not launched in the same proportions: the "
