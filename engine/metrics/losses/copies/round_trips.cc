@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/metrics/losses/copies/copy.h"
+#include "engine/metrics/losses/copies/passages.h"
 #include "engine/metrics/losses/directives.h"
 #include "engine/metrics/losses/ranks/mpi_waits.h"
 #include "engine/timeline/awaited.h"
@@ -54,9 +55,9 @@ class RoundTripFinder : Finder {
     std::set<std::int64_t> exchanged;
     std::set<DeviceAndSize> frames;
     if (!directives && !CopiesArguments()) {
-      const std::map<DeviceAndSize, Passages> passages = AllPassages();
+      const std::map<DeviceAndSize, Passages> passages = PassagesOf(run_, least_bytes_);
       untouched = SizesUntouched(pairs, passages);
-      frames = Frames(passages);
+      frames = Frames(run_, passages);
       exchanged = SizesExchanged(pairs, untouched, frames);
     }
     double activations = 0;
@@ -138,73 +139,8 @@ class RoundTripFinder : Finder {
     return 2 * of_framework > kernels && ups >= 2 * rows && apart * rows <= ups;
   }
 
-  using DeviceAndSize = std::pair<std::uint32_t, std::int64_t>;
   DeviceAndSize Of(std::uint32_t copy) const {
     return {trace_.ops.device[copy], trace_.BytesOfCopy(copy)};
-  }
-
-  // Of one size on one device.
-  struct Passages {
-    bool uploads_first = false;
-    std::size_t uploads = 0, downloads = 0;
-    bool up = false;              // an upload waits for its result
-    std::size_t before = 0;       // kernels of the device before the last upload
-    std::size_t after = 0;        // and after it
-    std::vector<double> kernels;  // from each upload to the next download
-
-    // No kernel runs before it goes on: from one part of the program to another.
-    bool PassesThrough() const { return kernels.size() > 1 && Median(kernels) == 0; }
-  };
-
-  // Sizes that are pieces of a stream: each goes up, is worked on and comes down. Data that lives
-  // on the GPU comes down first, or went up once, and less work followed then than between the
-  // other uploads and their downloads; or it stays there at the end, when all that work is done.
-  // What trains gets its batches as uploads that do not come back: beside these, nothing is a
-  // stream.
-  std::set<DeviceAndSize> Frames(const std::map<DeviceAndSize, Passages>& passages) const {
-    std::set<DeviceAndSize> frames;
-    for (const auto& [size, seen] : passages) {
-      if (!seen.uploads_first || seen.kernels.size() < 2) continue;
-      const double usual = Median(seen.kernels);
-      const bool stays = seen.up && static_cast<double>(seen.after) >= usual;
-      if (usual > 0 && seen.kernels.front() >= usual && !stays &&
-          !HasBatches(passages, size.first, seen))
-        frames.insert(size);
-    }
-    return frames;
-  }
-
-  std::map<DeviceAndSize, Passages> AllPassages() const {
-    std::vector<std::size_t> kernels(trace_.devices.size(), 0);
-    std::map<DeviceAndSize, Passages> passages;
-    for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
-      if (trace_.ops.kind[op] == OpKind::kKernel) ++kernels[trace_.ops.device[op]];
-      if (trace_.ops.kind[op] != OpKind::kCopy || !IsHostDevice(trace_.DirectionOfCopy(op)) ||
-          Bytes(op) <= least_bytes_)
-        continue;
-      const bool up = trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
-      const auto [at, is_new] = passages.try_emplace(Of(op));
-      Passages& size = at->second;
-      ++(up ? size.uploads : size.downloads);
-      if (is_new) size.uploads_first = up;
-      const std::size_t so_far = kernels[trace_.ops.device[op]];
-      if (!up && size.up) size.kernels.push_back(static_cast<double>(so_far - size.before));
-      size.up = up;
-      if (up) size.before = so_far;
-    }
-    for (auto& [size, seen] : passages) seen.after = kernels[size.first] - seen.before;
-    return passages;
-  }
-
-  // Whether the device trains on batches of another size, one for each passage.
-  bool HasBatches(const std::map<DeviceAndSize, Passages>& passages, std::uint32_t device,
-                  const Passages& passage) const {
-    const auto updates = [](const KernelClass& c) { return c.name == "optimizer"; };
-    if (run_.names.Shapes(updates).empty() && !SaysTraining(run_)) return false;
-    return std::any_of(passages.begin(), passages.end(), [&](const auto& other) {
-      return other.first.first == device && other.second.downloads == 0 &&
-             other.second.uploads + 1 >= passage.uploads;
-    });
   }
 
   struct Balance {

@@ -128,7 +128,7 @@ class StallFinder : Finder {
 
 // Whether the thread sleeps more than once between two calls of CUDA: it polls, and waits as long
 // without these calls.
-bool Polls(const Run& run, std::uint32_t thread, Nanos time) {
+bool PollsAround(const Run& run, std::uint32_t thread, Nanos time) {
   const std::uint32_t next = NextCall(run, thread, time);
   const RowRange calls = run.calls_of_thread[thread];
   const std::uint32_t last = next == kNone ? calls.last : next;
@@ -159,7 +159,7 @@ void AddDelays(const Basis& basis, Activity activity, Pauses* counted, LikePause
       basis,
       [&](std::uint32_t thread, const HostPiece& piece) {
         return piece.activity == activity && CauseOf(piece) != IdleCause::kDataLoading &&
-               !(activity == Activity::kSleep && (Polls(basis.run, thread, piece.start) ||
+               !(activity == Activity::kSleep && (PollsAround(basis.run, thread, piece.start) ||
                                                   IsPaced(basis.idle, thread, piece.start)));
       },
       [&](const Delay& delay) {
