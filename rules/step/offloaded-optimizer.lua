@@ -1,6 +1,6 @@
 -- The optimizer runs on the CPU (offloading): in the backward pass gradients go to the host, the host updates the
 -- weights, and these come back before the next forward pass. The GPU waits for both copies and for the update.
--- Recognized by the two ways, which carry as many elements, and by the absence of kernels that update weights.
+-- Recognized by the two ways, which carry as many elements. Where the GPU updates a part, ranges must name the update.
 return {
   id        = "step/offloaded-optimizer",
   title     = "Run the optimizer on the GPU, not on the CPU",

@@ -25,11 +25,12 @@ class OffloadFinder : Finder {
         phases_(phases),
         copies_(copies),
         least_bytes_(Number("copy.large_bytes")),
-        most_apart_(Number("copy.offload_ratio")) {}
+        most_apart_(Number("copy.offload_ratio")),
+        gpu_updates_(GpuUpdatesWeights()) {}
 
   OptimizerOffload Find() {
     LossBuilder loss(basis_);
-    if (phases_.known(Phase::kBackward) && !GpuUpdatesWeights()) {
+    if (phases_.known(Phase::kBackward)) {
       for (const auto& [device, updates] : Updates())
         for (const Update& update : updates)
           if (IsOfOptimizer(update)) Tell(device, update, &loss);
@@ -50,7 +51,8 @@ class OffloadFinder : Finder {
   bool IsOfUpdate(std::uint32_t op) const { return phases_.OfOp(run_, op) == Phase::kOptimizer; }
 
   // Weights that a backward pass itself uploads, for layers that are kept on the host, are none
-  // that come back from an update.
+  // that come back from an update. Where the GPU updates weights as well, only what comes up in an
+  // update may be a part that the host keeps; the rest is the next batch.
   std::map<std::uint32_t, std::vector<Update>> Updates() const {
     std::map<std::uint32_t, std::vector<Update>> of_device;
     for (const std::uint32_t op : copies_) {
@@ -63,7 +65,7 @@ class OffloadFinder : Finder {
       if (updates.empty() || (down && !updates.back().up.empty())) updates.emplace_back();
       Update& update = updates.back();
       if (down) update.named = !backward;
-      if (!down && update.named && !IsOfUpdate(op)) continue;
+      if (!down && (update.named || gpu_updates_) && !IsOfUpdate(op)) continue;
       (down ? update.down : update.up).push_back(op);
       (down ? update.down_bytes : update.up_bytes) += Bytes(op);
     }
@@ -114,6 +116,7 @@ class OffloadFinder : Finder {
   const std::vector<std::uint32_t>& copies_;
   double least_bytes_;
   double most_apart_;
+  bool gpu_updates_;
   OptimizerOffload result_;
 };
 

@@ -64,8 +64,7 @@ TEST_CASE("weights may have half or twice the bytes of gradients, and no more") 
     CHECK(Analyzed(OffloadedRun{.weight = weight}.Story())->copies.offload.loss.count == 0);
 }
 
-TEST_CASE(
-    "where kernels update weights, or others than the backward pass send, none is offloaded") {
+TEST_CASE("unnamed copies beside kernels that update weights, or of others, are no update") {
   const char* adam = "void multi_tensor_apply_kernel<FusedAdamMathFunctor>(int)";
   CHECK(Analyzed(OffloadedRun{.update = adam}.Story())->copies.offload.loss.count == 0);
   CHECK(Analyzed(OffloadedRun{.sender = "main"}.Story())->copies.offload.loss.count == 0);
@@ -77,6 +76,14 @@ TEST_CASE("gradients may go down where the update of the weights begins") {
   CHECK(offload.loss.count == 6);
   CHECK(offload.loss.bytes == 6 * 2 * kGradient);
   CHECK(offload.up_bytes == 6 * 2 * kGradient);
+}
+
+TEST_CASE("the GPU may update a part of the weights, and the host the rest") {
+  const char* adam = "void multi_tensor_apply_kernel<FusedAdamMathFunctor>(int)";
+  const OptimizerOffload& offload =
+      Analyzed(OffloadedRun{.update = adam, .named = true}.Story())->copies.offload;
+  CHECK(offload.loss.count == 6);
+  CHECK(offload.loss.bytes == 6 * 2 * kGradient);
 }
 
 }  // namespace
