@@ -100,6 +100,54 @@ class Submitted {
   std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<Record>> records_;
 };
 
+// What streams were made to wait for behind their own last op: a branch of work is joined so before
+// the host waits for the stream.
+class Joins {
+ public:
+  Joins(const Run& run, const Submitted& submitted)
+      : run_(run), submitted_(submitted), of_stream_(run.trace.streams.size()) {
+    const SyncTable& syncs = run.trace.syncs;
+    for (std::size_t w = 0; w < syncs.size(); ++w) {
+      const std::uint32_t call = syncs.call[w];
+      if (call == kNone || syncs.stream[w] == kNone || syncs.event_id[w] == 0 ||
+          run.ClassOfCall(call) != CallClass::kStreamWaitEvent)
+        continue;
+      const Nanos when = run.trace.calls.start[call];
+      const std::uint32_t op =
+          submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w], when);
+      if (op != kNone) of_stream_[syncs.stream[w]].push_back({when, op});
+    }
+    for (std::vector<Join>& joins : of_stream_)
+      std::stable_sort(joins.begin(), joins.end(),
+                       [](const Join& a, const Join& b) { return a.called < b.called; });
+  }
+
+  // Of the last op that the stream was handed before `when` and all that it waits for behind that,
+  // the op that ended last; kNone for none.
+  std::uint32_t LastOfStream(std::uint32_t stream, Nanos when) const {
+    const OpTable& ops = run_.trace.ops;
+    std::uint32_t last = submitted_.LastBefore(stream, when);
+    const Nanos since = last == kNone ? 0 : run_.trace.calls.start[ops.call[last]];
+    const std::vector<Join>& joins = of_stream_[stream];
+    auto at = std::lower_bound(joins.begin(), joins.end(), when,
+                               [](const Join& join, Nanos time) { return join.called < time; });
+    while (at != joins.begin() && (--at)->called > since) {
+      if (last == kNone || ops.end[at->op] > ops.end[last]) last = at->op;
+    }
+    return last;
+  }
+
+ private:
+  struct Join {
+    Nanos called = 0;
+    std::uint32_t op = kNone;
+  };
+
+  const Run& run_;
+  const Submitted& submitted_;
+  std::vector<std::vector<Join>> of_stream_;  // in the order of the calls
+};
+
 // Where the capture does not say which event a call records or waits for. A wait that directly
 // follows a record on its thread is for that event; this one stands behind the thread's last
 // launch; and what the thread launches next, into another stream, is what waits.
@@ -189,6 +237,7 @@ std::vector<std::uint32_t> AwaitedBySyncs(const Run& run) {
   const SyncTable& syncs = run.trace.syncs;
   std::vector<std::uint32_t> awaited(calls.size(), kNone);
   const Submitted submitted(run);
+  const Joins joins(run, submitted);
   for (std::uint32_t call = 0; call < calls.size(); ++call) {
     // Freeing waits for the device, too.
     const CallClass call_class = run.ClassOfCall(call);
@@ -200,7 +249,7 @@ std::vector<std::uint32_t> AwaitedBySyncs(const Run& run) {
     if (call == kNone) continue;
     const CallClass call_class = run.ClassOfCall(call);
     if (call_class == CallClass::kSyncStream && syncs.stream[w] != kNone) {
-      awaited[call] = submitted.LastBefore(syncs.stream[w], calls.start[call]);
+      awaited[call] = joins.LastOfStream(syncs.stream[w], calls.start[call]);
     } else if (call_class == CallClass::kSyncEvent && syncs.event_id[w] != 0) {
       awaited[call] =
           submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w], calls.start[call]);

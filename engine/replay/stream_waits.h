@@ -16,8 +16,9 @@ namespace advise {
 std::vector<std::uint32_t> AwaitedByEvents(const Run& run);
 
 // By call: the op that a synchronize call waits for, whether or not it was still running: the last
-// of the call's stream, before the call's event, or of the process. kNone where the capture does
-// not say which stream or event, and for other calls. O(n log n + synchronize calls x streams).
+// of the call's stream or of what that stream waits for behind it, before the call's event, or of
+// the process. kNone where the capture does not say which stream or event, and for other calls.
+// O(n log n + synchronize calls x streams).
 std::vector<std::uint32_t> AwaitedBySyncs(const Run& run);
 
 // By call: the call of another thread of the process that recorded the event for which this call

@@ -130,6 +130,39 @@ TEST_CASE("a wait for one stream is not for what ends behind it in another") {
   CHECK(gain < kSteps * 540_us);  // then the kernels are the limit
 }
 
+// The host waits for a stream of 100 us of work, which waits for 900 us of another one by an event.
+TEST_CASE("a wait for a stream is for what was joined to it as well") {
+  constexpr Nanos kJoinedStep = 1050_us;
+  TraceBuilder story;
+  Repeat(kSteps, kJoinedStep, [&](int, Nanos at) {
+    story.OnStream(kMain).Launch("work", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    story.OnStream(kCopies).Launch("branch", {at + 6_us, at + 10_us}, {at + 110_us, at + 1010_us});
+    story.Call("cudaEventRecord", {at + 11_us, at + 12_us});
+    story.Call("cudaStreamWaitEvent", {at + 13_us, at + 14_us});
+    story.Sync({at + 15_us, at + 1015_us}, "cudaStreamSynchronize");
+  });
+  Trace trace = story.Build();
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    const std::string& name = trace.strings[trace.calls.name[c]];
+    if (name == "cudaStreamWaitEvent") AddSync(&trace, c, StreamOf(trace, kMain), 1);
+    if (name == "cudaStreamSynchronize") AddSync(&trace, c, StreamOf(trace, kMain), 0);
+    if (name != "cudaEventRecord") continue;
+    trace.events.time.push_back(trace.calls.start[c]);
+    trace.events.call.push_back(c);
+    trace.events.stream.push_back(StreamOf(trace, kCopies));
+    trace.events.event_id.push_back(1);
+  }
+  AnalysisOptions options;
+  options.window.mode = WindowRequest::Mode::kAll;
+  const Analysis analysis(trace, ShippedKnowledge(), options);
+  Remedy shorter;
+  for (std::uint32_t op = 1; op < trace.ops.size(); op += 2)
+    shorter.scaled_ops.emplace_back(op, 0.5F);
+  const Nanos gain = analysis.replay().Gain(shorter);
+  CHECK(gain > (kSteps - 1) * 440_us);
+  CHECK(gain < kSteps * 460_us);
+}
+
 // Of 2 ms, the host spends 1 ms before it launches a kernel of 900 us. Before that it uploaded a
 // batch for 900 us, into another stream, and made the kernel's stream wait for it, or not.
 Analyzed BehindCode(bool waits, bool early = false) {
