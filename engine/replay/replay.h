@@ -141,6 +141,8 @@ class Replay {
   void AwaitBatches(const Run& run, const Idle& idle, const std::vector<IntervalSet>& waits_of,
                     const Polls& polls);
   void AwaitOps(const Run& run, const LaunchQueues& queues);
+  std::map<StringId, Nanos> UndisturbedAllocations(const Run& run,
+                                                   const std::vector<std::uint32_t>& by_end) const;
   bool AwaitsKnown(std::uint32_t op, HostCall* call) const;
   std::uint32_t LastEndedFor(const Run& run, const HostCall& call,
                              const std::vector<std::uint32_t>& by_end) const;

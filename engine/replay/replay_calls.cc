@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "engine/base/median.h"
 #include "engine/replay/batch_waits.h"
 #include "engine/replay/launch_queue.h"
 #include "engine/replay/polls.h"
@@ -265,9 +266,23 @@ void Replay::AwaitBatches(const Run& run, const Idle& idle,
   }
 }
 
+// By name: what calls that manage memory usually take where nothing ended meanwhile for which they
+// could have waited. `by_end`: all ops.
+std::map<StringId, Nanos> Replay::UndisturbedAllocations(
+    const Run& run, const std::vector<std::uint32_t>& by_end) const {
+  std::map<StringId, std::vector<Nanos>> lengths;
+  for (const HostCall& call : calls_) {
+    if (IsAllocation(run.ClassOfCall(call.row)) && LastEndedFor(run, call, by_end) == kNone)
+      lengths[run.trace.calls.name[call.row]].push_back(call.end - call.start);
+  }
+  std::map<StringId, Nanos> usual;
+  for (auto& [name, all] : lengths) usual[name] = Median(all);
+  return usual;
+}
+
 // What each blocking call waited for: its own op, or what the capture says; where neither is known,
-// the last op to end before it returned, among those launched before it. So do calls that a full
-// queue held back.
+// the last op to end before it returned, among those launched before it. Not for what ended so late
+// that the call's own work had begun before. So do calls that a full queue held back.
 void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
   const std::vector<IntervalSet> back_pressure = BackPressure(run);
   const std::vector<std::uint32_t> by_syncs = AwaitedBySyncs(run);
@@ -275,13 +290,15 @@ void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
   for (std::uint32_t i = 0; i < by_end.size(); ++i) by_end[i] = i;
   std::sort(by_end.begin(), by_end.end(),
             [&](auto a, auto b) { return ops_[a].end < ops_[b].end; });
+  const std::map<StringId, Nanos> usual = UndisturbedAllocations(run, by_end);
+  const double alone_share = run.knowledge.Number("replay.alone_share");
   const double held_factor = run.knowledge.Number("replay.held_factor");
   const double deep_factor = run.knowledge.Number("replay.queue.held_factor");
   const auto takes_long = [&](const HostCall& call, bool deep) {
     const auto known = queues.usual_of_name.find(run.trace.calls.name[call.row]);
     const Nanos of_name = known == queues.usual_of_name.end() ? 0 : known->second;
-    const auto usual = static_cast<double>(std::max(nominal_call_ns_, of_name));
-    return static_cast<double>(call.own) > (deep ? deep_factor : held_factor) * usual;
+    const auto short_call = static_cast<double>(std::max(nominal_call_ns_, of_name));
+    return static_cast<double>(call.own) > (deep ? deep_factor : held_factor) * short_call;
   };
   for (HostCall& call : calls_) {
     const bool blocks = BlocksHost(run, call.row);
@@ -297,7 +314,12 @@ void Replay::AwaitOps(const Run& run, const LaunchQueues& queues) {
     const std::uint32_t own_op = run.first_op_of_call[call.row];
     const std::uint32_t known = own_op != kNone ? own_op : by_syncs[call.row];
     if (blocks && AwaitsKnown(At(op_index_, known), &call)) continue;
-    const std::uint32_t op = LastEndedFor(run, call, by_end);
+    std::uint32_t op = LastEndedFor(run, call, by_end);
+    const auto undisturbed = usual.find(run.trace.calls.name[call.row]);
+    if (op != kNone && undisturbed != usual.end() &&
+        static_cast<double>(call.end - ops_[op].end) <
+            alone_share * static_cast<double>(undisturbed->second))
+      op = kNone;
     // It ended too long before: something else took the launch so long.
     const Nanos let_go = latency_ns_ + (deep ? nominal_call_ns_ : 0);
     const bool too_early = held && !pressed && op != kNone && call.end - ops_[op].end > let_go;

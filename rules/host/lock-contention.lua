@@ -1,4 +1,4 @@
--- The launching thread waits for a lock that another thread holds, inside gaps of the GPU.
+-- The launching thread waits for a lock that another thread holds: inside gaps of the GPU, or before code that then comes too late.
 return {
   id        = "host/lock-contention",
   title     = "Keep the launching thread from waiting for locks",
@@ -11,11 +11,11 @@ return {
   effort    = "code",
 
   loss           = "host.lock",
-  not_applicable = "no launching thread waited for a lock while its GPU was idle",
+  not_applicable = "no wait for a lock left a GPU idle",
   evidence       = { "count", time = "lost.time" },
   thresholds     = { "min_share", "min_count" },
 
-  symptom = "For {share:pct} of the time, the GPU waits while its launching thread waits for locks: {count:count} waits, each with {mean:time} of idle time on average.",
+  symptom = "For {share:pct} of the time, the GPU is idle because its launching thread waits for locks: {count:count} waits, each with {mean:time} of idle time on average.",
   cause   = "Another thread of the process holds a lock that the launching thread needs, such as Python's global interpreter lock (GIL), or a lock of an allocator, a queue or the CUDA driver.",
   fixes   = {
     { action = "Move the other thread's work into its own process: Python threads share one interpreter lock",

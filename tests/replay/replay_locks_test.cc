@@ -119,4 +119,22 @@ TEST_CASE("a holder that rests at a pace of its own gives the lock back by whole
   CHECK(gain > 10_ms);  // 7 ms, were these its rests
 }
 
+// The thread waits 600 us for a lock beside a kernel, and then pins memory in four calls of 400 us.
+// The kernel ends 100 us before the first of them does, which has been at work long before.
+TEST_CASE("a call that pins memory does not wait for a kernel that ends while it works") {
+  TraceBuilder story;
+  Repeat(kLockedSteps, 2300_us, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 2290_us});
+    story.Launch("kernel", {at + 5_us, at + 10_us}, {at + 15_us, at + 940_us});
+    story.OsCall("pthread_mutex_lock", {at + 20_us, at + 620_us});
+    for (int k = 0; k < 4; ++k)
+      story.Call("cudaHostRegister", {at + 640_us + k * 400_us, at + 1040_us + k * 400_us});
+  });
+  const Analyzed run(story);
+  const Nanos gain =
+      run->replay().Gain(*run->host.lock.remedy) / static_cast<Nanos>(run->run.steps.steady_count());
+  CHECK(gain > 550_us);
+  CHECK(gain < 620_us);
+}
+
 }  // namespace advise

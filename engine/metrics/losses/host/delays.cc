@@ -259,4 +259,15 @@ void ForEachDelay(const Basis& basis,
   }
 }
 
+bool LaunchingThreadsCall(const Run& run, OsClass os_class) {
+  const OsCallTable& calls = run.trace.os_calls;
+  return std::any_of(
+      run.launching_threads.begin(), run.launching_threads.end(), [&](std::uint32_t thread) {
+        const RowRange rows = run.os_of_thread[thread];
+        const auto first = calls.name.begin() + rows.first;
+        return std::any_of(first, calls.name.begin() + rows.last,
+                           [&](StringId name) { return run.names.Os(name) == os_class; });
+      });
+}
+
 }  // namespace advise

@@ -26,4 +26,8 @@ void ForEachDelay(const Basis& basis,
                   const std::function<bool(std::uint32_t, const HostPiece&)>& is_cause,
                   const std::function<void(const Delay&)>& visit);
 
+// Whether a launching thread makes calls of the operating system of this kind, so that it is worth
+// asking for the delays by them. O(calls of the operating system).
+bool LaunchingThreadsCall(const Run& run, OsClass os_class);
+
 }  // namespace advise

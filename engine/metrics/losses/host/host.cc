@@ -145,7 +145,6 @@ class HostFinder : Finder {
   }
 
   void Locks() {
-    if (!basis_.idle.pieces.Any(Activity::kLock)) return;
     LossBuilder loss(basis_);
     std::set<std::uint32_t> again;  // threads that wait in the loop
     for (const GapPiece piece : basis_.idle.pieces) {
@@ -155,8 +154,27 @@ class HostFinder : Finder {
       loss.CutHost(thread, piece.start, piece.end);
       if (thread != kNone && basis_.InLoop(piece.start) && run_.steps.known()) again.insert(thread);
     }
+    AddDelaysByLocks(&loss, &again);
     for (const std::uint32_t thread : again) CutLocks(thread, &loss);
     result_.lock = loss.Build();
+  }
+
+  // A lock that is waited for while the GPU still has work: the thread comes late to what it does
+  // next. Adds the threads that are delayed so.
+  void AddDelaysByLocks(LossBuilder* loss, std::set<std::uint32_t>* threads) const {
+    if (!LaunchingThreadsCall(run_, OsClass::kLock)) return;
+    std::pair<std::uint32_t, Nanos> last{kNone, 0};  // one wait delays much that follows
+    ForEachDelay(
+        basis_,
+        [](std::uint32_t, const HostPiece& piece) {
+          return piece.activity == Activity::kLock && CauseOf(piece) == IdleCause::kHostWait;
+        },
+        [&](const Delay& delay) {
+          loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
+          threads->insert(delay.thread);
+          const std::pair<std::uint32_t, Nanos> wait{delay.thread, delay.piece.start};
+          if (std::exchange(last, wait) != wait) loss->Count(delay.piece.start, 0, 0);
+        });
   }
 
   // Who no longer holds the lock holds it at no place of the loop: the thread waits nowhere, also

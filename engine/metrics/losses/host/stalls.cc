@@ -171,18 +171,6 @@ void AddDelays(const Basis& basis, Activity activity, Pauses* counted, LikePause
       });
 }
 
-// Whether a launching thread makes calls of the operating system of this kind.
-bool Makes(const Run& run, OsClass os_class) {
-  const OsCallTable& calls = run.trace.os_calls;
-  return std::any_of(
-      run.launching_threads.begin(), run.launching_threads.end(), [&](std::uint32_t thread) {
-        const RowRange rows = run.os_of_thread[thread];
-        const auto first = calls.name.begin() + rows.first;
-        return std::any_of(first, calls.name.begin() + rows.last,
-                           [&](StringId name) { return run.names.Os(name) == os_class; });
-      });
-}
-
 // The same where threads are inside calls of one kind: with the fix they make none of these.
 template <typename Keep>
 Loss IdleInside(const Basis& basis, Activity activity, bool delays, Keep keep) {
@@ -307,10 +295,10 @@ Stalls FindStalls(const Basis& basis, const Phases& phases, const Idle& beside_c
              p.cause != IdleCause::kNoWorkQueued;
     });
   };
-  stalls.sleep = doing(Activity::kSleep, Makes(basis.run, OsClass::kSleep));
+  stalls.sleep = doing(Activity::kSleep, LaunchingThreadsCall(basis.run, OsClass::kSleep));
   stalls.network = doing(Activity::kNetwork, false);
   stalls.file_write = WithoutWaitsForOutput(
-      basis.run, doing(Activity::kFileWrite, Makes(basis.run, OsClass::kFileWrite)));
+      basis.run, doing(Activity::kFileWrite, LaunchingThreadsCall(basis.run, OsClass::kFileWrite)));
   stalls.os_wait = Blocked(basis, beside_copies);
   stalls.exchange = IdleWhere(basis, [](const GapPiece& p) {
     return p.cause == IdleCause::kPeerWait && p.phase == Phase::kCommunication &&
