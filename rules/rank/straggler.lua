@@ -10,6 +10,7 @@ local function reason_of(cause)
   if contains(cause, "not captured") then return "before" end
   if contains(cause, "kernel launch takes") then return "cpu" end
   if contains(cause, "in some steps") then return "times" end
+  if contains(cause, "blocked") then return "blocked" end
   return contains(cause, "more work") and "work" or "host"
 end
 
@@ -61,6 +62,9 @@ return {
     { reason = "host", action = "Look for what only this rank does, such as logging, output, checkpoints or batches that take longer to make, and let all ranks share it" },
     { reason = "host", action = "Bind each rank to its own cores, next to its GPU",
       snippet = "srun --cpus-per-task=16 --cpu-bind=cores COMMAND", language = "bash" },
+    { reason = "blocked", action = "Find what its launching thread waits for, or why it sleeps: record call stacks and thread states on this rank",
+      snippet = "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree -o late-rank -- COMMAND",
+      language = "bash", ["for"] = { "nvidia" } },
     { reason = "link", action = "Bind each rank to the cores and the memory next to its GPU, before it allocates its buffers",
       snippet = "nvidia-smi topo -m                                   # NUMA affinity of each GPU\nsrun --cpu-bind=cores --mem-bind=local COMMAND   # or: numactl --cpunodebind=N --membind=N COMMAND",
       language = "bash", ["for"] = { "nvidia" } },
@@ -140,6 +144,11 @@ return {
       facts = { window = { device_time = 8e9 }, run = { devices = 4 }, cluster = { reports = 4 },
                 rank = { late = { device = 0, share = 0.9, at = "steps", lateness = 1e6, cause = "it writes files", lost = 8e8, remedy = true } } },
       expect = { device = 0, reason = "host" } },
+    { name = "a scheduler that only this rank has waits for a lock",
+      facts = { window = { device_time = 8e9 }, run = { devices = 2 }, cluster = { reports = 2 },
+                rank = { late = { device = 0, share = 1.0, lateness = 2.9e7, cause = "its host is blocked in the operating system for longer",
+                                  lost = 2e9, remedy = true } } },
+      expect = { device = 0, reason = "blocked" } },
     { name = "one step was captured, and this rank began it late",
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
                 rank = { late = { device = 7, share = 0.8, lateness = 1e6, cause = "it began later, with work that was not captured", lost = 8e8, remedy = true } } },

@@ -67,5 +67,18 @@ TEST_CASE("a rank whose host works longer right before uploads prepares its data
   CHECK(words(20'000'000) == "its host is slower");
 }
 
+TEST_CASE("a rank whose host is blocked for longer is late for that, and its processor is not slower") {
+  JobStory story;
+  story.extra_loading = {{}, {}, Each(10, 4'000'000)};
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankStep& step : ranks[2].steps) {
+    step.time.causes = {};
+    step.time.causes[static_cast<std::size_t>(IdleCause::kHostWait)] = 4'000'000;
+  }
+  const LateCause cause = Cluster(ranks, ShippedKnowledge()).lateness.straggler.cause;
+  CHECK(cause.words == "its host is blocked in the operating system for longer");
+  CHECK(cause.kind == LateCause::Kind::kBlocked);
+}
+
 }  // namespace
 }  // namespace advise
