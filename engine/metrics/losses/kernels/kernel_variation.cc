@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -274,6 +275,7 @@ class VariationFinder : Finder {
     const std::uint32_t middle = paces.Turn(half_way);
     const std::size_t each_side = middle == half_way ? enough_ / 2 : Paces::kLeast;
     const auto factor = Number("kernel.slow_factor");
+    const auto more_data = Number("kernel.pace_of_data");
     double compared = 0;
     double before = 0;
     double after = 0;
@@ -289,6 +291,10 @@ class VariationFinder : Finder {
         const std::uint32_t op = ops[i];
         const double pace = std::max(1.0, paces.Of(op));
         if (length <= factor * pace * static_cast<double>(median)) continue;
+        // A kernel of which the work grows faster than the data takes longer wherever it runs.
+        if (pace >= more_data && length <= factor * static_cast<double>(median) *
+                                               PaceOfShape(likes, paces, group, StepOf(run_, op)))
+          continue;
         varying.Count(trace_.ops.start[op], 0, lengths[i] - median);
         varying.AddOpBeyond(op, median);
         varying.ScaleOp(op, static_cast<double>(median) / length);
@@ -338,6 +344,32 @@ class VariationFinder : Finder {
     return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
   }
 
+  // How much longer than usual the launches of the group's shape take in a step: the median
+  // multiple; 1 where they are too few to tell. O(places of the shape log steps), once for each
+  // shape and step.
+  double PaceOfShape(const Likes& likes, const Paces& paces, std::size_t group,
+                     std::uint32_t step) {
+    const auto shape_of = [&](std::size_t g) {
+      const std::uint32_t op = likes.Ops(g).front();
+      return std::pair(trace_.ops.device[op], trace_.ops.detail[op]);
+    };
+    const auto shape = shape_of(group);
+    const auto [at, is_new] = pace_of_shape_.try_emplace({shape, step}, 1.0);
+    if (!is_new) return at->second;
+    while (group > 0 && shape_of(group - 1) == shape) --group;
+    std::vector<double> multiples;
+    for (; group < likes.size() && shape_of(group) == shape; ++group) {
+      const std::span<const std::uint32_t> steps = likes.StepsOf(group);
+      const auto found = std::lower_bound(steps.begin(), steps.end(), step);
+      if (found == steps.end() || *found != step || paces.Usual(group) <= 0) continue;
+      const Nanos length = likes.Lengths(group)[static_cast<std::size_t>(found - steps.begin())];
+      multiples.push_back(static_cast<double>(length) / static_cast<double>(paces.Usual(group)));
+    }
+    if (static_cast<double>(multiples.size()) >= Number("kernel.pace_kernels"))
+      at->second = Median(multiples);
+    return at->second;
+  }
+
   // Kernels that take longer from step to step: what they take beyond the first one. `left`: of
   // each step, see LeftOfGrowth.
   Loss Growing(const Likes& likes, const std::vector<double>& left) const {
@@ -373,6 +405,9 @@ class VariationFinder : Finder {
 
   std::size_t enough_;
   const std::vector<std::uint32_t>& kernels_;
+  // By device and shape, and step; see PaceOfShape.
+  std::map<std::pair<std::pair<std::uint16_t, std::uint32_t>, std::uint32_t>, double>
+      pace_of_shape_;
   KernelVariation result_;
 };
 

@@ -10,7 +10,8 @@ namespace advise {
 
 struct KernelVariation {
   // Time of launches beyond twice what the same place of the step usually takes, where the other
-  // kernels of that step do not take longer alike: then the step has more to do.
+  // kernels of that step do not take longer alike: then the step has more to do, and kernels whose
+  // work grows faster than the data take longer still, all of one shape alike.
   Loss varying;
   Loss slices;  // turns of another process, see FindTimeSlices
   // Time of the second half beyond the median of the first, same kernel and grid; where kernels

@@ -59,8 +59,8 @@ class RhythmFinder {
       break;
     }
     // A few may be evenly apart while most of the time is lost in the turn of others.
-    if (2 * LostIn(kept) < LostIn(slow)) {
-      std::vector<SlowStep> turn = InTurn(slow);
+    if (2 * LostIn(kept) < LostIn(all)) {
+      std::vector<SlowStep> turn = InTurn(all);
       if (DistanceOf(turn) > 0 && LostIn(turn) > LostIn(kept)) kept = std::move(turn);
     }
     const std::vector<SlowStep> events = kept.empty() ? Events(slow) : kept;

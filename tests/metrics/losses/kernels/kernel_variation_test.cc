@@ -44,6 +44,32 @@ TEST_CASE("what varies comes to its usual length, what slows to that of before")
   CHECK(slower->kernel_variation->slowing_share == 1);
 }
 
+// Thirty steps of six layers, each with two kernels whose work grows with the data, and one whose
+// work grows with its square. In two steps the data is 2.3 times as long.
+TEST_CASE("in a step with more data, kernels may take longer by more than the others do") {
+  const auto varying = [](double longer, bool all_layers) {
+    TraceBuilder story;
+    Repeat(30, 5_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 4900_us});
+      Nanos done = at + 40_us;
+      const auto run = [&](const char* name, double microseconds) {
+        const auto length = static_cast<Nanos>(microseconds * 1e3);
+        story.Launch(name, {done - 30_us, done - 28_us}, {done, done + length});
+        done += length + 1_us;
+      };
+      const double data = i == 9 || i == 20 ? longer : 1.0;
+      for (int layer = 0; layer < 6; ++layer) {
+        run("product", 50 * data);
+        run("norm", 20 * data);
+        run("attention", 60 * (all_layers || layer == 3 ? data * data : data));
+      }
+    });
+    return Analyzed(story)->kernel_variation->varying.count;
+  };
+  CHECK(varying(2.3, true) == 0);
+  CHECK(varying(2.3, false) == 2);  // one layer alone: not the data
+}
+
 TEST_CASE("kernels that are called seldom do not compare") {
   const auto enough = static_cast<int>(ShippedKnowledge().Number("kernel.like_calls"));
   const auto count = [](int steps) {

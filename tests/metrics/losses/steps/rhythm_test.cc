@@ -1,6 +1,7 @@
 // Which slow steps of a loop come at a regular distance.
 #include "engine/metrics/losses/steps/rhythm.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "tests/support/analyzed.h"
@@ -54,6 +55,15 @@ TEST_CASE("two far slower steps do not hide the turn in which most of the time i
   const Rhythm rhythm = FindRhythm(slow, 0, kSteps, ShippedKnowledge());
   CHECK(rhythm.every == 8);
   CHECK(rhythm.steps.size() == kSteps / 8);
+}
+
+TEST_CASE("one stop of the loop is no part of a turn in which steps are hardly longer") {
+  std::vector<SlowStep> slow;
+  for (std::size_t n = 2; n < 44; n += 3) slow.push_back({n, n == 8 ? 46_ms : 800_us});
+  const Rhythm rhythm = FindRhythm(slow, 0, 44, ShippedKnowledge());
+  CHECK(rhythm.every == 3);
+  CHECK(rhythm.steps.size() == slow.size() - 1);
+  CHECK(std::find(rhythm.steps.begin(), rhythm.steps.end(), 8) == rhythm.steps.end());
 }
 
 TEST_CASE("steps that are slow by chance hardly ever keep a turn, be they few or many") {
