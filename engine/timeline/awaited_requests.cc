@@ -160,6 +160,7 @@ void Awaited::FindInput() {
   const double rare = run_.knowledge.Number("input.rare");
   const auto least = run_.knowledge.CountOf("replay.hand_over.least");
   const double usual = run_.knowledge.Number("replay.hand_over.usual");
+  const bool trains = SaysTraining(run_);
   for (const std::uint32_t t : run_.launching_threads) {
     if (!run_.mpi_of_thread[t].empty()) continue;  // MPI waits for its messages in the same way
     std::vector<Interval> received;
@@ -185,14 +186,14 @@ void Awaited::FindInput() {
     const bool talks =
         messages.steps() >= least &&
         static_cast<double>(messages.steps()) >= usual * static_cast<double>(run_.steps.all.size());
-    if ((received.size() >= least || talks) && !SaysTraining(run_)) {
+    if ((received.size() >= least || talks) && !trains) {
       serves_ = true;
       // To receive may take less time than the profiler keeps: then the loop alone is seen.
       input_[t] =
           IntervalSet::Of(received.size() >= least ? std::move(received) : std::move(in_loop));
-    } else if (static_cast<double>(as_long_as_people.size()) <=
-                   rare * static_cast<double>(run_.steps.all.size()) ||
-               !run_.steps.known()) {
+    } else if (!trains || !run_.steps.known() ||
+               static_cast<double>(as_long_as_people.size()) <=
+                   rare * static_cast<double>(run_.steps.all.size())) {
       input_[t] = IntervalSet::Of(std::move(as_long_as_people));
     }
   }

@@ -306,6 +306,13 @@ TEST_CASE("a session waits for the next command of a person") {
   CHECK(Analyzed(typed(2)).Idle(IdleCause::kNoWorkQueued) == 0);
 }
 
+TEST_CASE("without training, each step may be a cell that a person starts") {
+  const Analyzed session(
+      Passes("mandelbrot", 20, 2000_ms,
+             [](TraceBuilder* story, int, Interval gap) { story->OsCall("epoll_wait", gap); }));
+  CHECK(session.Idle(IdleCause::kNoWorkQueued) >= 18 * 2000_ms);
+}
+
 // The thread that pins memory waits at the pipe of worker processes that nobody traced.
 TraceBuilder PinnedBatch(const char* thread) {
   TraceBuilder story = GapStory().OsCall("sem_clockwait", {102_us, 195_us});
