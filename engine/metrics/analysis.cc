@@ -72,9 +72,10 @@ KernelRates RatesOf(const Hardware& hardware) {
   return {hardware.tensor_ratio, hardware.memory_bytes_per_s, hardware.peak_fp32_flops};
 }
 
-bool StallsMayWait(const StepStats& steps, const RunKind& kind) {
+// The next request may come late: behind steps in which the host reads no more than a result.
+bool StallsMayWait(const StepStats& steps, const RunKind& kind, double large_bytes) {
   const auto is = [&](IdleCause cause) { return steps.stall_what == WordsOf(cause).host; };
-  return steps.stall_every > 0 && steps.stall_bytes == 0 &&
+  return steps.stall_every > 0 && steps.stall_bytes < large_bytes &&
          ((kind.request_waits == RequestWaits::kAsCode && is(IdleCause::kHostCompute)) ||
           (kind.request_waits == RequestWaits::kAsWait && is(IdleCause::kHostWait)));
 }
@@ -129,7 +130,8 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   std::vector<std::function<void()>> subjects = {
       [&] {
         step_stats = FindStepStats(shared, phases, hardware.host_link_bytes_per_s);
-        step_stats.stall_may_wait = StallsMayWait(step_stats, kind);
+        step_stats.stall_may_wait =
+            StallsMayWait(step_stats, kind, run.knowledge.Number("copy.large_bytes"));
         if (!options.few_facts) host_code.Get();
       },
       [&] {
