@@ -169,9 +169,9 @@ class JobFixes : public FixList {
   }
 
   // What the late ranks suffer from is no matter of these ranks where others suffer from it, too,
-  // and it wins as much to be rid of it. Nor where their hosts are late because they are blocked,
-  // and it says by what. A symptom, or what else only they suffer from, may come of their lateness:
-  // that has to win more.
+  // and it wins as much to be rid of it. Nor where it is what their host does or waits for that
+  // makes them late, and it says what that is. A symptom, or what only they suffer from because
+  // their GPU, their node or their data is not like those of the others, has to win more.
   bool IsRootOf(const Candidate& cause, const Candidate& effect) const override {
     const JobItem& found = ItemOf(cause);
     const JobItem& late = ItemOf(effect);
@@ -184,8 +184,9 @@ class JobFixes : public FixList {
                        late.ranks.end()))
       return false;
     const bool elsewhere = found.ranks.size() > late.ranks.size();
-    const bool blocks = cluster_.lateness.straggler.cause.kind == LateCause::Kind::kBlocked;
-    const bool as_much = cause.rule->kind == RuleKind::kRoot && (elsewhere || blocks);
+    const LateCause::Kind why = cluster_.lateness.straggler.cause.kind;
+    const bool does = why == LateCause::Kind::kHostCode || why == LateCause::Kind::kOther;
+    const bool as_much = cause.rule->kind == RuleKind::kRoot && (elsewhere || does);
     const double lead = knowledge().Number("ranking.clear_lead");
     return static_cast<double>(cause.alone) * (as_much ? lead : 1 / lead) >=
            static_cast<double>(effect.alone);

@@ -62,7 +62,7 @@ class CauseFinder {
       return {"it copies as much as the others, but more slowly"};
     if (*worst == WordsOf(IdleCause::kHostCompute).late)
       return {PreparesLonger(slow, most) ? kPrepares : *worst, Kind::kHostCode};
-    if (*worst == WordsOf(IdleCause::kHostWait).late) return {*worst, Kind::kBlocked};
+    if (*worst == WordsOf(IdleCause::kDataLoading).late) return {*worst, Kind::kLessData};
     if (!worst->empty()) return {*worst};
     if (std::string models = OtherModel(slow); !models.empty())
       return {std::move(models), Kind::kSlowGpu};

@@ -15,7 +15,7 @@ struct LateCause {
     kOther,
     kMoreWork,     // its time is not gone when it is fixed: other ranks take the work
     kMoreAtTimes,  // the same, most of it in a few steps
-    kBlocked,      // its host sleeps, or waits for locks or other threads
+    kLessData,     // it waits for data that the others get sooner
     kHostCode,     // its host takes longer, and neither data nor files nor copies are the reason
     kSlowHost,     // the same, and it is slower in what all hosts do alike
     kSlowGpu,      // nothing in the program explains it: the others run the same, or on other GPUs
