@@ -22,7 +22,7 @@ return {
   needs      = { "run.serves", "window.device_time", "host.compute.lost", "host.compute.remedy" },
   optional   = { "serving.scheduler.lost", "serving.scheduler.remedy", "serving.scheduler.per_step", "run.decode", "run.units", "run.framework",
                  "steps.outliers.lost", "steps.stall.lost", "steps.stall.may_wait", "host.compute.ranges" },
-  thresholds = { "min_share", "max_outliers" },
+  thresholds = { "min_share", "max_outliers", "few_pauses" },
 
   symptom = "Between engine steps, the GPU waits for code on the launching thread for {share:pct} of the time.",
   cause   = "The next step is scheduled only after the last one is done. The thread picks requests, builds inputs and hands out results meanwhile.",
@@ -57,7 +57,9 @@ return {
     end
     -- A few long pauses, as of a garbage collector, are not what each step needs.
     if at_least(share(f.steps.outliers.lost and f.steps.outliers.lost.time or 0, waits(f).lost.time), t.max_outliers) then return nil end
-    return { share = lost, count = f.serving.scheduler.per_step or share(waits(f).lost.count, f.run.units or 1) }
+    local count = f.serving.scheduler.per_step or share(waits(f).lost.count, f.run.units or 1)
+    if not f.serving.scheduler.lost and not at_most(count, t.few_pauses) then return nil end
+    return { share = lost, count = count }
   end,
 
   saving = function(f)
@@ -75,6 +77,15 @@ return {
       facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
                 host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
       expect = { share = 0.3, count = 1 }, saving = { claims = 3e8 } },
+    { name = "the GPU waits between the uploads of the inputs as well",
+      edges = { ["run.units"] = 50 },
+      facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
+                host = { compute = { lost = { time = 3e8, count = 400 }, remedy = true } } },
+      expect = { share = 0.3, count = 8 } },
+    { name = "near miss: the GPU waits between the kernels of each step",
+      facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
+                host = { compute = { lost = { time = 3e8, count = 2350 }, remedy = true } } },
+      expect = "silent" },
     { name = "code between the tokens, and a few long pauses",
       facts = { run = { serves = true, decode = true, units = 50, framework = "vLLM" }, window = { device_time = 1e9 },
                 steps = { outliers = { lost = 1.2e8 } }, host = { compute = { lost = { time = 3e8, count = 50 }, remedy = true } } },
