@@ -125,6 +125,9 @@ elif step % 100 == 10:
     if what == "sleeping" then
       return false, "the launching thread sleeps in these steps (host/sleeping)"
     end
+    if what == "waiting for locks" then
+      return false, "the launching thread waits for locks in these steps (host/lock-contention)"
+    end
     if f.steps.stall.of_pieces and what == "host code" then
       return false, "each iteration that was found is one kernel, so that the host may do this in each iteration of a loop around them"
     end

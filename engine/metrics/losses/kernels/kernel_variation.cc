@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -108,7 +109,7 @@ class Paces {
  public:
   static constexpr std::size_t kLeast = 3;  // steps on each side of a turn
 
-  Paces(const Run& run, const Likes& likes, std::size_t enough)
+  Paces(const Run& run, const Likes& likes)
       : run_(run),
         ratios_(run.steps.all.size()),
         taken_(run.steps.all.size(), 0),
@@ -118,7 +119,7 @@ class Paces {
     for (std::size_t group = 0; group < likes.size(); ++group) {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
       usual_of_group_.push_back(0);
-      if (ops.size() < enough) continue;
+      if (ops.size() < 2 * kLeast) continue;
       const std::span<const Nanos> lengths = likes.Lengths(group);
       const std::span<const std::uint32_t> steps = likes.StepsOf(group);
       usual_of_group_.back() = Median(std::vector<Nanos>(lengths.begin(), lengths.end()));
@@ -134,7 +135,7 @@ class Paces {
     }
   }
 
-  // Of the kernels of this group, where they are enough: the median length.
+  // Of the kernels of this group, where they are enough for a turn: the median length.
   Nanos Usual(std::size_t group) const { return usual_of_group_[group]; }
 
   // Of the kernels of this op's step: the median multiple. 1 where they are too few to tell. O(1),
@@ -150,8 +151,8 @@ class Paces {
   }
 
   // Where the pace changed for good: the step that best parts the run in two, when the two differ
-  // more than the steps of each; else `middle`. O(steps).
-  std::uint32_t Turn(std::uint32_t middle) const {
+  // more than the steps of each. O(steps).
+  std::optional<std::uint32_t> Turn() const {
     std::vector<std::size_t> steps;
     std::vector<double> sums = {0};
     double squares = 0;
@@ -163,7 +164,7 @@ class Paces {
       squares += pace * pace;
     }
     const auto all = static_cast<double>(steps.size());
-    if (steps.size() < 2 * kLeast) return middle;
+    if (steps.size() < 2 * kLeast) return std::nullopt;
     double best = 0;
     std::size_t turn = 0;
     for (std::size_t i = kLeast; i + kLeast <= steps.size(); ++i) {
@@ -173,7 +174,7 @@ class Paces {
       if (apart > 0 && between > best) best = between, turn = i;
     }
     const double total = squares - sums.back() * sums.back() / all;
-    if (turn == 0 || best < run_.knowledge.Number("kernel.turn_share") * total) return middle;
+    if (turn == 0 || best < run_.knowledge.Number("kernel.turn_share") * total) return std::nullopt;
     return static_cast<std::uint32_t>(steps[turn]);
   }
 
@@ -270,10 +271,10 @@ class VariationFinder : Finder {
     LossBuilder varying(basis_);
     LossBuilder slowing(basis_);
     const Likes likes(run_, kernels_);
-    Paces paces(run_, likes, enough_);
-    const std::uint32_t half_way = HalfWay();
-    const std::uint32_t middle = paces.Turn(half_way);
-    const std::size_t each_side = middle == half_way ? enough_ / 2 : Paces::kLeast;
+    Paces paces(run_, likes);
+    const std::optional<std::uint32_t> turn = paces.Turn();
+    const std::uint32_t middle = turn ? *turn : HalfWay();
+    const std::size_t each_side = turn ? Paces::kLeast : enough_ / 2;
     const auto factor = Number("kernel.slow_factor");
     const auto more_data = Number("kernel.pace_of_data");
     double compared = 0;
@@ -282,10 +283,10 @@ class VariationFinder : Finder {
     std::vector<std::pair<double, double>> ratios;  // of each group, and its time
     for (std::size_t group = 0; group < likes.size(); ++group) {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
-      if (ops.size() < enough_) continue;
+      if (ops.size() < 2 * Paces::kLeast) continue;
       const std::span<const Nanos> lengths = likes.Lengths(group);
       const Nanos median = paces.Usual(group);
-      for (std::size_t i = 0; i < ops.size(); ++i) {
+      for (std::size_t i = 0; i < ops.size() && ops.size() >= enough_; ++i) {
         const auto length = static_cast<double>(lengths[i]);
         if (length <= factor * static_cast<double>(median)) continue;
         const std::uint32_t op = ops[i];
@@ -376,7 +377,7 @@ class VariationFinder : Finder {
     LossBuilder growing(basis_);
     for (std::size_t group = 0; group < likes.size(); ++group) {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
-      if (ops.size() < enough_) continue;
+      if (ops.size() < 2 * Paces::kLeast) continue;
       for (std::size_t i = 0; i < ops.size(); ++i) {
         const double part = left[likes.StepsOf(group)[i]];
         if (part >= 1) continue;

@@ -221,6 +221,8 @@ class SlowStepFinder : Finder {
         return "reading files";
       if (piece.activity == Activity::kSleep && piece.cause == IdleCause::kHostWait)
         return "sleeping";
+      if (piece.activity == Activity::kLock && piece.cause == IdleCause::kHostWait)
+        return "waiting for locks";
       if (piece.activity == Activity::kChildWait && piece.cause == IdleCause::kHostWait)
         return "waiting for a child process";
     }

@@ -70,6 +70,18 @@ TEST_CASE("in a step with more data, kernels may take longer by more than the ot
   CHECK(varying(2.3, false) == 2);  // one layer alone: not the data
 }
 
+TEST_CASE("three steps on each side show that kernels became slower for good") {
+  const auto slowing = [](int steps, int from) {
+    const Analyzed run(
+        KernelSteps(steps, [&](int i) { return (i < from ? 100_us : 390_us) + i % 2 * 1_us; }));
+    return std::pair(run->kernel_variation->slowing_ratio, run->kernel_variation->slowing_sigma);
+  };
+  const auto [ratio, sigma] = slowing(7, 4);
+  CHECK(ratio == Approx(3.9).epsilon(0.02));
+  CHECK(sigma > 4);
+  CHECK(slowing(7, 5).first == 0);  // two steps are too few
+}
+
 TEST_CASE("kernels that are called seldom do not compare") {
   const auto enough = static_cast<int>(ShippedKnowledge().Number("kernel.like_calls"));
   const auto count = [](int steps) {
