@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/cluster/identity.h"
 #include "engine/timeline/names.h"
@@ -53,6 +54,17 @@ bool DoTheSame(const Trace& trace, const std::vector<std::uint32_t>& owners,
   });
 }
 
+// Whether each of these processes calls MPI: they are ranks of one job, also where one of them does
+// more than the others.
+bool AllCallMpi(const Trace& trace,
+                const std::map<std::uint32_t, std::vector<std::uint32_t>>& gpus_of) {
+  std::set<std::uint32_t> calling;
+  for (const std::uint32_t thread : trace.mpi.thread)
+    if (thread != kNone) calling.insert(trace.threads[thread].process);
+  return std::all_of(gpus_of.begin(), gpus_of.end(),
+                     [&](const auto& one) { return calling.contains(one.first); });
+}
+
 }  // namespace
 
 std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
@@ -69,7 +81,11 @@ std::vector<RankPlace> RanksOf(const Trace& trace, const Knowledge& knowledge) {
   const auto talks = [&](std::uint32_t d) { return talk.any[d] != 0; };
   const bool silent =
       std::none_of(talk.any.begin(), talk.any.end(), [](std::uint8_t any) { return any != 0; });
-  if (silent && (gpus_of.size() < 2 || !DoTheSame(trace, owners, knowledge))) return {};
+  const auto of_one_job = [&] {
+    return gpus_of.size() >= 2 &&
+           (AllCallMpi(trace, gpus_of) || DoTheSame(trace, owners, knowledge));
+  };
+  if (silent && !of_one_job()) return {};
   for (const auto& [process, gpus] : gpus_of) {
     const auto equal = [&](std::uint32_t d) { return talk.as_equal[d] != 0; };
     if (!silent && std::none_of(gpus.begin(), gpus.end(), talks)) return {};
