@@ -62,13 +62,27 @@ std::uint32_t LaterReads::WaitBehind(std::uint32_t op) {
 
 bool LaterReads::IsReadLater(std::uint32_t op) { return WaitBehind(op) != kNone; }
 
+// A wait for the whole device by a thread that waits so again before it copies again: it waits for
+// kernels as well, and a second buffer leaves it that.
+bool LaterReads::IsForKernels(std::uint32_t wait) const {
+  if (run_.ClassOfCall(wait) != CallClass::kSyncDevice) return false;
+  const Trace& trace = run_.trace;
+  const RowRange calls = run_.calls_of_thread[trace.calls.thread[wait]];
+  for (std::uint32_t call = wait + 1; call < calls.last; ++call) {
+    if (run_.ClassOfCall(call) == CallClass::kSyncDevice) return true;
+    const std::uint32_t op = run_.first_op_of_call[call];
+    if (op != kNone && trace.ops.kind[op] == OpKind::kCopy) return false;
+  }
+  return false;
+}
+
 std::uint32_t LaterReads::WaitWithoutRead(std::uint32_t op, double bytes_per_s) {
   const Trace& trace = run_.trace;
   const std::uint32_t wait = WaitBehind(op);
   if (wait == kNone) return kNone;
   const std::uint32_t then = wait + 1;
   if (run_.ClassOfCall(wait) == CallClass::kEventRecord || then >= trace.calls.size() ||
-      trace.calls.thread[then] != trace.calls.thread[wait]) {
+      trace.calls.thread[then] != trace.calls.thread[wait] || IsForKernels(wait)) {
     return kNone;
   }
   const auto reading = static_cast<double>(trace.BytesOfCopy(op)) / bytes_per_s;

@@ -21,11 +21,13 @@ class LaterReads {
   bool IsReadLater(std::uint32_t op);
 
   // The call that waits for this download though its thread goes on at once: sooner than it could
-  // have read the data at `bytes_per_s`. It waits for the buffer, not for the data. kNone: none.
+  // have read the data at `bytes_per_s`. It waits for the buffer, not for the data. kNone: none, or
+  // a wait for the whole device that is for kernels as well.
   std::uint32_t WaitWithoutRead(std::uint32_t op, double bytes_per_s);
 
  private:
   void FindWaits();
+  bool IsForKernels(std::uint32_t wait) const;
   // The call that tells so; kNone for none.
   std::uint32_t WaitBehind(std::uint32_t op);
 

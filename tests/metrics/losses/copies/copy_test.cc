@@ -145,7 +145,7 @@ TEST_CASE("pinned copies on the kernels' own stream cannot hide behind them") {
 
 // One buffer, in steps of 5 ms: 16 MiB go up from pageable memory, are computed on and come down
 // again; behind the wait the host goes on after `pause`.
-Analyzed OneBuffer(Nanos pause) {
+Analyzed OneBuffer(Nanos pause, bool waits_for_kernel = false) {
   TraceBuilder story;
   for (Nanos i = 0; i < 12; ++i) {
     const Nanos at = i * (4600_us + pause);
@@ -154,6 +154,9 @@ Analyzed OneBuffer(Nanos pause) {
     story.CopyFromGpu(16_MiB, MemoryKind::kPageable, {at + 2010_us, at + 4500_us},
                       {at + 2510_us, at + 4480_us});
     story.Sync({at + 4502_us, at + 4506_us}, "cudaDeviceSynchronize");
+    if (!waits_for_kernel) continue;
+    story.Launch("count", {at + 4510_us, at + 4514_us}, {at + 4520_us, at + 4530_us});
+    story.Sync({at + 4515_us, at + 4535_us}, "cudaDeviceSynchronize");
   }
   return Analyzed(story, kAuto);
 }
@@ -176,6 +179,11 @@ TEST_CASE("pageable copies on the kernels' stream could overlap with them once t
 
 TEST_CASE("a download that the host has time to read is waited for in any case") {
   const Analyzed run = OneBuffer(2000_us);
+  CHECK(run->copies.serial.remedy->unblocked_calls.empty());
+}
+
+TEST_CASE("who waits for the device behind kernels, too, still does with a second buffer") {
+  const Analyzed run = OneBuffer(10_us, true);
   CHECK(run->copies.serial.remedy->unblocked_calls.empty());
 }
 
