@@ -15,8 +15,8 @@ return {
   loss           = "copy.pageable",
   not_applicable = "no asynchronous copy in the usual steps of the loop uses pageable memory, but for small ones; copies before the loop do not count",
   evidence       = { "count", "bytes", "per_step", rate = "bandwidth", link_rate = "hw.host_link_bytes_per_s" },
-  optional       = { "hw.host_link_bytes_per_s", "copy.groups", "copy.pageable.remedy", "window.supports_verdict" },
-  thresholds     = { "min_share", "min_count" },
+  optional       = { "hw.host_link_bytes_per_s", "copy.groups", "copy.pageable.remedy", "window.supports_verdict", "run.kind", "startup.upload" },
+  thresholds     = { "min_share", "min_count", "many_in_pass" },
 
   symptom = "Copies to or from pageable host memory reach {rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The driver stages pageable memory through a small pinned buffer, and the call blocks the host meanwhile.",
@@ -72,10 +72,12 @@ out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
     return e
   end,
 
-  -- What is copied once is pinned for one copy, and pinning takes as long as the driver's staging or longer.
-  saving = function(f)
-    if f.window.supports_verdict == false then return nil end
-    return { claims = f.copy.pageable.lost, remedy = f.copy.pageable.remedy, confidence = 0.9,
+  -- What is copied once is pinned for one copy, and pinning takes as long as the driver's staging or longer. Many copies
+  -- throughout a single pass can share a buffer that is pinned once.
+  saving = function(f, t)
+    local once = f.window.supports_verdict == false
+    if once and (f.run.kind ~= "one-pass" or not at_least(f.copy.pageable.count, t.many_in_pass) or (f.startup.upload or 0) > 0) then return nil end
+    return { claims = f.copy.pageable.lost, remedy = f.copy.pageable.remedy, confidence = once and 0.4 or 0.9,
              basis = "copies run at the rate of pinned memory, and the host is free meanwhile" }
   end,
 
@@ -95,6 +97,25 @@ out.copy_(y, non_blocking=True); done = torch.cuda.Event(); done.record()]],
       facts = { window = { device_time = 1e9, supports_verdict = false },
                 copy = { pageable = { count = 60, bytes = 1.2e8, bandwidth = 5e9, per_step = 60, lost = 5e8, remedy = true } } },
       expect = { share = 0.5 } },
+    { name = "one pass over data that does not fit on the GPU: chunk after chunk",
+      edges = { ["copy.pageable.count"] = 2 },
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" },
+                copy = { pageable = { count = 124, bytes = 9.5e9, bandwidth = 8e9, per_step = 124, lost = 3.6e8, remedy = true } } },
+      expect = { share = 0.36 },
+      saving = { claims = 3.6e8, confidence = 0.4 } },
+    { name = "one pass with a few copies: each may be of memory of its own",
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" },
+                copy = { pageable = { count = 33, bytes = 1.2e9, bandwidth = 8e9, per_step = 8, lost = 3.6e8, remedy = true } } },
+      expect = { share = 0.36 } },
+    { name = "one pass with enough copies of chunks",
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" },
+                copy = { pageable = { count = 66, bytes = 5e9, bandwidth = 8e9, per_step = 66, lost = 3.6e8, remedy = true } } },
+      expect = { share = 0.36 },
+      saving = { claims = 3.6e8, confidence = 0.4 } },
+    { name = "one pass behind the upload of its weights",
+      facts = { window = { device_time = 1e9, supports_verdict = false }, run = { kind = "one-pass" }, startup = { upload = 2e8 },
+                copy = { pageable = { count = 124, bytes = 9.5e9, bandwidth = 8e9, per_step = 124, lost = 3.6e8, remedy = true } } },
+      expect = { share = 0.36 } },
     { name = "the device is not known",
       facts = { window = { device_time = 1e9 },
                 copy = { pageable = { count = 20, bytes = 2e9, bandwidth = 4e9, per_step = 1, lost = 2e7, remedy = true } } },
