@@ -391,7 +391,9 @@ class JobFixes : public FixList {
     if (candidate.alone > 0 && 2 * candidate.saving < candidate.alone) {
       finding.basis += finding.basis.empty() ? "" : "; ";
       finding.basis += "beyond what the findings above save";
-    } else if (candidate.saving > 0) {
+    } else if (candidate.saving > 0 &&
+               worst->alone_share > knowledge().Number("ranking.clear_lead") *
+                                        Share(ByItself(candidate))) {  // its rank wins more
       finding.bound_alone = "the next-slowest rank";
     }
     return finding;
