@@ -73,9 +73,9 @@ KernelRates RatesOf(const Hardware& hardware) {
 }
 
 // The next request may come late: behind steps in which the host reads no more than a result.
-bool StallsMayWait(const StepStats& steps, const RunKind& kind, double large_bytes) {
+bool StallsMayWait(const StepStats& steps, const RunKind& kind, const Knowledge& knowledge) {
   const auto is = [&](IdleCause cause) { return steps.stall_what == WordsOf(cause).host; };
-  return steps.stall_every > 0 && steps.stall_bytes < large_bytes &&
+  return steps.stall_every > 0 && steps.stall_bytes < knowledge.Number("copy.large_bytes") &&
          ((kind.request_waits == RequestWaits::kAsCode && is(IdleCause::kHostCompute)) ||
           (kind.request_waits == RequestWaits::kAsWait && is(IdleCause::kHostWait)));
 }
@@ -130,8 +130,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   std::vector<std::function<void()>> subjects = {
       [&] {
         step_stats = FindStepStats(shared, phases, hardware.host_link_bytes_per_s);
-        step_stats.stall_may_wait =
-            StallsMayWait(step_stats, kind, run.knowledge.Number("copy.large_bytes"));
+        step_stats.stall_may_wait = StallsMayWait(step_stats, kind, run.knowledge);
         if (!options.few_facts) host_code.Get();
       },
       [&] {
