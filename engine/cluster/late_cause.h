@@ -42,4 +42,7 @@ bool LaunchMoreSlowly(const std::vector<RankSummary>& ranks, const Knowledge& kn
 bool NowAndThen(const std::vector<RankSummary>& ranks, const Knowledge& knowledge,
                 std::vector<double> waits);
 
+// The largest of these waits, of all of them together; 0 for fewer than four.
+double LargestPart(const std::vector<double>& waits);
+
 }  // namespace advise

@@ -154,6 +154,7 @@ class LatenessFinder {
     late.at_steps = joint_.all.empty();
     late.share = result_.late_share[top];
     late.lateness_ns = late_ns[top] / late_at[top];
+    late.largest = LargestPart(waits[top]);
     late.loss.cuts.resize(ranks_.size());
     late.cause = FindLateCause(ranks_, job_, knowledge_, {top},
                                NowAndThen(ranks_, knowledge_, std::move(waits[top])));

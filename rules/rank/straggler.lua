@@ -28,9 +28,9 @@ return {
 
   needs      = { "run.devices", "rank.late.device", "rank.late.share", "rank.late.lateness", "rank.late.lost", "rank.late.remedy",
                  "window.device_time" },
-  optional   = { "rank.late.cause", "rank.late.at", "cluster.reports", "cluster.processes", "rank.imbalance.compute.behind",
+  optional   = { "rank.late.cause", "rank.late.at", "rank.late.largest", "cluster.reports", "cluster.processes", "rank.imbalance.compute.behind",
                  "rank.imbalance.input.steps" },
-  thresholds = { "min_behind", "min_data_steps", "min_late", "min_share" },
+  thresholds = { "min_behind", "min_data_steps", "min_late", "min_share", "one_stop" },
 
   symptom = "{late:pct} of the waiting at {at:text} is for {who:text} {device:num}, which arrives {lateness:time} after the others on average. This waiting takes {share:pct} of the time.",
   cause   = "The reason it is late: {what:text}. Ranks that exchange data continue only when the last of them arrives.",
@@ -91,6 +91,8 @@ return {
     -- One batch that loads slowly makes no slow rank.
     local waits = f.rank.imbalance.input.steps
     if reason == "data" and waits and not at_least(waits, t.min_data_steps) then return nil end
+    -- One stop of its host makes no slow rank either: step/outlier tells of it.
+    if (reason == "host" or reason == "blocked") and f.rank.late.largest and at_least(f.rank.late.largest, t.one_stop) then return nil end
     local who = ((f.cluster.reports or 1) > 1 or (f.cluster.processes or 1) > 1) and "rank" or "GPU"
     return { who = who, at = late.at == "steps" and "the ends of steps" or late.at or "collectives", device = late.device, late = late.share, lateness = late.lateness, share = lost,
              reason = reason, what = late.cause or "not visible in this capture" }
@@ -149,6 +151,17 @@ return {
                 rank = { late = { device = 0, share = 1.0, lateness = 2.9e7, cause = "its host is blocked in the operating system for longer",
                                   lost = 2e9, remedy = true } } },
       expect = { device = 0, reason = "blocked" } },
+    { name = "near miss: the host of a rank stops once in thirty steps",
+      facts = { window = { device_time = 8e9 }, run = { devices = 3 }, cluster = { reports = 3 },
+                rank = { late = { device = 0, share = 0.97, at = "steps", lateness = 6.6e5, largest = 0.97, cause = "its host is slower",
+                                  lost = 4e8, remedy = true } } },
+      expect = "silent" },
+    { name = "a slow host, and one stop of it",
+      edges = { ["rank.late.largest"] = 0.8 },
+      facts = { window = { device_time = 8e9 }, run = { devices = 3 }, cluster = { reports = 3 },
+                rank = { late = { device = 0, share = 0.97, at = "steps", lateness = 6.6e5, largest = 0.6, cause = "its host is slower",
+                                  lost = 4e8, remedy = true } } },
+      expect = { device = 0, reason = "host" } },
     { name = "one step was captured, and this rank began it late",
       facts = { window = { device_time = 8e9 }, run = { devices = 8 }, cluster = { reports = 8 },
                 rank = { late = { device = 7, share = 0.8, lateness = 1e6, cause = "it began later, with work that was not captured", lost = 8e8, remedy = true } } },

@@ -79,5 +79,11 @@ TEST_CASE("a rank whose host is blocked for longer is late for that, and its pro
         "its host is blocked in the operating system for longer");
 }
 
+TEST_CASE("the largest of a few waits says nothing; of many it may be one stop") {
+  CHECK(LargestPart({5, 1, 1}) == 0);
+  CHECK(LargestPart({1, 97, 1, 1}) == Approx(0.97));
+  CHECK(LargestPart({0, 0, 0, 0}) == 0);
+}
+
 }  // namespace
 }  // namespace advise
