@@ -12,8 +12,8 @@
 #include "tests/app/find_capture.h"
 #include "tests/app/json.h"
 #include "tests/app/program.h"
-#include "tests/report/schema.h"
 #include "tests/support/analyzed.h"
+#include "tests/support/schema.h"
 
 namespace advise {
 namespace {

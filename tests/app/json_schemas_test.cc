@@ -7,7 +7,7 @@
 #include "tests/app/find_capture.h"
 #include "tests/app/json.h"
 #include "tests/app/simulated.h"
-#include "tests/report/schema.h"
+#include "tests/support/schema.h"
 
 namespace advise {
 namespace {

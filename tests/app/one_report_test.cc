@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/app/evidence.h"
 #include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/app/simulated.h"
@@ -102,21 +103,16 @@ TEST_CASE("GPUs of one process that communicate as equals are judged as ranks ar
 
 void CheckEvidence(const Folder& folder, const Json& report, std::size_t at_least) {
   std::size_t checked = 0;
-  for (const Json& finding : report["findings"]) {
-    for (const Json& item : finding["evidence"]) {
-      const std::string sql = item.value("sql", "");
-      if (sql.empty() || !item["value"].is_number()) continue;
-      folder.Write("check.sql", sql);
-      const Ran ran = RunAdvise(folder, "-readonly one.sqlite <check.sql", "sqlite3");
-      INFO(sql);
-      REQUIRE(ran.status == 0);
-      if (sql.starts_with("select start,")) {
-        CHECK_FALSE(ran.out.empty());  // rows to look at, no number
-      } else {
-        CHECK(std::stod(ran.out) == Approx(item["value"].get<double>()));
-      }
-      ++checked;
+  for (const Answer& answer : RunEvidence(folder, report, "one.sqlite")) {
+    const Json& value = (*answer.item)["value"];
+    if (!value.is_number()) continue;
+    INFO(answer.where);
+    if ((*answer.item)["sql"].get<std::string>().starts_with("select start,")) {
+      CHECK_FALSE(answer.out.empty());  // rows to look at, no number
+    } else {
+      CHECK(std::stod(answer.out) == Approx(value.get<double>()));
     }
+    ++checked;
   }
   CHECK(checked >= at_least);
 }

@@ -7,7 +7,7 @@
 #include "tests/app/program.h"
 #include "tests/app/simulated.h"
 #include "tests/app/simulated_ranks.h"
-#include "tests/report/schema.h"
+#include "tests/support/schema.h"
 
 using Catch::Matchers::Contains;
 

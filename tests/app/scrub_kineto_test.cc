@@ -9,7 +9,7 @@
 #include "tests/app/json.h"
 #include "tests/app/program.h"
 #include "tests/app/simulated.h"
-#include "tests/report/schema.h"
+#include "tests/support/schema.h"
 
 using Catch::Matchers::Contains;
 

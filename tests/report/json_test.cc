@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/report/sample_report.h"
-#include "tests/report/schema.h"
+#include "tests/support/schema.h"
 
 namespace advise {
 namespace {

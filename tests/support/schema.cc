@@ -1,21 +1,15 @@
-// Checks JSON text against the schemas of docs/.
-#pragma once
+#include "tests/support/schema.h"
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
-#include <vector>
 
 namespace advise {
 
-// What the report breaks, "<place>: <rule>" each; empty: it is valid.
-inline std::vector<std::string> SchemaProblems(const nlohmann::json& report,
-                                               const std::string& name = "report") {
+std::vector<std::string> SchemaProblems(const nlohmann::json& report, const std::string& name) {
   std::ifstream file(ADVISE_SOURCE_DIR "/docs/" + name + ".schema.json");
   const nlohmann::json schema_text = nlohmann::json::parse(file);
   valijson::Schema schema;
