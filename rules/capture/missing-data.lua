@@ -49,9 +49,9 @@ return {
       table.insert(questions, question)
       table.insert(options, option)
     end
-    -- Without GPU work there is no budget, and every question is open.
+    -- Without GPU work there are no kernels and no memory of the GPU to ask about.
     local window = f.window.time
-    local compute_matters = window == nil or f.budget.compute == nil or at_least(share(f.budget.compute, window), t.min_compute)
+    local compute_matters = window ~= nil and (f.budget.compute == nil or at_least(share(f.budget.compute, window), t.min_compute))
 
     local torch = f.capture.format == "kineto"
     if not f.capture.has_calls then
@@ -90,9 +90,12 @@ return {
       facts = { window = { time = 1e9 }, budget = { compute = 6e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false, format = "kineto" } },
       expect = { count = 2, options = "--gpu-metrics-devices=all profile_memory=True" } },
-    { name = "no GPU work at all: all is open",
-      facts = { capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
+    { name = "no GPU work at all: nothing is asked of kernels and of device memory",
+      facts = { capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false } },
       expect = { count = 1, missing = "operating-system calls" } },
+    { name = "no GPU work, and the host was recorded",
+      facts = { capture = { has_calls = true, has_os_calls = true, has_gpu_samples = false, has_memory = false } },
+      expect = "silent" },
     { name = "near miss: no calls of the operating system, which the head of the report says",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
