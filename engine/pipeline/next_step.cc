@@ -128,9 +128,16 @@ const Finding* CopiesThatAreToldOnly(const Report& report, const Knowledge& know
   return most && little ? NoteOf(report, Topic::kCopies) : nullptr;
 }
 
-// The same, where copies take so long that nothing else comes before them.
+// The same, where copies take so long that nothing else comes before them. Where a finding speaks
+// of most of that time, its price says what copies cost: the host may be as slow as they are.
 const Finding* LongCopiesThatAreToldOnly(const Report& report, const Knowledge& knowledge) {
   const TimeOfDevices time = TimeOf(report);
+  const bool priced =
+      std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+        return finding.severity != Severity::kInfo &&
+               2 * finding.touched_share * time.all >= time.copy;
+      });
+  if (priced) return nullptr;
   return time.copy >= knowledge.Number("verdict.long_idle") * time.all
              ? CopiesThatAreToldOnly(report, knowledge)
              : nullptr;

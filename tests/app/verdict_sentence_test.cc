@@ -281,10 +281,11 @@ TEST_CASE("copies that are only told come before what wins a sliver beside them"
       RuleCalled("host/some-code", "Find out what the launching thread computes");
   RuleInfo copies = RuleCalled("transfer/some-copies", "Copy less");
   copies.topic = Topic::kCopies;
-  const auto next = [&](double share, Nanos copy, Nanos idle = 0) {
+  const auto next = [&](double share, Nanos copy, Nanos idle = 0, double touched = 0) {
     Report report = ReportWith(1000 - copy - idle, 0, copy, {{IdleCause::kHostCompute, idle}});
     Tell(&report, "capture.has_os_calls", 1);
     Find(&report, &sliver, share);
+    report.findings.back().touched_share = touched;
     Find(&report, &copies, 0);
     report.findings.back().severity = Severity::kInfo;
     FillNextStep(ShippedKnowledge(), &report);
@@ -294,6 +295,8 @@ TEST_CASE("copies that are only told come before what wins a sliver beside them"
   CHECK(next(0.2, 400) == "Find out what the launching thread computes.");
   CHECK(next(0.04, 250) == "Find out what the launching thread computes.");
   CHECK(next(0.04, 310, 320) == "Find out what the launching thread computes.");  // idle for longer
+  CHECK(next(0.04, 400, 0, 0.4) ==
+        "Find out what the launching thread computes.");  // it has their price
 }
 
 TEST_CASE("a GPU that did something was not idle all of the time") {
