@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/advice/only_fix.h"
 #include "engine/base/ascii.h"
 #include "engine/base/is_in.h"
 #include "engine/base/template.h"
@@ -233,6 +234,12 @@ bool Finding::DiffersAlone() const {
   return turn != 1 && apart >= kApart && apart >= kApartOf * AtStake();
 }
 
+bool LimitsOnlyAlone(const Finding& finding) {
+  if (finding.bound_alone.empty() || finding.turn == 1) return false;
+  return finding.next_bound.empty() ? finding.DiffersAlone()
+                                    : finding.next_bound != finding.bound_alone;
+}
+
 bool Finding::DiffersUnprofiled() const {
   // Layout only: of the window, and of the saving.
   constexpr double kApart = 0.01;
@@ -301,21 +308,23 @@ std::string Finding::Won() const {
           return what == "launches" || what == "waits" || what == "host-code";
         });
     const char* const why =
-        where.in_turns    ? ": the other ranks then do not wait for it"
-        : frees_host      ? ": the host then gets ahead of the GPU, and other gaps close, too"
-        : changes.empty() ? ""
-                          : ": what follows then starts sooner, and other gaps close, too";
+        where.in_turns        ? ": the other ranks then do not wait for it"
+        : frees_host          ? ": the host then gets ahead of the GPU, and other gaps close, too"
+        : !changes.empty()    ? ": what follows then starts sooner, and other gaps close, too"
+        : where.ranks.empty() ? ""
+                              : ": the waiting is an average over all ranks, and some do not wait";
     return fmt::format(" This fix would save {} of {}{}.", percent(ShownShare()), of, why);
   }
   // Nothing is left to compare with where each share that it falls short of is left out.
   const std::string told = ShownSymptom();
   if (!falls_short || (told != symptom && !ShareNamed(told))) return "";
   constexpr double kNothing = 0.001;  // layout only
-  std::string text = " This fix would save " +
-                     (ShownShare() < kNothing ? "almost nothing"
-                                              : fmt::format("{} of {}", percent(ShownShare()), of));
   // Else the finding itself is what limits the GPU, and its fix wins a part of it.
   const bool other = !bound_alone.empty() && bound_alone != kBoundByGpu;
+  std::string text = (other && LimitsOnlyAlone(*this) ? " By itself, this fix" : " This fix") +
+                     std::string(" would save ") +
+                     (ShownShare() < kNothing ? "almost nothing"
+                                              : fmt::format("{} of {}", percent(ShownShare()), of));
   if (other) text += ", because " + bound_alone + " is then the limit";
   return text + ".";
 }

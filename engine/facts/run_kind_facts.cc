@@ -95,16 +95,20 @@ void DeclareEngineSteps(Catalog* catalog) {
             "Sequences that get a token in a step of a model server, as its range says: median of "
             "the steps that generate.",
             &EngineSteps::sequences);
-  steps.Add("serving.step", "ns",
-            "From the start of a step that reads no prompts to the start of the next step, median.",
-            &EngineSteps::generating);
+  steps.Add(
+      "serving.step", "ns",
+      "From the end of the GPU's work for one step to that for the next, which reads no prompts, "
+      "median.",
+      &EngineSteps::generating);
   steps.Add("serving.prompts.steps", "count", "Steps that read prompts.",
             &EngineSteps::with_prompts);
   steps.Add("serving.prompts.tokens", "count",
             "Tokens of prompts in a step that reads some, median.", &EngineSteps::tokens);
-  steps.Add("serving.prompts.step", "ns",
-            "From the start of a step that reads prompts to the start of the next step, median.",
-            &EngineSteps::reading);
+  steps.Add(
+      "serving.prompts.step", "ns",
+      "From the end of the GPU's work for one step to that for the next, which reads prompts, "
+      "median.",
+      &EngineSteps::reading);
   steps.Add("serving.prompts.share", "share",
             "Part of the time of a model server's steps in those that read prompts.",
             &EngineSteps::reading_share);

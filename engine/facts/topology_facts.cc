@@ -178,8 +178,11 @@ void DeclareNccl(Catalog* catalog) {
   log.Add("nccl.rdma_refused", "flag",
           "NCCL's log says that GPUDirect RDMA is off for the adapters that it found.",
           [](const NcclLog& l) { return l.gdr == 0; });
-  log.Add("nccl.calls", "rows", "Calls that NCCL's log lists: operation, count, bytes (per rank).",
-          CallRows);
+  log.Add(
+      "nccl.calls", "rows",
+      "Calls that NCCL's log lists, those of about one size in a row: operation, count, bytes (per "
+      "rank).",
+      CallRows);
   log.Add("nccl.warnings", "count", "Number of warnings in NCCL's log.",
           [](const NcclLog& l) { return l.warnings.size(); });
   log.Add("nccl.warning", "name",

@@ -117,10 +117,30 @@ const Finding* HostCodeThatIsToldOnly(const Report& report, const Knowledge& kno
 }
 
 // Copies that take most of what the GPUs lose, where they are only told: a program that runs once
-// copies its data once, and what that costs depends on what it is to do with them.
-const Finding* CopiesThatAreToldOnly(const Report& report) {
+// copies its data once, and what that costs depends on what it is to do with them. Null where there
+// is no such note, or where what was found wins a good part of that time.
+const Finding* CopiesThatAreToldOnly(const Report& report, const Knowledge& knowledge) {
   const TimeOfDevices time = TimeOf(report);
-  return 2 * time.copy > time.all - time.compute ? NoteOf(report, Topic::kCopies) : nullptr;
+  double won = 0;
+  for (const Finding& finding : report.findings) won += finding.saving_share;
+  const bool most = 2 * time.copy > time.all - time.compute;
+  const bool little = won * time.all < knowledge.Number("verdict.explained_idle") * time.copy;
+  return most && little ? NoteOf(report, Topic::kCopies) : nullptr;
+}
+
+// The same, where copies take so long that nothing else comes before them. Where a finding speaks
+// of most of that time, its price says what copies cost: the host may be as slow as they are.
+const Finding* LongCopiesThatAreToldOnly(const Report& report, const Knowledge& knowledge) {
+  const TimeOfDevices time = TimeOf(report);
+  const bool priced =
+      std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& finding) {
+        return finding.severity != Severity::kInfo &&
+               2 * finding.touched_share * time.all >= time.copy;
+      });
+  if (priced) return nullptr;
+  return time.copy >= knowledge.Number("verdict.long_idle") * time.all
+             ? CopiesThatAreToldOnly(report, knowledge)
+             : nullptr;
 }
 
 void FillNextStepOfKernels(const Knowledge& knowledge, Report* report) {
@@ -212,6 +232,11 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_step = host->Title() + ".";
     return;
   }
+  if (const Finding* const copies = LongCopiesThatAreToldOnly(*report, knowledge);
+      first != nullptr && copies != nullptr) {
+    report->next_step = copies->Title() + ".";
+    return;
+  }
   if (LeavesKernelsUnmeasured(*report, knowledge)) {
     const Finding* const risk = FirstRisk(*report);
     if (risk == nullptr) return FillNextStepOfKernels(knowledge, report);
@@ -241,7 +266,7 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
     report->next_command = "nsys profile --cuda-graph-trace=node -o run -- COMMAND";
     return;
   }
-  if (const Finding* const copies = CopiesThatAreToldOnly(*report); copies != nullptr) {
+  if (const Finding* const copies = CopiesThatAreToldOnly(*report, knowledge); copies != nullptr) {
     report->next_step = copies->Title() + ".";
     return;
   }

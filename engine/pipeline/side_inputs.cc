@@ -189,10 +189,15 @@ void JoinNccl(NcclLog& from, NcclLog* to) {
   add(from.versions, &to->versions);
   add(from.ib_devices, &to->ib_devices);
   add(from.facts, &to->facts);
+  // Of about one size: powers of two.
+  const auto size = [](const NcclLog::Calls& calls) {
+    return std::ilogb(calls.bytes / static_cast<double>(std::max<std::int64_t>(1, calls.count)));
+  };
   for (const NcclLog::Calls& calls : from.calls) {
     const auto known =
-        std::find_if(to->calls.begin(), to->calls.end(),
-                     [&](const NcclLog::Calls& c) { return c.operation == calls.operation; });
+        std::find_if(to->calls.begin(), to->calls.end(), [&](const NcclLog::Calls& c) {
+          return c.operation == calls.operation && size(c) == size(calls);
+        });
     if (known == to->calls.end()) {
       to->calls.push_back(calls);
     } else {

@@ -6,6 +6,7 @@
 
 #include "engine/advice/audience.h"
 #include "engine/advice/describe.h"
+#include "engine/advice/only_fix.h"
 #include "engine/advice/run_terms.h"
 #include "engine/base/is_in.h"
 #include "engine/base/text.h"
@@ -129,7 +130,9 @@ std::string DoubtText(const Report& report) {
 
 std::string BasisText(const Finding& finding) {
   if (finding.bound_alone.empty()) return finding.basis;
-  return fmt::format("{}{}then {} is the limit", finding.basis, finding.basis.empty() ? "" : "; ",
+  // What limits the run behind the fixes before this one is said of the plan.
+  return fmt::format("{}{}{} {} is the limit", finding.basis, finding.basis.empty() ? "" : "; ",
+                     LimitsOnlyAlone(finding) ? "if this is the only fix," : "then",
                      finding.bound_alone);
 }
 

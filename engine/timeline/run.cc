@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "engine/timeline/restarts.h"
 #include "engine/timeline/step.h"
 #include "engine/timeline/tokens.h"
 
@@ -228,9 +229,12 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
     NarrowToSteps(asked, &window, &run->steps);
     if (!steps.known()) EndWithWork(ops, &window);
   } else if (request.mode != WindowRequest::Mode::kAll && steps.known()) {
-    window.mode = "steady";
-    window.start = steps.all[steps.first_steady].start;
-    window.end = steps.all.back().end;
+    const bool asked = request.mode == WindowRequest::Mode::kSteady;
+    if (asked || !StartsAgainAndAgain(*run)) {
+      window.mode = "steady";
+      window.start = steps.all[steps.first_steady].start;
+      window.end = steps.all.back().end;
+    }
   } else if (request.mode != WindowRequest::Mode::kAll) {
     const Nanos start = StartOfPass(*run, window.start);
     if (start != window.start && start < window.end) {

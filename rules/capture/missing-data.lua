@@ -37,6 +37,7 @@ return {
 
   applies = function(f)
     local capture = f.capture
+    if capture.has_calls ~= nil and (f.window.time or 0) == 0 then return false, "nothing ran on the GPU" end
     local all = capture.has_calls and capture.has_os_calls and capture.has_gpu_samples and capture.has_memory
     return not all, "everything that the rules read was recorded"
   end,
@@ -49,18 +50,13 @@ return {
       table.insert(questions, question)
       table.insert(options, option)
     end
-    -- Without GPU work there is no budget, and every question is open.
-    local window = f.window.time
-    local compute_matters = window == nil or f.budget.compute == nil or at_least(share(f.budget.compute, window), t.min_compute)
+    local compute_matters = f.budget.compute == nil or at_least(share(f.budget.compute, f.window.time), t.min_compute)
 
     local torch = f.capture.format == "kineto"
     if not f.capture.has_calls then
       miss("CUDA calls", "which host code keeps the GPU waiting", torch and "ProfilerActivity.CUDA" or "--trace=cuda")
     end
-    -- Beside GPU work, the report's head says what missing calls of the operating system leave open.
-    if not f.capture.has_os_calls and window == nil then
-      miss("operating-system calls", "whether the host waits for files, locks or other processes", "--trace=osrt")
-    end
+    -- The report's head says what missing calls of the operating system leave open.
     if not f.capture.has_gpu_samples and compute_matters then
       miss("GPU metric samples", "how well kernels use the SMs, tensor cores and memory", "--gpu-metrics-devices=all")
     end
@@ -90,15 +86,21 @@ return {
       facts = { window = { time = 1e9 }, budget = { compute = 6e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = false, has_memory = false, format = "kineto" } },
       expect = { count = 2, options = "--gpu-metrics-devices=all profile_memory=True" } },
-    { name = "no GPU work at all: all is open",
-      facts = { capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
-      expect = { count = 1, missing = "operating-system calls" } },
+    { name = "near miss: no GPU work at all, so there is nothing to ask of kernels, calls and memory",
+      facts = { capture = { has_calls = false, has_os_calls = false, has_gpu_samples = false, has_memory = false } },
+      expect = "not_applicable" },
+    { name = "a window without GPU work",
+      facts = { window = { time = 0 }, budget = { compute = 0 }, capture = { has_calls = false, has_os_calls = true, has_gpu_samples = false, has_memory = false } },
+      expect = "not_applicable" },
+    { name = "calls are missing",
+      facts = { window = { time = 1e9 }, budget = { compute = 6e7 }, capture = { has_calls = false, has_os_calls = true, has_gpu_samples = false, has_memory = false } },
+      expect = { count = 1, missing = "CUDA calls" } },
     { name = "near miss: no calls of the operating system, which the head of the report says",
       facts = { window = { time = 1e9 }, budget = { compute = 9e8 },
                 capture = { has_calls = true, has_os_calls = false, has_gpu_samples = true, has_memory = true } },
       expect = "silent" },
     { name = "everything was recorded",
-      facts = { capture = { has_calls = true, has_os_calls = true, has_gpu_samples = true, has_memory = true } },
+      facts = { window = { time = 1e9 }, capture = { has_calls = true, has_os_calls = true, has_gpu_samples = true, has_memory = true } },
       expect = "not_applicable" },
     { name = "the input does not say what was recorded", facts = {}, expect = "cannot_tell" },
   },

@@ -1,4 +1,5 @@
 -- Memsets that nothing runs beside: gradients or buffers that are set to zero before they are written anyway.
+-- A benchmark clears a buffer that is larger than the L2 cache before each run of one kernel, so that the kernel finds nothing there.
 return {
   id        = "memory/clearing",
   title     = "Clear less memory",
@@ -12,7 +13,8 @@ return {
   needs_loop = true,
   loss       = "memset",
   evidence   = { "bytes", count = "per_step" },
-  thresholds = { "min_share", "min_count" },
+  optional   = { "memset.count", "kernel.top.share" },
+  thresholds = { "min_share", "min_count", "one_kernel", "cache" },
 
   symptom = "Memsets run alone for {share:pct} of the time: {count:count} {per:text} ({bytes:bytes} in the window).",
   cause   = "The program clears buffers that the next kernel overwrites, or sets gradients to zero instead of dropping them.",
@@ -28,6 +30,12 @@ return {
   false_positives = "Buffers into which kernels add.",
   references = { "pytorch/tuning-guide" },
 
+  detect = function(f, t, e)
+    local one_kernel = at_least(f.kernel.top.share or 0, t.one_kernel)
+    if one_kernel and at_least(share(e.bytes, f.memset.count or 0), t.cache) then return nil end
+    return e
+  end,
+
   saving = { confidence = 0.6, basis = "the memsets are gone" },
 
   tests = {
@@ -38,6 +46,10 @@ return {
       saving = { claims = 6e7, confidence = 0.6 } },
     { name = "near miss: small memsets",
       facts = { window = { device_time = 1e9 }, memset = { per_step = 10, lost = 5e6, remedy = true, bytes = 4e9 } },
+      expect = "silent" },
+    { name = "near miss: a benchmark of one kernel, which empties the cache before each run",
+      edges = { ["kernel.top.share"] = 0.9, ["memset.bytes"] = 3e9 },
+      facts = { window = { device_time = 1e9 }, memset = { per_step = 1, count = 100, lost = 4e8, remedy = true, bytes = 2.56e10 }, kernel = { top = { share = 1 } } },
       expect = "silent" },
     { name = "no memsets ran",
       facts = { window = { device_time = 1e9 }, memset = { per_step = 0, lost = 0, remedy = true, bytes = 4e9 } },

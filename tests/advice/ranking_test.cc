@@ -111,6 +111,27 @@ TEST_CASE("a later sentence with a share of which the fix wins next to nothing i
   CHECK(finding.Seen() == first + " It waits 7 times.");
 }
 
+TEST_CASE("what limits a run with one fix alone is said so where the plan makes others first") {
+  Finding finding;
+  finding.falls_short = true;
+  finding.touched_share = 0.4;
+  finding.saving_share = finding.alone_share = 0.2;
+  finding.turn = 2;
+  finding.symptom = "The GPU waits 40 % of the time for copies.";
+  finding.bound_alone = finding.next_bound = "the launching thread";
+  const std::string won =
+      " would save 20 % of the time, because the launching thread is then the limit.";
+  CHECK(finding.Won() == " This fix" + won);
+  finding.next_bound = "the GPU's own work";
+  CHECK(finding.Won() == " By itself, this fix" + won);
+  finding.turn = 1;
+  CHECK(finding.Won() == " This fix" + won);
+  finding.turn = 0;  // it wins nothing behind the others, and no plan names it
+  finding.next_bound.clear();
+  finding.saving_share = 0;
+  CHECK(finding.Won() == " By itself, this fix" + won);
+}
+
 TEST_CASE("where a fix wins more than the time that its symptom names, the report says so") {
   const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts verdicts;
@@ -128,6 +149,9 @@ TEST_CASE("where a fix wins more than the time that its symptom names, the repor
   const std::string seen =
       "The GPU waits 20 % of the time for it. This fix would save 30 % of the time";
   CHECK(more->Seen() == seen + ".");
+  Finding waits = *more;  // of several ranks, of which the late one waits for nobody
+  waits.where.ranks = {0};
+  CHECK(waits.Seen() == seen + ": the waiting is an average over all ranks, and some do not wait.");
   Finding faster = *more;
   faster.changes = {"kernels"};
   CHECK(faster.Seen() == seen + ": what follows then starts sooner, and other gaps close, too.");

@@ -276,6 +276,29 @@ TEST_CASE("code of the host that is only told comes before what wins a sliver be
   CHECK(next(0.02, 50) == "Prefetch managed memory.");
 }
 
+TEST_CASE("copies that are only told come before what wins a sliver beside them") {
+  const RuleInfo sliver =
+      RuleCalled("host/some-code", "Find out what the launching thread computes");
+  RuleInfo copies = RuleCalled("transfer/some-copies", "Copy less");
+  copies.topic = Topic::kCopies;
+  const auto next = [&](double share, Nanos copy, Nanos idle = 0, double touched = 0) {
+    Report report = ReportWith(1000 - copy - idle, 0, copy, {{IdleCause::kHostCompute, idle}});
+    Tell(&report, "capture.has_os_calls", 1);
+    Find(&report, &sliver, share);
+    report.findings.back().touched_share = touched;
+    Find(&report, &copies, 0);
+    report.findings.back().severity = Severity::kInfo;
+    FillNextStep(ShippedKnowledge(), &report);
+    return report.next_step;
+  };
+  CHECK(next(0.04, 400) == "Copy less.");
+  CHECK(next(0.2, 400) == "Find out what the launching thread computes.");
+  CHECK(next(0.04, 250) == "Find out what the launching thread computes.");
+  CHECK(next(0.04, 310, 320) == "Find out what the launching thread computes.");  // idle for longer
+  CHECK(next(0.04, 400, 0, 0.4) ==
+        "Find out what the launching thread computes.");  // it has their price
+}
+
 TEST_CASE("a GPU that did something was not idle all of the time") {
   CHECK_THAT(Sentence(ReportWith(1, 0, 0, {{IdleCause::kHostCompute, 999}})),
              Catch::Contains("the GPU is idle more than 99 % of the time"));

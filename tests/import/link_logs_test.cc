@@ -110,6 +110,7 @@ TEST_CASE("lists of processes: those of one moment share a GPU, one after anothe
       "    0       4242     C     55     20      -      -    python\n"
       "    0       5151     C     41     30      -      -    server\n"
       "    0       77       G      1      0      -      -    Xorg\n"
+      "    0       4301     C      0      0      -      -    python\n"
       "    0       4242     C     55     20      -      -    python\n");
   CHECK(pmon.monitor.processes.size() == 2);
 }

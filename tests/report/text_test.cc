@@ -223,6 +223,18 @@ TEST_CASE("what a finding has no room for is left out whole, and the report says
   CHECK(RowsOf(text, 1) <= 12);
 }
 
+TEST_CASE("a basis names the limit of the plan, or says that it holds for this fix alone") {
+  Finding finding;
+  finding.basis = "the waits are gone";
+  CHECK(BasisText(finding) == "the waits are gone");
+  finding.turn = 2;
+  finding.bound_alone = finding.next_bound = "the launching thread";
+  CHECK(BasisText(finding) == "the waits are gone; then the launching thread is the limit");
+  finding.next_bound = "the GPU's own work";
+  CHECK(BasisText(finding) ==
+        "the waits are gone; if this is the only fix, the launching thread is the limit");
+}
+
 TEST_CASE("the first of the plan has no findings above it") {
   const auto sample = MakeSampleReport();
   Finding finding = sample->report.findings.front();

@@ -88,5 +88,26 @@ TEST_CASE("where no call of a GPU was recorded, its work is not of another pass"
   CHECK(Analyzed(story, kAuto)->run.window.mode == "all");
 }
 
+// Processes in a row, each of which starts for so long, and works through 20 steps of 1 ms.
+std::string ModeOf(int processes, Nanos start_up) {
+  TraceBuilder story;
+  for (int p = 0; p < processes; ++p) {
+    Nanos at = p * (start_up + 20_ms) + start_up;
+    story.Process("solver " + std::to_string(p)).Thread("main");
+    for (int step = 0; step < 20; ++step, at += 1_ms) {
+      story.Range("step " + std::to_string(step), {at, at + 990_us});
+      story.Launch("advance", {at + 1_us, at + 6_us}, {at + 10_us, at + 980_us});
+    }
+  }
+  return Analyzed(story, kAuto)->run.window.mode;
+}
+
+TEST_CASE("the loop inside one of many processes of a program is no picture of the run") {
+  CHECK(ModeOf(6, 20_ms) == "all");
+  CHECK(ModeOf(5, 20_ms) == "steady");  // a few repeats of a benchmark
+  CHECK(ModeOf(6, 1'300_us) == "all");
+  CHECK(ModeOf(6, 900_us) == "steady");
+}
+
 }  // namespace
 }  // namespace advise

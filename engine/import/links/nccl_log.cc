@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -326,10 +327,12 @@ class NcclLogReader {
     const auto count = count_word.empty() ? std::nullopt : NumberOf(count_word[0]);
     const auto type = type_word.empty() ? std::nullopt : NumberOf(type_word[0]);
     if (!count || !type) return false;
-    NcclLog::Calls& calls = calls_[std::string(message.substr(0, colon))];
+    // Small calls are apart from large ones: their mean would be that of neither.
+    const double bytes = *count * BytesOfType(WholeOf<int>(*type));
+    NcclLog::Calls& calls = calls_[{std::string(message.substr(0, colon)), std::ilogb(bytes)}];
     calls.operation = message.substr(0, colon);
     calls.count += 1;
-    calls.bytes += *count * BytesOfType(WholeOf<int>(*type));
+    calls.bytes += bytes;
     return true;
   }
 
@@ -361,7 +364,7 @@ class NcclLogReader {
       pair.apart = Apart(pair);
       log_.channels.push_back(std::move(pair));
     }
-    for (auto& [name, calls] : calls_) log_.calls.push_back(std::move(calls));
+    for (auto& [kind, calls] : calls_) log_.calls.push_back(std::move(calls));
     log_.environment.assign(environment_.begin(), environment_.end());
     if (log_.nodes == 0 && log_.ranks > 0 &&
         log_.rank_host.size() == static_cast<std::size_t>(log_.ranks)) {
@@ -380,7 +383,7 @@ class NcclLogReader {
   std::int64_t messages_ = 0;
   std::map<std::tuple<int, int, std::string>, NcclChannel> pairs_;
   std::map<int, std::string> host_of_channels_;
-  std::map<std::string, NcclLog::Calls> calls_;
+  std::map<std::pair<std::string, int>, NcclLog::Calls> calls_;  // by operation and size
   std::map<std::string, std::string> environment_;
   std::set<std::string> hosts_, known_;
 };

@@ -92,11 +92,12 @@ std::optional<std::pair<std::string, GpuProcess>> AppOf(const std::vector<std::s
   return std::pair(moment, process);
 }
 
-// "    0       4242     C     55     20   …    python": graphics alone computes nothing.
+// "    0       4242     C     55     20   …    python": graphics alone computes nothing, nor does
+// what only holds a context.
 std::optional<GpuProcess> PmonProcessOf(std::string_view line) {
   const auto words = WordsOf(line);
   if (words.size() < 5 || !IsDigits(words[0]) || !IsDigits(words[1])) return std::nullopt;
-  if (words[2].find('C') == std::string_view::npos) return std::nullopt;
+  if (words[2].find('C') == std::string_view::npos || words[3] == "0") return std::nullopt;
   return GpuProcess{std::string(words[0]), std::string(words[1]), FileName(words.back()), -1};
 }
 

@@ -18,7 +18,10 @@ class EngineStepFinder : Finder {
   explicit EngineStepFinder(const Basis& basis) : Finder(basis) {}
 
   EngineSteps Find() {
-    for (const std::uint32_t thread : run_.launching_threads) Measure(StepsOf(thread));
+    for (const std::uint32_t thread : run_.launching_threads) {
+      const std::vector<Sized> steps = StepsOf(thread);
+      Measure(steps, EndsOf(thread, steps));
+    }
     if (!sequences_.empty()) result_.sequences = Median(sequences_);
     if (!tokens_.empty()) result_.tokens = Median(tokens_);
     if (!waiting_.empty()) result_.waiting = Median(waiting_);
@@ -62,7 +65,7 @@ class EngineStepFinder : Finder {
     return steps;
   }
 
-  void Measure(const std::vector<Sized>& steps) {
+  void Measure(const std::vector<Sized>& steps, const std::vector<Nanos>& ends) {
     std::int64_t generated = 0;  // by the last step that generated
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const StepSize& size = steps[i].size;
@@ -76,10 +79,33 @@ class EngineStepFinder : Finder {
         generated = size.sequences;
         sequences_.push_back(static_cast<double>(generated));
       }
-      if (i + 1 == steps.size()) continue;
-      const auto time = static_cast<double>(steps[i + 1].start - steps[i].start);
-      (size.ReadsPrompts() ? reading_ : generating_).push_back(time);
+      if (const auto time = TimeOf(steps, ends, i); time > 0)
+        (size.ReadsPrompts() ? reading_ : generating_).push_back(static_cast<double>(time));
     }
+  }
+
+  // Tokens are there when the GPU is done: a server that launches a step while the one before runs
+  // spends the time of a long step in the next. 0 where the first or the last step has no other.
+  static Nanos TimeOf(const std::vector<Sized>& steps, const std::vector<Nanos>& ends,
+                      std::size_t i) {
+    if (i > 0 && ends[i] > 0 && ends[i - 1] > 0) return ends[i] - ends[i - 1];
+    const bool known = ends[i] > 0 || i + 1 == steps.size();
+    return known ? 0 : steps[i + 1].start - steps[i].start;
+  }
+
+  // When the work is done that each step launched; 0 where it launched none.
+  std::vector<Nanos> EndsOf(std::uint32_t thread, const std::vector<Sized>& steps) const {
+    std::vector<Nanos> ends(steps.size(), 0);
+    const Trace& trace = run_.trace;
+    std::size_t step = 0;
+    for (const std::uint32_t call : run_.calls_of_thread[thread]) {
+      const Nanos start = trace.calls.start[call];
+      while (step < steps.size() && steps[step].start <= start) ++step;
+      const std::uint32_t op = run_.first_op_of_call[call];
+      if (step == 0 || op == kNone || trace.ops.kind[op] == OpKind::kCopy) continue;
+      ends[step - 1] = std::max(ends[step - 1], trace.ops.end[op]);
+    }
+    return ends;
   }
 
   std::unordered_map<StringId, std::optional<StepSize>> sizes_;

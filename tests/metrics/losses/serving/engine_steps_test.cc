@@ -32,8 +32,28 @@ TEST_CASE("a server of 24 sequences reads a prompt in every fifth step") {
   CHECK(steps.tokens == 2048);
   CHECK(steps.generating == 1_ms);
   CHECK(steps.reading == 4_ms);
-  CHECK(steps.reading_share == Approx(9 * 4.0 / (9 * 4 + 40)));  // nothing follows the last one
+  CHECK(steps.reading_share == Approx(10 * 4.0 / (10 * 4 + 39)));  // nothing is before the first
   CHECK(steps.waiting == 24);
+}
+
+TEST_CASE(
+    "a server that launches ahead: the GPU reads the prompt while the next step's range waits") {
+  TraceBuilder story;
+  Nanos host = 0, gpu = 1_ms;
+  for (int i = 0; i < 40; ++i) {
+    const bool reads = i % 5 == 4;
+    const Nanos length = reads ? 8_ms : 1_ms;
+    // The range of a step waits for the step before.
+    const Nanos next = std::max(host + 100_us, gpu);
+    story.Range(reads ? "step[EXTEND bs=1 toks=2048]" : "step[DECODE bs=24]", {host, next - 10_us});
+    story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {host, host + 5_us},
+                 {gpu, gpu + length - 10_us});
+    host = next;
+    gpu += length;
+  }
+  const Analyzed run(story);
+  CHECK(run->engine_steps.reading == 8_ms);
+  CHECK(run->engine_steps.generating == 1_ms);
 }
 
 TEST_CASE("of ranges inside each other the outermost is the step") {
