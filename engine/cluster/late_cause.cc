@@ -354,10 +354,10 @@ bool NowAndThen(const std::vector<RankSummary>& ranks, const Knowledge& knowledg
                             std::accumulate(waits.begin(), waits.end(), 0.0);
 }
 
-double LargestPart(const std::vector<double>& waits) {
+double LargestPart(const std::vector<double>& waits, std::size_t occasions) {
   constexpr std::size_t kFew = 4;
   const double all = std::accumulate(waits.begin(), waits.end(), 0.0);
-  if (waits.size() < kFew || all <= 0) return 0;
+  if (occasions < kFew || all <= 0) return 0;
   return *std::max_element(waits.begin(), waits.end()) / all;
 }
 

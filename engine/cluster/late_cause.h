@@ -42,7 +42,8 @@ bool LaunchMoreSlowly(const std::vector<RankSummary>& ranks, const Knowledge& kn
 bool NowAndThen(const std::vector<RankSummary>& ranks, const Knowledge& knowledge,
                 std::vector<double> waits);
 
-// The largest of these waits, of all of them together; 0 for fewer than four.
-double LargestPart(const std::vector<double>& waits);
+// The largest of these waits, of all of them together; 0 where there were fewer than four occasions
+// for one.
+double LargestPart(const std::vector<double>& waits, std::size_t occasions);
 
 }  // namespace advise

@@ -135,7 +135,7 @@ class LatenessFinder {
       late_ns[collective.latest] += static_cast<double>(late);
     }
     if (joint_.all.empty() && job_.has_steps) {
-      JudgeSteps(&late_ns, &late_at, &waits_among);
+      JudgeSteps(&late_ns, &late_at, &waits_among, &waits);
       waits_for = late_ns;
     }
     std::uint32_t top = kNone;
@@ -154,7 +154,7 @@ class LatenessFinder {
     late.at_steps = joint_.all.empty();
     late.share = result_.late_share[top];
     late.lateness_ns = late_ns[top] / late_at[top];
-    late.largest = LargestPart(waits[top]);
+    late.largest = LargestPart(waits[top], late.at_steps ? job_.steps : joint_.all.size());
     late.loss.cuts.resize(ranks_.size());
     late.cause = FindLateCause(ranks_, job_, knowledge_, {top},
                                NowAndThen(ranks_, knowledge_, std::move(waits[top])));
@@ -185,7 +185,7 @@ class LatenessFinder {
 
   // Without collectives, who comes last at the end of a step.
   void JudgeSteps(std::vector<double>* late_ns, std::vector<double>* late_at,
-                  std::vector<double>* waits_among) {
+                  std::vector<double>* waits_among, std::vector<std::vector<double>>* waits) {
     const auto least = knowledge_.Time("cluster.late_least");
     for (std::size_t s = 0; s < job_.steps; ++s) {
       std::vector<Nanos> owns;
@@ -197,7 +197,8 @@ class LatenessFinder {
       const Nanos late = owns[slowest] - LowerMedian(owns);
       if (late <= least) continue;
       ++result_.judged;
-      for (double& waits : *waits_among) waits += static_cast<double>(late);
+      for (double& among : *waits_among) among += static_cast<double>(late);
+      (*waits)[slowest].push_back(static_cast<double>(late));
       (*late_at)[slowest] += 1;
       (*late_ns)[slowest] += static_cast<double>(late);
     }

@@ -28,7 +28,7 @@ struct LateRank {
   bool at_steps = false;       // judged by the ends of steps: there are no collectives
   double share = 0;            // of the waiting at collectives with a late rank: that for this one
   double lateness_ns = 0;      // mean, after the median rank
-  double largest = 0;          // wait for it, of all of them together; 0 for fewer than four
+  double largest = 0;          // wait for it, of all of them together; 0: too few to tell
   LateCause cause;             // what it does more than the median rank
   RankLoss loss;
 };

@@ -288,7 +288,7 @@ void DeclareLate(Catalog* catalog) {
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.lateness_ns; }));
   late.Add("rank.late.largest", "share",
            "The largest single wait for the late rank, of all the waiting for it; 0 where there are "
-           "fewer than four waits.",
+           "fewer than four collectives or steps.",
            [](const LateDevice&) { return 0.0; });
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.largest; }));
   late.Add("rank.late.cause", "name",

@@ -33,6 +33,7 @@ bool Follows(const Stay& before, const Stay& next) {
 
 bool StartsAgainAndAgain(const Run& run) {
   const auto least = run.knowledge.CountOf("window.restarts");
+  if (run.trace.processes.size() < least) return false;
   const double least_share = run.knowledge.Number("window.restart_share");
   for (std::uint32_t d = 0; d < run.ops_of_device.size(); ++d) {
     const std::vector<Stay> stays = StaysOn(run, d);

@@ -12,6 +12,7 @@ local function reason_of(what, bytes, uploads, large, work, much)
   if what == "logging" or (bytes > 0 and what ~= "file calls") then return "logging" end
   if what == "file calls" then return "write" end
   if what == "compiling or loading code" or what == "memory allocation" then return "shapes" end
+  if uploads > 0 and bytes == 0 and (what == "host code" or contains(what, "copies that")) then return "upload" end
   return what == "host code" and "collector" or "other"
 end
 
@@ -23,6 +24,7 @@ local function builds_graphs(f, t)
 end
 
 local WHY = {
+  upload = "In these steps, the launching thread sends the GPU data that other steps do not get, such as the next part of the input.",
   read  = "In these steps, the launching thread reads files, such as the next part of the data, and the loop stops until they are read.",
   back  = "In these steps, the launching thread takes data from the GPU, computes with it and sends the result back, such as a new mesh or a new list of neighbors.",
   graphs = "In these steps, the program captures its graphs again, as torch.compile does for each new shape of an input.",
@@ -68,6 +70,8 @@ return {
     { reason = "back", action = "Compute on the GPU what the host computes here: the data is already there, and even a slow kernel saves both copies" },
     { reason = "back", action = "If the loop can go on with the old values for a while, let another thread compute the new ones meanwhile" },
     { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before" },
+    { reason = "upload", action = "Send this data ahead of time, while the GPU works on what it has: from pinned memory, on a stream of its own" },
+    { reason = "upload", action = "Pack many small uploads into one" },
     { reason = "child", action = "If something else can go on meanwhile, let another thread wait for the program, and work on other requests or data" },
     { reason = "child", action = "Call a library, or a process that keeps running, instead of starting a program each time" },
     { reason = "checkpoint", action = "Save checkpoints in the background",
@@ -183,6 +187,11 @@ elif step % 100 == 10:
                 steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "host code", bytes = 6e6, upload_bytes = 2e7, lost = 1.5e9,
                                                               remedy = true } } },
       expect = { reason = "back" } },
+    { name = "the next part of the input goes up in many small copies",
+      facts = { window = { device_time = 4e9 },
+                steps = { count = 20, median = 1e8, stall = { every = 5, excess = 1.6e9, what = "host code", bytes = 0, upload_bytes = 2e3, lost = 1.5e9,
+                                                              remedy = true } } },
+      expect = { reason = "upload" } },
     { name = "graphs are captured anew for each new shape",
       edges = { ["calls.graph_capture.lost"] = 4e8 },
       facts = { window = { device_time = 4e9 }, calls = { graph_capture = { lost = 6e8 }, graph_build = { lost = 2e8 } },
