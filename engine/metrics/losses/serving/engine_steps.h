@@ -11,7 +11,8 @@ struct EngineSteps {
   std::size_t with_prompts = 0;  // of these
   double sequences = 0;          // that get a token, median of the steps that generate
   double tokens = 0;             // of prompts, median of the steps that read some
-  // From the start of a step to the start of the next on its thread, medians; 0 unknown.
+  // Medians; 0 unknown. From when the GPU was done with the step before until it was done with this
+  // one; from start to start where steps launch nothing.
   Nanos generating = 0;      // steps that read no prompts
   Nanos reading = 0;         // steps that do
   double reading_share = 0;  // of the time of all steps
