@@ -70,7 +70,7 @@ return {
     { reason = "back", action = "Compute on the GPU what the host computes here: the data is already there, and even a slow kernel saves both copies" },
     { reason = "back", action = "If the loop can go on with the old values for a while, let another thread compute the new ones meanwhile" },
     { reason = "read", action = "Read ahead: let another thread read the next file while the GPU works on what was read before" },
-    { reason = "upload", action = "Send this data ahead of time, while the GPU works on what it has: from pinned memory, on a stream of its own" },
+    { reason = "upload", action = "Send this data ahead of time, while the GPU works on what it has: from pinned memory, on a separate stream" },
     { reason = "upload", action = "Pack many small uploads into one" },
     { reason = "child", action = "If something else can go on meanwhile, let another thread wait for the program, and work on other requests or data" },
     { reason = "child", action = "Call a library, or a process that keeps running, instead of starting a program each time" },
