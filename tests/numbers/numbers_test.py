@@ -32,6 +32,7 @@ SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600
 
 # Of the window; percentages of anything else are at most 100.
 OF_WINDOW = re.compile(r"\A (in all )?of ((the|its|each) (time|window|run)|this recording)\b")
+ALL_OF_WINDOW = re.compile(r"\ball of the (kernel )?time\b")
 # Of what the program takes when nobody profiles it.
 OF_UNPROFILED = re.compile(r"\A of a run without the profiler\b")
 
@@ -65,7 +66,7 @@ RELATIVE = re.compile(r"\b(longer|slower|more|later) than\b|\bspreads over\b")
 
 # Sentences about more than the window: the start of the program, the whole capture, a session.
 BEYOND_WINDOW = re.compile(r"before the first GPU operation|first calls|longest stretch|Start-up|start of the loop"
-                           r"|loads and compiles code|copies data to the GPU before|The recording lasts")
+                           r"|loads and compiles code|copies data to the GPU before|The recording lasts|watchdog of")
 
 
 # From where on a report has to say that a fix wins far less than its symptom names: falls_short and info_share of
@@ -136,6 +137,7 @@ def wrong_in(report, finding):
                     blame(f"{match.group(0)} claimed, {100 * most:.2f} % saved, and nothing said of that", sentence)
         named = [number(match.group(1)) / 100 for match in PERCENT.finditer(finding["symptom"])
                  if OF_WINDOW.match(finding["symptom"][match.end() :])]
+        named += [1.0] * bool(ALL_OF_WINDOW.search(finding["symptom"]))
         if named and at_stake > max(named) + BEYOND:
             blame(f"{100 * at_stake:.2f} % saved, {100 * max(named):.2f} % named, and nothing said of that", finding["symptom"])
     # What wins far more without the profiler says so beside that figure, and not beside the smaller one.
