@@ -15,7 +15,7 @@ return {
   evidence   = { count = "per_step" },
   thresholds = { "min_share", "min_count" },
 
-  symptom = "The launching thread writes files {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
+  symptom = "The launching thread stops to write files {count:count} times {per:text}. The GPU waits {share:pct} of the time for that.",
   cause   = "The launching thread waits until each write is done.",
   fixes   = {
     { action  = "Write from a background thread that outlives the loop, from a copy in host memory that the loop does not change",
