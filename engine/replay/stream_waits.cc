@@ -100,23 +100,32 @@ class Submitted {
   std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<Record>> records_;
 };
 
+// Calls `visit(stream, when, op)` for each time that a stream was made to wait for an event that is
+// known: for the op behind which that was recorded.
+template <typename Visit>
+void ForEachEventWait(const Run& run, const Submitted& submitted, Visit visit) {
+  const SyncTable& syncs = run.trace.syncs;
+  for (std::size_t w = 0; w < syncs.size(); ++w) {
+    const std::uint32_t call = syncs.call[w];
+    if (call == kNone || syncs.stream[w] == kNone || syncs.event_id[w] == 0 ||
+        run.ClassOfCall(call) != CallClass::kStreamWaitEvent)
+      continue;
+    const Nanos when = run.trace.calls.start[call];
+    const std::uint32_t op =
+        submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w], when);
+    if (op != kNone) visit(syncs.stream[w], when, op);
+  }
+}
+
 // What streams were made to wait for behind their own last op: a branch of work is joined so before
 // the host waits for the stream.
 class Joins {
  public:
   Joins(const Run& run, const Submitted& submitted)
       : run_(run), submitted_(submitted), of_stream_(run.trace.streams.size()) {
-    const SyncTable& syncs = run.trace.syncs;
-    for (std::size_t w = 0; w < syncs.size(); ++w) {
-      const std::uint32_t call = syncs.call[w];
-      if (call == kNone || syncs.stream[w] == kNone || syncs.event_id[w] == 0 ||
-          run.ClassOfCall(call) != CallClass::kStreamWaitEvent)
-        continue;
-      const Nanos when = run.trace.calls.start[call];
-      const std::uint32_t op =
-          submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w], when);
-      if (op != kNone) of_stream_[syncs.stream[w]].push_back({when, op});
-    }
+    ForEachEventWait(run, submitted, [&](std::uint32_t stream, Nanos when, std::uint32_t op) {
+      of_stream_[stream].push_back({when, op});
+    });
     for (std::vector<Join>& joins : of_stream_)
       std::stable_sort(joins.begin(), joins.end(),
                        [](const Join& a, const Join& b) { return a.called < b.called; });
@@ -211,24 +220,16 @@ class WaitsByOrder {
 
 std::vector<std::uint32_t> AwaitedByEvents(const Run& run) {
   const OpTable& ops = run.trace.ops;
-  const SyncTable& syncs = run.trace.syncs;
   const Submitted submitted(run);
   if (!submitted.HasEvents()) return WaitsByOrder(run).Find();
   std::vector<std::uint32_t> awaited(ops.size(), kNone);
-  for (std::size_t w = 0; w < syncs.size(); ++w) {
-    const std::uint32_t call = syncs.call[w];
-    if (call == kNone || syncs.stream[w] == kNone || syncs.event_id[w] == 0 ||
-        run.ClassOfCall(call) != CallClass::kStreamWaitEvent)
-      continue;
-    const Nanos when = run.trace.calls.start[call];
-    const std::uint32_t for_op =
-        submitted.BehindEvent(run.ProcessOfCall(call), syncs.event_id[w], when);
-    const std::uint32_t waits = submitted.FirstFrom(syncs.stream[w], when);
+  ForEachEventWait(run, submitted, [&](std::uint32_t stream, Nanos when, std::uint32_t for_op) {
+    const std::uint32_t waits = submitted.FirstFrom(stream, when);
     // Another start before that end means that the events are not what they seem.
-    if (for_op == kNone || waits == kNone || ops.end[for_op] > ops.start[waits]) continue;
+    if (waits == kNone || ops.end[for_op] > ops.start[waits]) return;
     std::uint32_t& known = awaited[waits];
     if (known == kNone || ops.end[for_op] > ops.end[known]) known = for_op;
-  }
+  });
   return awaited;
 }
 

@@ -29,6 +29,23 @@ void AddSync(Trace* trace, std::uint32_t call, std::uint32_t stream, std::int64_
   trace->syncs.event_id.push_back(event);
 }
 
+// The story with what its calls are about: event 1 is recorded in the stream of copies, for which
+// the main stream and who synchronizes with that wait.
+Trace JoinedByEvent(const TraceBuilder& story) {
+  Trace trace = story.Build();
+  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+    const std::string& name = trace.strings[trace.calls.name[c]];
+    if (name == "cudaStreamWaitEvent") AddSync(&trace, c, StreamOf(trace, kMain), 1);
+    if (name == "cudaStreamSynchronize") AddSync(&trace, c, StreamOf(trace, kMain), 0);
+    if (name != "cudaEventRecord") continue;
+    trace.events.time.push_back(trace.calls.start[c]);
+    trace.events.call.push_back(c);
+    trace.events.stream.push_back(StreamOf(trace, kCopies));
+    trace.events.event_id.push_back(1);
+  }
+  return trace;
+}
+
 // Launches that wait for their kernel of 1 ms; then a copy of 500 us in another stream, which waits
 // for the kernel by event 1. The next kernel waits for the copy by event 2, if so said.
 struct Blocking {
@@ -141,17 +158,7 @@ TEST_CASE("a wait for a stream is for what was joined to it as well") {
     story.Call("cudaStreamWaitEvent", {at + 13_us, at + 14_us});
     story.Sync({at + 15_us, at + 1015_us}, "cudaStreamSynchronize");
   });
-  Trace trace = story.Build();
-  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
-    const std::string& name = trace.strings[trace.calls.name[c]];
-    if (name == "cudaStreamWaitEvent") AddSync(&trace, c, StreamOf(trace, kMain), 1);
-    if (name == "cudaStreamSynchronize") AddSync(&trace, c, StreamOf(trace, kMain), 0);
-    if (name != "cudaEventRecord") continue;
-    trace.events.time.push_back(trace.calls.start[c]);
-    trace.events.call.push_back(c);
-    trace.events.stream.push_back(StreamOf(trace, kCopies));
-    trace.events.event_id.push_back(1);
-  }
+  const Trace trace = JoinedByEvent(story);
   AnalysisOptions options;
   options.window.mode = WindowRequest::Mode::kAll;
   const Analysis analysis(trace, ShippedKnowledge(), options);
@@ -334,16 +341,7 @@ TEST_CASE("a function on the host begins behind what its stream waits for in ano
     story.OnStream(kMain).Launch("after", {at + 20_us, at + 25_us}, {at + 1100_us, at + 1150_us});
     story.Sync({at + 30_us, at + 1155_us}, "cudaDeviceSynchronize");
   });
-  Trace trace = story.Build();
-  for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
-    const std::string& name = trace.strings[trace.calls.name[c]];
-    if (name == "cudaStreamWaitEvent") AddSync(&trace, c, StreamOf(trace, kMain), 1);
-    if (name != "cudaEventRecord") continue;
-    trace.events.time.push_back(trace.calls.start[c]);
-    trace.events.call.push_back(c);
-    trace.events.stream.push_back(StreamOf(trace, kCopies));
-    trace.events.event_id.push_back(1);
-  }
+  const Trace trace = JoinedByEvent(story);
   AnalysisOptions options;
   options.window.mode = WindowRequest::Mode::kAll;
   const Analysis analysis(trace, ShippedKnowledge(), options);
