@@ -286,10 +286,11 @@ void DeclareLate(Catalog* catalog) {
            "Mean time by which the late device comes after the median device.",
            &LateDevice::lateness_ns);
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.lateness_ns; }));
-  late.Add("rank.late.largest", "share",
-           "The largest single wait for the late rank, of all the waiting for it; 0 where there are "
-           "fewer than four collectives or steps.",
-           [](const LateDevice&) { return 0.0; });
+  late.Add(
+      "rank.late.largest", "share",
+      "The largest single wait for the late rank, of all the waiting for it; 0 where there are "
+      "fewer than four collectives or steps.",
+      [](const LateDevice&) { return 0.0; });
   late.OfRanks(OfLateRank([](const Cluster& c) { return c.lateness.straggler.largest; }));
   late.Add("rank.late.cause", "name",
            "What the late device does more than the median device: loading, compute, launch, "

@@ -48,8 +48,8 @@ class Awaited {
   // True when [start, end) of `thread`, one that launches, lies in a wait of its event loop for
   // what comes from outside the program: it receives something right behind the wait, in a program
   // that does not train (a request); or the wait is as long as people take, and in a program that
-  // trains far rarer than steps (the next cell of a notebook). An exchange within one range that comes in each step is a
-  // remote call of that step, and no request.
+  // trains far rarer than steps (the next cell of a notebook). An exchange within one range that
+  // comes in each step is a remote call of that step, and no request.
   bool IsForInput(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // When those who load for `thread` paused for far longer than they usually do, in order: they had

@@ -1,7 +1,7 @@
 -- A server decodes without CUDA graphs: each step launches hundreds of small kernels one by one, and with small batches the GPU
 -- waits for the host between them. A log says so, and a timeline shows it, and how long the GPU waits. Prompts between the
 -- tokens vary the sequence of kernels, and engines pad batches to the sizes of their graphs: launch/graph-candidate asks for more.
-local engines = { vLLM = true, SGLang = true, ["TensorRT-LLM"] = true }
+local engines = { vLLM = true, SGLang = true }   -- those whose option is known
 
 -- Whether a timeline shows a known engine that generates tokens and launches no graph.
 local function launches_kernels(f)
@@ -34,7 +34,11 @@ return {
       language = "bash", ["for"] = { "sglang" } },
     { reason = "missed", action = "Capture graphs for batches as large as those that run", snippet = "python -m sglang.launch_server --model-path MODEL --cuda-graph-max-bs 256",
       language = "bash", ["for"] = { "sglang" } },
-    { action = "Record a timeline to see how long the GPU waits for launches" },
+    { reason = "eager", action = "Leave out the option that turns graphs off", snippet = "vllm serve MODEL        # without --enforce-eager", language = "bash", ["for"] = { "vllm" } },
+    { reason = "eager", action = "Leave out the option that turns graphs off", snippet = "python -m sglang.launch_server --model-path MODEL        # without --disable-cuda-graph",
+      language = "bash", ["for"] = { "sglang" } },
+    { reason = "off", action = "Record a timeline to see how long the GPU waits for launches" },
+    { reason = "missed", action = "Record a timeline to see how long the GPU waits for launches" },
   },
   false_positives = "Graphs that were turned off to find an error, to start faster, or because memory did not suffice.",
   references = { "vllm/optimization", "sglang/tuning", "pytorch/cuda-graphs" },
@@ -48,7 +52,7 @@ return {
   detect = function(f, t)
     local waits = launches_kernels(f) and share(f.launch.nodes.lost.time, f.window.device_time) or 0
     if at_least(waits, t.min_waits) then
-      return { reason = "off", what = "The server launches each kernel of its tokens by itself, and the GPU waits for that " .. in_words(waits, "pct") .. " of the time." }
+      return { reason = "eager", what = "The server launches each kernel of its tokens by itself, and the GPU waits for that " .. in_words(waits, "pct") .. " of the time." }
     end
     if not at_least(f.server.lines, t.min_lines) then return nil end
     if f.server.eager then return { what = "CUDA graphs are turned off in the server.", reason = "off" } end
@@ -67,7 +71,7 @@ return {
       edges = { ["launch.nodes.lost"] = 3e7 },
       facts = { server = { lines = 0 }, run = { framework = "vLLM", decode = true }, graph = { launches = 0 }, window = { device_time = 1e9 },
                 launch = { nodes = { lost = 1.1e8, remedy = true } } },
-      expect = { reason = "off", what = "The server launches each kernel of its tokens by itself, and the GPU waits for that 11 % of the time." },
+      expect = { reason = "eager", what = "The server launches each kernel of its tokens by itself, and the GPU waits for that 11 % of the time." },
       saving = { claims = 1.1e8, confidence = 0.7 } },
     { name = "near miss: the kernels are long enough",
       facts = { server = { lines = 0 }, run = { framework = "vLLM", decode = true }, graph = { launches = 0 }, window = { device_time = 1e9 },

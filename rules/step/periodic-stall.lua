@@ -61,8 +61,8 @@ return {
   needs      = { "window.device_time", "steps.count", "steps.median" },
   optional   = { "steps.stall.every", "steps.stall.excess", "steps.stall.what", "steps.stall.lost", "steps.stall.remedy",
                  "steps.stall.bytes", "steps.stall.upload_bytes", "steps.stall.gpu_share", "steps.stall.may_wait", "steps.stall.of_pieces", "host.os_wait.per_step",
-                 "serving.no_request.lost", "calls.graph_capture.lost", "calls.graph_build.lost" },
-  thresholds = { "min_share", "min_times", "of_graphs", "checkpoint_bytes", "evaluation_share", "waits_between", "idle" },
+                 "serving.no_request.lost", "calls.graph_capture.lost", "calls.graph_build.lost", "host.lock.count" },
+  thresholds = { "lock_waits", "min_share", "min_times", "of_graphs", "checkpoint_bytes", "evaluation_share", "waits_between", "idle" },
 
   symptom = "Every {nth:text} step takes longer, and the GPU computes nothing in {part:text}the extra time: {share:pct} of the time in all.{what_text:text}",
   cause   = "{why:text}",
@@ -121,7 +121,7 @@ elif step % 100 == 10:
   false_positives = "In a short capture, two slow steps may be equally far apart by chance.",
   references = { "pytorch/tuning-guide", "pytorch/profiler" },
 
-  applies = function(f)
+  applies = function(f, t)
     if f.steps.stall.may_wait then
       return false, "the slow steps may wait for requests, which only a capture of OS calls of all threads can tell"
     end
@@ -129,7 +129,8 @@ elif step % 100 == 10:
     if what == "sleeping" then
       return false, "the launching thread sleeps in these steps (host/sleeping)"
     end
-    if what == "waiting for locks" then
+    -- A few of them are stops like any other.
+    if what == "waiting for locks" and at_least(f.host.lock.count or 0, t.lock_waits) then
       return false, "the launching thread waits for locks in these steps (host/lock-contention)"
     end
     if f.steps.stall.of_pieces and what == "host code" then
@@ -279,6 +280,16 @@ elif step % 100 == 10:
                 steps = { count = 60, median = 1e8, stall = { every = 10, excess = 1.6e9, what = "sleeping", lost = 1.5e9, bytes = 0,
                                                               remedy = true } } },
       expect = "not_applicable" },
+    { name = "every tenth step waits for a lock: host/lock-contention speaks of it",
+      facts = { window = { device_time = 4e9 }, host = { lock = { count = 6 } },
+                steps = { count = 60, median = 1e8, stall = { every = 10, excess = 1.6e9, what = "waiting for locks", lost = 1.5e9, bytes = 0,
+                                                              remedy = true } } },
+      expect = "not_applicable" },
+    { name = "four waits for a lock are too few for that",
+      facts = { window = { device_time = 4e9 }, host = { lock = { count = 4 } },
+                steps = { count = 60, median = 1e8, stall = { every = 15, excess = 1.6e9, what = "waiting for locks", lost = 1.5e9, bytes = 0,
+                                                              remedy = true } } },
+      expect = { reason = "other" } },
     { name = "a shard of the data is read every 16 steps",
       facts = { window = { device_time = 4e9 },
                 steps = { count = 60, median = 1e8, stall = { every = 16, excess = 1.6e9, what = "reading files", lost = 1.5e9, bytes = 0,

@@ -131,8 +131,8 @@ TEST_CASE("a call that pins memory does not wait for a kernel that ends while it
       story.Call("cudaHostRegister", {at + 640_us + k * 400_us, at + 1040_us + k * 400_us});
   });
   const Analyzed run(story);
-  const Nanos gain =
-      run->replay().Gain(*run->host.lock.remedy) / static_cast<Nanos>(run->run.steps.steady_count());
+  const Nanos gain = run->replay().Gain(*run->host.lock.remedy) /
+                     static_cast<Nanos>(run->run.steps.steady_count());
   CHECK(gain > 550_us);
   CHECK(gain < 620_us);
 }

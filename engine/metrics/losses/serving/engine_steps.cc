@@ -84,8 +84,9 @@ class EngineStepFinder : Finder {
     }
   }
 
-  // Tokens are there when the GPU is done: a server that launches a step while the one before runs
-  // spends the time of a long step in the next. 0 where the first or the last step has no other.
+  // From one end on the GPU to the next, which is when its tokens are there. The host's ranges do
+  // not tell: a server that launches ahead waits for a long step while the range of the next one is
+  // open. 0 where the first or the last step has no other.
   static Nanos TimeOf(const std::vector<Sized>& steps, const std::vector<Nanos>& ends,
                       std::size_t i) {
     if (i > 0 && ends[i] > 0 && ends[i - 1] > 0) return ends[i] - ends[i - 1];

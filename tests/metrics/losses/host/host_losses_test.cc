@@ -91,8 +91,8 @@ TEST_CASE("a lock that nobody holds any more is waited for at no place of the lo
   for (const auto& [thread, when] : CutsByThread(cuts)) cut += when.Total();
   const auto steps = static_cast<Nanos>(run->run.steps.steady_count());
   CHECK(cut == steps * 2_ms);
-  // In each step 540 us in the second wait, and 28 us of the launch behind it, which comes later for
-  // the first one.
+  // In each step 540 us in the second wait, and 28 us of the launch behind it, which comes later
+  // for the first one.
   CHECK(run->host.lock.lost->Total() == Approx(static_cast<double>(steps * 568_us)).epsilon(0.05));
 }
 

@@ -150,6 +150,9 @@ TEST_CASE("a slow step is told with what fills it") {
         "compiling or loading code");
   CHECK(what([](TraceBuilder* story, Interval when) { story->OsCall("nanosleep", when); }) ==
         "sleeping");
+  CHECK(what([](TraceBuilder* story, Interval when) {
+          story->OsCall("pthread_mutex_lock", when);
+        }) == "waiting for locks");
   CHECK(what([](TraceBuilder* story, Interval when) { story->Range("evaluate", when); }) ==
         PhaseName(Phase::kEvaluation));
 }
