@@ -15,17 +15,50 @@
 namespace advise {
 namespace {
 
+// The parts of a run that are held against each other: its steps; where these are unknown, parts of
+// equally many kernels.
+class Parts {
+ public:
+  Parts(const Run& run, const std::vector<std::uint32_t>& kernels, std::size_t without_steps)
+      : steps_(run.steps.known()) {
+    if (steps_) {
+      first_ = run.steps.first_steady;
+      size_ = run.steps.all.size();
+      for (const std::uint32_t op : kernels) of_kernel_.push_back(StepOf(run, op));
+      return;
+    }
+    size_ = without_steps;
+    const std::vector<Nanos>& starts = run.trace.ops.start;
+    std::uint32_t part = 0;
+    for (const std::uint32_t op : kernels) {
+      while (part + 1 < size_ &&
+             starts[op] >= starts[kernels[(part + 1) * kernels.size() / size_]])
+        ++part;
+      of_kernel_.push_back(part);
+    }
+  }
+  bool AreSteps() const { return steps_; }
+  std::size_t first() const { return first_; }
+  std::size_t size() const { return size_; }
+  // Of the n-th kernel; may be none of them.
+  std::uint32_t Of(std::size_t kernel) const { return of_kernel_[kernel]; }
+
+ private:
+  bool steps_;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+  std::vector<std::uint32_t> of_kernel_;
+};
+
 // The same kernel with the same grid may still do other work (a longer inner dimension of a
 // product): in a loop it is the launch at the same place of each step that compares.
 // Places compare only where each step makes as many launches; else ranges mark the steps of another
 // thread than the one that launches, say, and what is third in one step is fifth in the next.
-// Groups of launches by device, shape and place, in that order.
+// Groups of launches by device, shape and place, in that order; without steps, by device and shape.
 class Likes {
  public:
-  Likes(const Run& run, const std::vector<std::uint32_t>& kernels) {
-    const Steps& steps = run.steps;
+  Likes(const Run& run, const std::vector<std::uint32_t>& kernels, const Parts& parts) {
     const OpTable& ops = run.trace.ops;
-    if (!steps.known()) return;
     const std::size_t shapes = run.trace.shapes.size();
     // By device and shape: how often met in the step at hand, and the group of each place.
     struct Places {
@@ -47,15 +80,16 @@ class Likes {
     };
     std::vector<Places> places(run.trace.devices.size() * shapes);
     std::vector<std::uint32_t> group_of(kernels.size(), kNone);
-    std::vector<std::uint32_t> step_of(kernels.size(), kNone);
     std::uint32_t groups = 0;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const std::uint32_t op = kernels[i];
-      const std::uint32_t step = StepOf(run, op);
-      step_of[i] = step;
-      if (step < steps.first_steady || step >= steps.all.size()) continue;
+      const std::uint32_t step = parts.Of(i);
+      if (step < parts.first() || step >= parts.size()) continue;
       Places& place = places[ops.device[op] * shapes + ops.detail[op]];
-      place.Enter(step, static_cast<std::uint32_t>(steps.first_steady));
+      if (parts.AreSteps())
+        place.Enter(step, static_cast<std::uint32_t>(parts.first()));
+      else
+        place.met = 0;
       if (place.met == place.groups.size()) place.groups.push_back(groups++);
       group_of[i] = place.groups[place.met++];
     }
@@ -83,7 +117,7 @@ class Likes {
       const std::size_t row = at[number[group_of[i]]]++;
       ops_[row] = kernels[i];
       lengths_[row] = ops.end[kernels[i]] - ops.start[kernels[i]];
-      steps_[row] = step_of[i];
+      steps_[row] = parts.Of(i);
     }
   }
   std::size_t size() const { return first_.empty() ? 0 : first_.size() - 1; }
@@ -104,17 +138,18 @@ class Likes {
   std::vector<std::uint32_t> steps_;  // see StepOf
 };
 
-// How long the kernels of each step take, as a multiple of what their places usually take.
+// How long the kernels of each part take, as a multiple of what their places usually take.
 class Paces {
  public:
   static constexpr std::size_t kLeast = 3;  // steps on each side of a turn
 
-  Paces(const Run& run, const Likes& likes)
+  Paces(const Run& run, const Likes& likes, const Parts& parts)
       : run_(run),
-        ratios_(run.steps.all.size()),
-        taken_(run.steps.all.size(), 0),
-        usual_(run.steps.all.size(), 0),
-        pace_(run.steps.all.size(), 0),
+        first_(parts.first()),
+        ratios_(parts.size()),
+        taken_(parts.size(), 0),
+        usual_(parts.size(), 0),
+        pace_(parts.size(), 0),
         least_(run.knowledge.Number("kernel.pace_kernels")) {
     for (std::size_t group = 0; group < likes.size(); ++group) {
       const std::span<const std::uint32_t> ops = likes.Ops(group);
@@ -156,7 +191,7 @@ class Paces {
     std::vector<std::size_t> steps;
     std::vector<double> sums = {0};
     double squares = 0;
-    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+    for (std::size_t step = first_; step < usual_.size(); ++step) {
       if (usual_[step] <= 0) continue;
       const double pace = taken_[step] / usual_[step];
       steps.push_back(step);
@@ -183,7 +218,7 @@ class Paces {
   // O(steps).
   std::vector<double> LeftOfGrowth(std::uint32_t middle) const {
     std::vector<std::pair<double, double>> points;  // step, pace
-    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+    for (std::size_t step = first_; step < usual_.size(); ++step) {
       if (usual_[step] > 0)
         points.emplace_back(static_cast<double>(step), taken_[step] / usual_[step]);
     }
@@ -221,7 +256,7 @@ class Paces {
   double Sigma(std::uint32_t middle) const {
     std::vector<double> before;
     std::vector<double> after;
-    for (std::size_t step = run_.steps.first_steady; step < usual_.size(); ++step) {
+    for (std::size_t step = first_; step < usual_.size(); ++step) {
       if (usual_[step] <= 0) continue;
       auto& half = step < middle ? before : after;
       half.push_back(taken_[step] / usual_[step]);
@@ -255,6 +290,7 @@ class Paces {
   }
 
   const Run& run_;
+  std::size_t first_;                       // steady part
   std::vector<std::vector<float>> ratios_;  // by step, of single kernels
   std::vector<double> taken_, usual_;       // by step, ns
   std::vector<double> pace_;                // by step; 0 until it is asked for
@@ -265,13 +301,16 @@ class Paces {
 class VariationFinder : Finder {
  public:
   VariationFinder(const Basis& basis, const std::vector<std::uint32_t>& kernels)
-      : Finder(basis), enough_(CountOf("kernel.like_calls")), kernels_(kernels) {}
+      : Finder(basis),
+        enough_(CountOf("kernel.like_calls")),
+        kernels_(kernels),
+        parts_(run_, kernels, CountOf("kernel.parts")) {}
 
   KernelVariation Find() {
     LossBuilder varying(basis_);
     LossBuilder slowing(basis_);
-    const Likes likes(run_, kernels_);
-    Paces paces(run_, likes);
+    const Likes likes(run_, kernels_, parts_);
+    Paces paces(run_, likes, parts_);
     const std::optional<std::uint32_t> turn = paces.Turn();
     const std::uint32_t middle = turn ? *turn : HalfWay();
     const std::size_t each_side = turn ? Paces::kLeast : enough_ / 2;
@@ -286,7 +325,8 @@ class VariationFinder : Finder {
       if (ops.size() < 2 * Paces::kLeast) continue;
       const std::span<const Nanos> lengths = likes.Lengths(group);
       const Nanos median = paces.Usual(group);
-      for (std::size_t i = 0; i < ops.size() && ops.size() >= enough_; ++i) {
+      const bool compare = parts_.AreSteps() && ops.size() >= enough_;
+      for (std::size_t i = 0; i < ops.size() && compare; ++i) {
         const auto length = static_cast<double>(lengths[i]);
         if (length <= factor * static_cast<double>(median)) continue;
         const std::uint32_t op = ops[i];
@@ -334,7 +374,7 @@ class VariationFinder : Finder {
     result_.slowing_alike = compared > 0 ? alike / compared : 0;
     result_.slowing_share = all > 0 ? std::min(1.0, compared / all) : 0;
     result_.slowing_sigma = before > 0 ? paces.Sigma(middle) : 0;
-    result_.data_growth = GrowthOfData(basis_, kernels_, middle);
+    if (parts_.AreSteps()) result_.data_growth = GrowthOfData(basis_, kernels_, middle);
     result_.varying = varying.Build();
     result_.slowing = left.empty() ? slowing.Build() : Growing(likes, left);
     return std::move(result_);
@@ -391,21 +431,21 @@ class VariationFinder : Finder {
     return growing.Build();
   }
 
-  // The step whose kernels run in the middle of the window; the host may be steps ahead by then.
+  // The part whose kernels run in the middle of the window; the host may be steps ahead by then.
   std::uint32_t HalfWay() const {
     const Nanos middle = run_.window.start + run_.window.Length() / 2;
     const auto first =
         std::lower_bound(kernels_.begin(), kernels_.end(), middle,
                          [&](std::uint32_t op, Nanos time) { return trace_.ops.start[op] < time; });
-    for (auto at = first; at != kernels_.end(); ++at) {
-      const std::uint32_t step = StepOf(run_, *at);
-      if (step != kNone) return step;
+    for (auto i = static_cast<std::size_t>(first - kernels_.begin()); i < kernels_.size(); ++i) {
+      if (parts_.Of(i) != kNone) return parts_.Of(i);
     }
     return kNone;
   }
 
   std::size_t enough_;
   const std::vector<std::uint32_t>& kernels_;
+  Parts parts_;
   // By device and shape, and step; see PaceOfShape.
   std::map<std::pair<std::pair<std::uint16_t, std::uint32_t>, std::uint32_t>, double>
       pace_of_shape_;

@@ -15,7 +15,8 @@ struct KernelVariation {
   Loss varying;
   Loss slices;  // turns of another process, see FindTimeSlices
   // Time of the second half beyond the median of the first, same kernel and grid; where kernels
-  // take longer from step to step, time beyond that of the first steps.
+  // take longer from step to step, time beyond that of the first steps. Without steps, parts of
+  // equally many kernels stand for them.
   Loss slowing;
   double slowing_ratio = 0;  // of the medians, weighted by time; 0 unknown
   double slowing_share = 0;  // of the kernel time that could be compared

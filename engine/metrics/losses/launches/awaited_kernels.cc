@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/median.h"
+#include "engine/timeline/blocking_calls.h"
 #include "engine/timeline/room.h"
 
 namespace advise {
@@ -48,6 +49,7 @@ class AwaitedFinder : Finder {
 
   AwaitedKernels Find() {
     Calls();
+    Copies();
     Idle();
     Alone();
     result_.loss = loss_.Build();
@@ -77,6 +79,19 @@ class AwaitedFinder : Finder {
         loss_.Count(trace_.calls.start[call], 0, trace_.calls.end[call] - trace_.calls.start[call]);
     }
     result_.share = ran == 0 ? 0 : static_cast<double>(waited) / static_cast<double>(ran);
+  }
+
+  // A call that need not wait for its copy waits for it there, too, and for the same reason.
+  void Copies() {
+    for (const std::uint32_t op : basis_.OpsInWindow()) {
+      const std::uint32_t call = trace_.ops.call[op];
+      if (trace_.ops.kind[op] != OpKind::kCopy || call == kNone) continue;
+      const bool asynchronous =
+          run_.ClassOfCall(call) == CallClass::kCopyAsync && !BlocksHost(run_, call);
+      if (asynchronous && waiting_[trace_.calls.thread[call]] > 0 &&
+          trace_.calls.end[call] >= trace_.ops.end[op])
+        loss_.remedy().unblocked_calls.push_back(call);
+    }
   }
 
   // A thread that waits for each of its kernels is never ahead of the GPU: what it does next, the

@@ -34,6 +34,23 @@ TEST_CASE("launches that wait may cost all that runs beside no kernel") {
   CHECK(run->launches.waiting.lost->Total() <= run.Window() - 20 * 300_us);
 }
 
+// Uploads of 300 us on a separate stream, which the host waits for, too: without these waits they
+// overlap with the kernels, unless their memory is pageable.
+TEST_CASE("launches that wait hold back pinned copies that wait, too") {
+  const auto freed = [](MemoryKind memory, Nanos returns) {
+    TraceBuilder story;
+    Repeat(20, 1_ms, [&](int, Nanos at) {
+      story.OnStream(7).Launch("kernel", {at, at + 320_us}, {at + 10_us, at + 310_us});
+      story.OnStream(9).CopyToGpu(1_MiB, memory, {at + 330_us, at + returns},
+                                  {at + 340_us, at + 640_us});
+    });
+    return Analyzed(story)->launches.waiting.remedy->unblocked_calls.size();
+  };
+  CHECK(freed(MemoryKind::kPinned, 650_us) == 40);
+  CHECK(freed(MemoryKind::kPinned, 335_us) == 20);
+  CHECK(freed(MemoryKind::kPageable, 650_us) == 20);
+}
+
 // Three streams take turns: each launch waits for a kernel of `blocks` blocks on 100 SMs.
 TEST_CASE("launches that wait keep small kernels of several streams apart") {
   const auto alone = [](std::uint32_t blocks) {

@@ -125,6 +125,28 @@ TEST_CASE("kernels that get slower in the second half are seen, with what that c
         Approx(1.0));
 }
 
+// Four kernels in an order without a pattern, so that no steps are found.
+TEST_CASE("kernels that get slower are seen without steps, too") {
+  const auto slowing = [](int turn, Nanos other) {
+    TraceBuilder story;
+    std::uint32_t draw = 1;
+    Repeat(400, 250_us, [&](int i, Nanos at) {
+      draw = draw * 1664525U + 1013904223U;
+      const auto kind = static_cast<int>(draw >> 30U);
+      const Nanos length = (i < turn ? 40_us : other) * (1 + kind);
+      story.Launch("kernel_" + std::to_string(kind), {at, at + 4_us},
+                   {at + 5_us, at + 5_us + length});
+    });
+    const Analyzed run(story);
+    CHECK(!run->run.steps.known());
+    CHECK(run->kernel_variation->varying.count == 0);
+    return std::pair(run->kernel_variation->slowing_ratio, run->kernel_variation->slowing_sigma);
+  };
+  CHECK(slowing(220, 60_us).first == Approx(1.5).epsilon(0.02));
+  CHECK(slowing(220, 60_us).second > 5);
+  CHECK(slowing(400, 60_us).first == Approx(1.0));
+}
+
 TEST_CASE("a GPU that gets slower slows most kernels, data that grows one of them") {
   CHECK(Analyzed(KernelSteps(20, [](int i) {
           return i < 10 ? 100_us : 150_us;
