@@ -1,5 +1,6 @@
 #include "engine/advice/claim_phase.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace advise {
@@ -14,6 +15,14 @@ Phase PassAt(const Analysis& analysis, std::uint32_t thread, Nanos time) {
     if (analysis.phases.Of(process, pass).Contains(time)) return pass;
   }
   return Phase::kUnnamed;
+}
+
+// The named phase that holds most, where that is more than `least` of all.
+template <typename Amounts>
+Phase MostOf(const Amounts& amounts, Nanos all, double least) {
+  const auto most = std::max_element(amounts.begin() + 1, amounts.end());
+  const bool enough = static_cast<double>(*most) > least * static_cast<double>(all);
+  return enough ? static_cast<Phase>(most - amounts.begin()) : Phase::kUnnamed;
 }
 
 }  // namespace
@@ -51,6 +60,13 @@ void ClaimPhase::AddWork(const Analysis& analysis) {
   }
 }
 
+Phase ClaimPhase::OfCalls(const Phases& phases, const std::vector<std::uint32_t>& calls,
+                          double least) {
+  std::array<Nanos, kCount> counts{};
+  for (const std::uint32_t call : calls) ++counts[static_cast<std::size_t>(phases.OfCall(call))];
+  return MostOf(counts, static_cast<Nanos>(calls.size()), least);
+}
+
 Phase ClaimPhase::Of(const std::vector<IntervalSet>& claim, double least) const {
   Nanos total = 0;
   std::array<Nanos, kCount> times{};
@@ -59,12 +75,7 @@ Phase ClaimPhase::Of(const std::vector<IntervalSet>& claim, double least) const 
     for (std::size_t phase = 1; phase < kCount; ++phase)
       times[phase] += claim[d].Intersect(of_device_[d][phase]).Total();
   }
-  std::size_t most = 0;
-  for (std::size_t phase = 1; phase < kCount; ++phase) {
-    if (times[phase] > times[most]) most = phase;
-  }
-  const bool enough = static_cast<double>(times[most]) > least * static_cast<double>(total);
-  return enough ? static_cast<Phase>(most) : Phase::kUnnamed;
+  return MostOf(times, total, least);
 }
 
 }  // namespace advise

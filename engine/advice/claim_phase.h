@@ -17,6 +17,10 @@ class ClaimPhase {
   // thread was in, of GPU work what its launching call was in. kUnnamed where none does.
   Phase Of(const std::vector<IntervalSet>& claim, double least) const;
 
+  // The phase in which more than `least` of these calls are made: who looks for a wait finds it
+  // there, wherever the GPU is idle because of it. O(calls).
+  static Phase OfCalls(const Phases& phases, const std::vector<std::uint32_t>& calls, double least);
+
  private:
   static constexpr std::size_t kCount = static_cast<std::size_t>(Phase::kDataLoading) + 1;
   void AddIdle(const Analysis& analysis);

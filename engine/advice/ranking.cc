@@ -387,8 +387,14 @@ class TraceFixes : public FixList {
         }
       }
       finding->step_parts = StepParts(of_steps, verdict.saving.claims->Total());
-      const Phase phase =
-          Phases().Of(verdict.saving.claims->by_device, knowledge().Number("ranking.phase_share"));
+      const double least = knowledge().Number("ranking.phase_share");
+      std::vector<std::uint32_t> waits;
+      for (const auto& remedy : verdict.saving.remedies) {
+        waits.insert(waits.end(), remedy->unblocked_calls.begin(), remedy->unblocked_calls.end());
+      }
+      const Phase phase = waits.empty()
+                              ? Phases().Of(verdict.saving.claims->by_device, least)
+                              : ClaimPhase::OfCalls(analysis_.phases, waits, least);
       if (phase != Phase::kUnnamed) finding->where.phase = PhaseName(phase);
     }
     auto& steps = finding->where.steps;

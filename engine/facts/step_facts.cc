@@ -92,6 +92,9 @@ void DeclareSlowSteps(Catalog* catalog) {
   stats.Add("steps.outliers.gpu_share", "share",
             "Share of the excess of the slowest steps in which the GPU has more work.",
             &StepStats::outlier_gpu_share);
+  stats.Add("steps.outliers.what", "name",
+            "What fills most of the excess of the slowest steps: host code, communication …",
+            UnlessEmpty(&StepStats::outlier_what, "no step stands out", ""));
   stats.Add("steps.outliers.rows", "rows",
             "The slowest steps: index, time, median, what (the largest difference to the median "
             "step).",

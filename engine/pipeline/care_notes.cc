@@ -145,15 +145,24 @@ void AddNoteOnOtherWork(const Analysis& analysis, std::vector<CareNote>* notes) 
                      "nothing shows where it ends",
                      Count(analysis.run.steps.all.size() + 1), Percent(other.last_step))});
   }
-  if (other.share <= 0) return;
+  const auto add_first = [&](std::string text) {
+    notes->insert(notes->begin(), {Care::kOther, std::move(text)});
+  };
+  if (other.share <= 0) {
+    if (other.last_step == 0 && other.left_out >= analysis.run.knowledge.Number("care.left_out")) {
+      add_first(fmt::format("{} of the GPU work lies outside of the part that was analyzed: to judge "
+                            "all of it, use --window all",
+                            Percent(other.left_out)));
+    }
+    return;
+  }
   const Nanos origin = analysis.run.window.origin;
-  notes->insert(
-      notes->begin(),
-      {Care::kOther,
-       fmt::format("{} of the GPU work was done {} this loop, and no figure includes it: to judge "
-                   "it, use {}",
-                   Percent(other.share), other.before ? "before" : "after",
-                   WindowOption(other.span.start - origin, other.span.end - origin))});
+  const bool all = Percent(other.side_share) == Percent(other.share);
+  add_first(fmt::format(
+      "{} of the GPU work was done {} this loop, and no figure includes it: to judge {}, use {}",
+      Percent(other.side_share), other.before ? "before" : "after",
+      all ? "it" : fmt::format("most of it ({})", Percent(other.share)),
+      WindowOption(other.span.start - origin, other.span.end - origin)));
 }
 
 // ", 24.6 s of it in cudaFree, …": the call that takes most of what lies before; "" if none does.

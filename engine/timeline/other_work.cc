@@ -100,6 +100,8 @@ OtherWork FindOtherWork(const Run& run) {
   if (run.steps.standstill.Length() > 0) return found;  // the same loop goes on
   const Nanos last = *std::max_element(ops.end.begin(), ops.end.end());
   const double all = WorkBetween(run, ops.start.front(), last).time;
+  const double left_out =
+      1 - WorkBetween(run, run.window.start, run.window.end).time / std::max(1.0, all);
   const Nanos least_pause = run.knowledge.Time("window.other_pause");
   const Nanos pause = std::max(least_pause, 2 * run.steps.Median());
   const auto devices = static_cast<double>(run.active_devices.size());
@@ -107,7 +109,8 @@ OtherWork FindOtherWork(const Run& run) {
                             {run.steps.all.back().end, last}};
   for (const Interval& side : sides) {
     if (side.end <= side.start) continue;
-    const Interval span = LongestStretch(WorkBetween(run, side.start, side.end).any, pause);
+    const Work on_side = WorkBetween(run, side.start, side.end);
+    const Interval span = LongestStretch(on_side.any, pause);
     const double time = WorkBetween(run, span.start, span.end).time;
     const double share = time / all;
     const double busy = time / (devices * static_cast<double>(std::max<Nanos>(1, span.Length())));
@@ -119,8 +122,10 @@ OtherWork FindOtherWork(const Run& run) {
       found.last_step = share;
       continue;
     }
-    found = {span, &side == sides, share, busy, LoadsCode(run, span, busy), found.last_step};
+    found = {span, &side == sides, share, on_side.time / all, busy, LoadsCode(run, span, busy),
+             found.last_step};
   }
+  found.left_out = left_out;
   return found;
 }
 

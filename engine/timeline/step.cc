@@ -124,11 +124,11 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   };
   const std::size_t most = lengths.size() / 2;
   const std::vector<std::uint8_t> cold = ColdSteps(run, *steps, most);
-  // A shorter step or two are cut off by the start of the capture; when more of them come first,
-  // the run became slower.
+  // A shorter step or two are cut off by the start of the capture; when more of them come in the
+  // first half, whatever lies between them, the run became slower.
   const auto most_cut_off = run.knowledge.CountOf("step.cut_off");
   std::size_t shorter = 0;
-  while (shorter < most && outside(shorter) && lengths[shorter] < median) ++shorter;
+  for (std::size_t i = 0; i < most; ++i) shorter += outside(i) && lengths[i] < median ? 1 : 0;
   const auto leads = [&](std::size_t i) {
     const bool unusual = !steps->uneven && outside(i, i < waits.size() ? waits[i] : 0) &&
                          (lengths[i] > median || shorter <= most_cut_off);

@@ -245,6 +245,45 @@ std::vector<Step> InTurn(const RangeTable& ranges, const std::vector<std::uint32
   return host;
 }
 
+// When the last call or range ends that the thread, or one that launches, has inside a step.
+Nanos LastOnHost(const Run& run, std::uint32_t of_step, const Step& step) {
+  const RangeTable& ranges = run.trace.ranges;
+  Nanos last = step.start;
+  std::vector<std::uint32_t> threads = run.launching_threads;
+  threads.push_back(of_step);
+  for (const std::uint32_t thread : threads) {
+    const auto look = [&](const RowRange& rows, const std::vector<Nanos>& starts,
+                          const std::vector<Nanos>& ends) {
+      const auto begin = starts.begin() + rows.first;
+      const auto end = starts.begin() + rows.last;
+      for (auto row = std::lower_bound(begin, end, step.start); row != end && *row < step.end;
+           ++row) {
+        const Nanos ended = ends[static_cast<std::size_t>(row - starts.begin())];
+        if (ended < step.end) last = std::max(last, ended);
+      }
+    };
+    look(run.calls_of_thread[thread], run.trace.calls.start, run.trace.calls.end);
+    look(run.ranges_of_thread[thread], ranges.start, ranges.end);
+  }
+  return last;
+}
+
+// PyTorch's profiler stops inside the last step that it annotates, and what that takes is no part
+// of the program: the step ends as long behind the last event of the host as others do, and not
+// before the GPU's work. O(events).
+void EndWithRecording(const Run& run, std::uint32_t thread, std::vector<Step>* host) {
+  if (host->size() < 2) return;
+  std::vector<Nanos> behind;
+  for (const Step& step : *host) behind.push_back(step.end - LastOnHost(run, thread, step));
+  Step& stopped = host->back();
+  const Nanos beyond = behind.back() - Median(std::vector<Nanos>(behind.begin(), behind.end() - 1));
+  const OpTable& ops = run.trace.ops;
+  Nanos worked = stopped.start;
+  for (std::uint32_t op = 0; op < ops.size() && ops.start[op] < stopped.end; ++op)
+    worked = std::max(worked, ops.end[op]);
+  if (beyond > 0) stopped.end = std::min(stopped.end, std::max(stopped.end - beyond, worked));
+}
+
 // A schedule that repeats records a few steps again and again. Between two such recordings the
 // count of the annotations leaves numbers out, and no call launches anything: the program went on,
 // unseen. The rows of the longest recording, of the first of several.
@@ -291,6 +330,7 @@ Steps StepsFromRanges(const Run& run) {
         candidate.annotated ? LongestRecording(run, computing, candidate, &recordings)
                             : candidate.rows;
     std::vector<Step> host = InTurn(run.trace.ranges, rows);
+    if (candidate.annotated) EndWithRecording(run, candidate.thread, &host);
     const std::size_t named = host.size();
     const std::string& first_name = run.trace.strings[run.trace.ranges.name[rows.front()]];
     const bool goes_on = candidate.annotated && CountOfStep(first_name) > 0;

@@ -35,7 +35,7 @@ constexpr std::array<IdleCauseWords, kIdleCauseCount> kWords = {{
     {"profiler_overhead", "the profiler itself", "the profiler", "waiting for the profiler",
      kSlowHost},
     {"no_work_queued", "no work queued", kHostCode, "without any work queued", kSlowHost},
-    {"unknown", "unknown", kHostCode, "for unknown reasons", kSlowHost},
+    {"unknown", "unknown", "idle time of unknown cause", "for unknown reasons", kSlowHost},
 }};
 static_assert(kIdleCauseCount == static_cast<std::size_t>(IdleCause::kUnknown) + 1);
 static_assert(std::all_of(kWords.begin(), kWords.end(),

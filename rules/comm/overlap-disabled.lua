@@ -29,7 +29,7 @@ return {
   thresholds = { "max_overlap", "min_share", "min_deferrable", "max_waiting" },
 
   symptom = "For {share:pct} of the time, only communication runs, {where:text}; {overlap:pct} of the communication time overlaps with compute.",
-  cause   = "Overlap is turned off, or collectives are launched on the stream of the compute kernels, where each waits for the other.",
+  cause   = "{why:text}",
   fixes   = {
     { reason = "sharded", action = "With FSDP, shard layer by layer, so that the next layer's parameters are gathered while the current layer computes",
       snippet = "for layer in model.layers:\n    fully_shard(layer)\nfully_shard(model)   # FSDP1: auto_wrap_policy=policy, forward_prefetch=True", language = "python", ["for"] = { "pytorch" } },
@@ -63,6 +63,8 @@ return {
     local gathers = sum(filter(f.comm.kinds, function(row) return row.kind == "allgather" or row.kind == "reducescatter" end), "exposed")
     return { reason = 2 * gathers >= sum(f.comm.kinds, "exposed") and "sharded" or "reduced", overlap = f.comm.overlap, share = exposed, deferrable = part,
              where = f.comm.same_stream and "on the stream of the compute kernels" or "on its own stream",
+             why = f.comm.same_stream and "On one stream, each kernel waits for the one before it."
+               or "Overlap is turned off, or the host waits for each collective before it launches what could run meanwhile.",
              rows = top(f.comm.kinds, "exposed", 5) }
   end,
 
@@ -76,7 +78,8 @@ return {
                 comm = { count = 300, overlap = 0.0, same_stream = true, no_overlap = { lost = 5e8, remedy = true },
                          kinds = { { kind = "allgather", count = 200, time = 3e8, exposed = 3e8 },
                                    { kind = "reducescatter", count = 100, time = 2e8, exposed = 2e8 } } } },
-      expect = { overlap = 0, share = 0.25, deferrable = 1, where = "on the stream of the compute kernels", rows = 2 },
+      expect = { overlap = 0, share = 0.25, deferrable = 1, where = "on the stream of the compute kernels", rows = 2,
+                 why = "On one stream, each kernel waits for the one before it." },
       saving = { claims = 5e8 } },
     { name = "each launch waits for its kernel, which leaves nothing to overlap with",
       edges = { ["launch.waiting.share"] = 0.5 },
@@ -88,7 +91,8 @@ return {
       facts = { window = { device_time = 2e9 }, steps = { backward = { time = 6e7 } },
                 comm = { count = 300, overlap = 0.01, same_stream = false, no_overlap = { lost = 4e8, remedy = true },
                          kinds = { { kind = "allreduce", count = 300, time = 4e8, exposed = 4e8 } } } },
-      expect = { share = 0.2, deferrable = 1, where = "on its own stream" } },
+      expect = { share = 0.2, deferrable = 1, where = "on its own stream",
+                 why = "Overlap is turned off, or the host waits for each collective before it launches what could run meanwhile." } },
     { name = "near miss: most sums are of layers that are split, in the forward pass as in the backward pass",
       facts = { window = { device_time = 2e9 }, steps = { backward = { time = 6e7 } },
                 comm = { count = 300, overlap = 0.01, same_stream = true, forward_sums = 0.4, no_overlap = { lost = 4e8, remedy = true },

@@ -50,7 +50,8 @@ return {
       local weight = sum(rows, "weight")
       if #rows == 0 or not at_least(weight, t.min_weight) then return nil end
       local worst = top(rows, "weight", 5)
-      return { kernels = limited, weight = weight, mostly = ", mostly ", name = worst[1].kernel, part_of = "measured by counters", dram = worst[1].dram,
+      return { kernels = limited, weight = weight, mostly = 2 * worst[1].weight >= weight and ", mostly " or ", the longest of them ",
+               name = worst[1].kernel, part_of = "measured by counters", dram = worst[1].dram,
                part = share(sum(rows, "lost"), f.counter.memory.lost.time), rows = worst }
     end
     local dram, samples = f.sample.compute.dram, f.sample.compute.samples

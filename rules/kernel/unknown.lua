@@ -16,7 +16,7 @@ return {
   optional       = { "run.languages" },
   thresholds     = { "min_share" },
 
-  symptom = "Kernels that are not recognized by name take {share:pct} of the kernel time, mostly {name:kernel}.",
+  symptom = "Kernels that are not recognized by name take {share:pct} of the kernel time, {mostly:text} {name:kernel}.",
   cause   = "No rule can tell whether such a kernel is a matrix product, a collective or a conversion, so no rule judges it.",
   fixes   = {
     { action  = "Measure these kernels with Nsight Compute",
@@ -31,7 +31,9 @@ return {
   -- Programs in C++ and Fortran have kernels of their own, whose names nobody else knows.
   detect = function(f, t, e)
     if f.run.languages and not contains(f.run.languages, "Python") then return nil end
-    return adopt(e, f.kernel.unknown.rows[1])
+    e = adopt(e, f.kernel.unknown.rows[1])
+    e.mostly = 2 * e.rows[1].share >= e.share and "mostly" or "the longest of them"
+    return e
   end,
 
   tests = {

@@ -14,7 +14,7 @@ return {
 
   needs      = { "window.time", "window.device_time", "steps.count", "steps.median", "steps.outliers.count", "steps.outliers.excess",
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
-  optional   = { "run.kind", "run.request_waits", "serving.no_request.lost", "steps.outliers.gpu_share" },
+  optional   = { "run.kind", "run.request_waits", "serving.no_request.lost", "steps.outliers.gpu_share", "steps.outliers.what" },
   thresholds = { "min_share", "min_ratio", "min_ratio_idle", "evaluation_share", "as_people" },
 
   symptom = "{count:count} of {steps:count} steps took longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
@@ -47,7 +47,7 @@ if step % 500 == 0: gc.collect()]],
     -- More work may make a step longer; a pause of the GPU is none of the step's own.
     local idles = at_least(share(f.steps.outliers.lost.time, f.window.device_time), t.min_share)
     if not at_least(share(rows[1].time, f.steps.median), idles and t.min_ratio_idle or t.min_ratio) then return nil end
-    local what = rows[1].what
+    local what = f.steps.outliers.what or rows[1].what
     local busy = f.steps.outliers.gpu_share or 0
     -- Requests differ in what they ask for: the first token of a prompt takes a pass over all of it.
     if f.run.kind == "inference" and what == "more work on the GPU" then return nil end
@@ -56,6 +56,7 @@ if step % 500 == 0: gc.collect()]],
     -- A server's thread that waits in the OS between two steps waits for a request.
     local idle = f.serving.no_request.lost
     if what == "waiting in the OS" and idle and idle.time > f.steps.outliers.lost.time then return nil end
+    local cause = what
     if what == "host code" and f.run.request_waits == "as-code" then
       what = what .. " or waits for requests, which were not recorded"
     end
@@ -63,7 +64,7 @@ if step % 500 == 0: gc.collect()]],
     if unseen then what = what .. ", perhaps for requests" end
     if what == "checkpoint" then what = "saving a checkpoint" end
     return { share = cost, count = f.steps.outliers.count, steps = f.steps.count, slowest = rows[1].time, median = f.steps.median,
-             what = what, reason = unseen and "unseen" or evaluates and "evaluation" or rows[1].what, rows = rows,
+             what = what, reason = unseen and "unseen" or evaluates and "evaluation" or cause, rows = rows,
              why = evaluates and "The GPU also has more work in these steps: they probably evaluate the model, or work on more batches."
                or "Something happened that is not part of a normal step." }
   end,
@@ -117,6 +118,14 @@ if step % 500 == 0: gc.collect()]],
                                        rows = { { index = 10, time = 5e8, median = 1e8, what = "host code" } } } } },
       expect = { reason = "evaluation", why = "The GPU also has more work in these steps: they probably evaluate the model, or work on more batches." },
       saving = { claims = 3e8, confidence = 0.4 } },
+    { name = "the slowest step idles, and most of the excess of all waits for other ranks",
+      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { kind = "training" },
+                steps = { count = 48, median = 4e7,
+                          outliers = { lost = 1e8, remedy = true, count = 4, excess = 3.6e8, gpu_share = 0,
+                                       what = "waiting for other ranks, or slow communication",
+                                       rows = { { index = 10, time = 1.7e8, median = 4e7, what = "host code" } } } } },
+      expect = { what = "waiting for other ranks, or slow communication", reason = "waiting for other ranks, or slow communication" },
+      saving = { claims = 1e8 } },
     { name = "near miss: the prompt of a request",
       facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { kind = "inference" },
                 steps = { count = 20, median = 1e8,

@@ -1,6 +1,7 @@
 // What ties GPU work of a Kineto trace to its call and to its GPU, in the words of all writers.
 #include <catch2/catch.hpp>
 
+#include "engine/trace/operators_kept.h"
 #include "tests/import/kineto_text.h"
 
 namespace advise {
@@ -32,6 +33,19 @@ TEST_CASE("kernels and calls that share an External id and nothing else belong t
   CHECK(CallOf(trace, 0) == "hipExtModuleLaunchKernel at 4000");
   CHECK(CallOf(trace, 1) == "hipExtModuleLaunchKernel at 8000");
   CHECK(CallOf(trace, 2).empty());
+}
+
+TEST_CASE("gaps between the numbers of operators tell a trace that was thinned out") {
+  const auto kept = [](int apart) {
+    std::vector<std::string> events;
+    for (int i = 0; i < 20; ++i)
+      events.push_back(Event("cpu_op", "aten::mm", 17, 17, std::to_string(10 * i), "5",
+                             "\"External id\": " + std::to_string(1 + i * apart)));
+    return OperatorsKept(Imported(TraceText(events)));
+  };
+  CHECK(kept(1) == 1);
+  CHECK(kept(2) == 1);
+  CHECK(kept(50) == Catch::Detail::Approx(20.0 / 951));
 }
 
 TEST_CASE("where the External id is an operator's, its GPU work goes to its launches in turn") {

@@ -146,6 +146,24 @@ TEST_CASE("a profiler that pauses leaves no slow step: the longest recording is 
   CHECK(kept->run.steps.all.size() == 12);
 }
 
+TEST_CASE("the time that the profiler takes to stop is no part of the last step") {
+  const auto ends = [](Nanos stopping, Nanos work) {
+    TraceBuilder made;
+    for (int i = 0; i < 8; ++i) {
+      const Nanos at = i * 1_ms;
+      made.Range(Numbered("ProfilerStep#", i), {at, at + 1_ms + (i == 7 ? stopping : 0)});
+      AddLayeredStep(&made, at, 50_us);
+    }
+    if (work > 0) made.Launch("extra", {7'900_us, 7'905_us}, {7'990_us, 7'990_us + work});
+    return Analyzed(made, kAuto)->run.steps.all.back().end;
+  };
+  const Nanos usual = ends(0, 0);
+  CHECK(ends(300_us, 0) == usual);
+  // The GPU still works.
+  CHECK(ends(300_us, 200_us) >= 8'190_us);
+  CHECK(ends(300_us, 200_us) < 8'300_us);
+}
+
 TEST_CASE("of nested ranges the outer ones are the steps") {
   TraceBuilder story = RangedLoop(8, [](int i) { return Numbered("step ", i); });
   Repeat(16, 500_us, [&](int i, Nanos at) {

@@ -29,6 +29,23 @@ std::size_t FirstSteady(const TraceBuilder& story) {
   return Analyzed(story, kAuto)->run.steps.first_steady;
 }
 
+// The first steps of `fast` are three times as fast as those behind them, but for one that compiles.
+TEST_CASE("fast steps before slow ones are no warm-up, whatever lies between them") {
+  const auto first_steady = [](int fast) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 24; ++i) {
+      const Nanos length = i == 3 ? 9_ms : i < fast ? 1_ms : 3_ms;
+      story.Range(Numbered(i), {at, at + length});
+      AddLayeredStep(&story, at + length - 1_ms, 50_us);
+      at += length;
+    }
+    return FirstSteady(story);
+  };
+  CHECK(first_steady(8) == 0);
+  CHECK(first_steady(2) > 0);  // cut off
+}
+
 TEST_CASE("leading steps of a run under way that wait for data are no warm-up") {
   const auto loads = [](TraceBuilder* story, Nanos at) {
     story->Range("data_loading", {at + 10_us, at + 4_ms});

@@ -10,6 +10,7 @@
 #include "engine/import/kineto/kineto_tables.h"
 #include "engine/import/repeated_rows.h"
 #include "engine/import/row_order.h"
+#include "engine/trace/operators_kept.h"
 
 namespace advise::kineto {
 namespace {
@@ -328,6 +329,8 @@ void Tables::Report() {
   add(listed_twice_, Level::kWarning, kRowsListedTwice);
   add(other_devices_, Level::kWarning, kOtherAccelerator);
   add(counter_ranges_, Level::kInfo, kCountersOfRanges);
+  const std::int64_t left_out = last_number_ - first_number_ + 1 - numbered_;
+  if (numbered_ > 0 && left_out > numbered_) add(left_out, Level::kInfo, kOperatorsLeftOut);
   for (const auto& [category, count] : unknown_) {
     trace_.diagnostics.Add(Level::kInfo, "events of an unknown category were left out", category,
                            count);

@@ -83,6 +83,7 @@ void Tables::OnEvent(const Event& event) {
         break;
       }
       AddSpan(event, start, end, event.Int(Arg::kSequenceNumber, -1), &trace_.operators);
+      CountNumbered(event.Int(Arg::kExternalId, 0));
       if (event.Has(Arg::kInputSizes)) AddInputs(event);
       if (event.Has(Arg::kCollective)) {
         AddCollective(event, {.start = start, .end = end, .thread = ThreadOf(event)});
@@ -145,6 +146,14 @@ bool Tables::Span(const Event& event, Nanos* start, Nanos* end) {
   *start = *begin;
   *end = *begin + *length;
   return true;
+}
+
+// PyTorch numbers operators one by one, whatever is written of them later.
+void Tables::CountNumbered(std::int64_t number) {
+  if (number <= 0) return;
+  first_number_ = numbered_ == 0 ? number : std::min(first_number_, number);
+  last_number_ = std::max(last_number_, number);
+  ++numbered_;
 }
 
 // The event's correlation. Some writers tie GPU work to its call by "External id" alone; others

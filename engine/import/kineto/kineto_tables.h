@@ -56,6 +56,7 @@ class Tables : public Visitor {
   void Memory(const Event& event);
   void AddSpan(const Event& event, Nanos start, Nanos end, std::int64_t payload,
                RangeTable* ranges);
+  void CountNumbered(std::int64_t number);
   void AddInputs(const Event& event);                            // of the last row of operators
   void AddCollective(const Event& event, CollectiveRecord row);  // kineto_collectives.cc
   std::uint32_t GroupOf(const Event& event);
@@ -90,6 +91,8 @@ class Tables : public Visitor {
   std::vector<CollectiveRecord> collectives_;  // `op`: the kernel's row before sorting
   std::vector<std::int64_t> memory_levels_;  // bytes allocated after each row of memory, -1 unknown
   std::array<std::int64_t, 16> rows_{};      // read, by category
+  std::int64_t numbered_ = 0;                // operators with a number, and
+  std::int64_t first_number_ = 0, last_number_ = 0;
   bool has_correlations_ = false;            // GPU work or a call carries one
   // Where an External id stands in for a correlation: a column, and its row.
   std::vector<std::pair<std::vector<std::uint32_t>*, std::size_t>> external_links_;

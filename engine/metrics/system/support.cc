@@ -10,6 +10,7 @@
 #include "engine/base/text.h"
 #include "engine/timeline/layers.h"
 #include "engine/timeline/step.h"
+#include "engine/trace/operators_kept.h"
 
 namespace advise {
 namespace {
@@ -186,8 +187,14 @@ std::string WhyFewKernels(const Run& run) {
   return many ? "" : fmt::format("only {} kernel launches were recorded", kernels);
 }
 
-// Whether the profiler lost so much of what ran that idle time says little; "" where it did not.
+// Whether so much of what ran is missing that idle time says little; "" where it is not.
 std::string WhyWorkLacks(const Basis& basis) {
+  const double kept = OperatorsKept(basis.run.trace);
+  if (kept < basis.run.knowledge.Number("verdict.operators_kept")) {
+    return fmt::format("only {} of the operators are in the trace, which was thinned out: the GPU "
+                       "may have worked where it seems idle",
+                       Percent(kept));
+  }
   const double lost = basis.idle.lost_work.Share();
   if (lost < basis.run.knowledge.Number("verdict.lost_work")) return "";
   return fmt::format("the profiler lost {} of the GPU's work", Percent(lost));

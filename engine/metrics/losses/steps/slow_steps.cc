@@ -53,6 +53,7 @@ class SlowStepFinder : Finder {
       result_.outliers.clear();  // the rows are of what the finding speaks of
       Lost lost = Slow(single, &result_.outlier_excess_ns);
       result_.outlier = std::move(lost.loss);
+      result_.outlier_what = lost.excess;
       if (result_.outlier_excess_ns > 0)
         result_.outlier_gpu_share = lost.busy / result_.outlier_excess_ns;
       Reach(result_.outlier_excess_ns, &result_.outlier);
@@ -260,6 +261,7 @@ class SlowStepFinder : Finder {
   struct Lost {
     Loss loss;
     std::string mostly;  // what fills most of the lost time
+    std::string excess;  // what fills most of the excess: that, more work or communication
     double busy = 0;     // with more work on the GPU, in ns: none of it is lost
   };
 
@@ -273,10 +275,11 @@ class SlowStepFinder : Finder {
       *excess += static_cast<double>(Beyond(i));
       AddRow(i, what, &total);
     }
-    const double busy = total[kMoreWork] + total[kTalk];
+    const double busy = total[kMoreWork];
+    const std::string fills = Largest(total);
     total.erase(kMoreWork);
     total.erase(kTalk);
-    return {loss.Build(), Largest(total), busy};
+    return {loss.Build(), Largest(total), fills, busy};
   }
 
   void AddRow(std::size_t step, const std::map<std::string, double>& what,

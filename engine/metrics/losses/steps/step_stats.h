@@ -26,6 +26,7 @@ struct StepStats {
   std::vector<OutlierRow> outliers;
   double outlier_excess_ns = 0;
   double outlier_gpu_share = 0;  // of the excess: more work on the GPU
+  std::string outlier_what;      // fills most of the excess
   Loss outlier;
   std::size_t stall_every = 0;  // 0: slow steps are not periodic
   double stall_excess_ns = 0;

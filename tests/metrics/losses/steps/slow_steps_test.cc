@@ -151,6 +151,8 @@ TEST_CASE("a step that waits for other ranks has no more work for that") {
   const Analyzed run(story, kAuto);
   REQUIRE(run->step_stats.outliers.size() == 1);
   CHECK(run->step_stats.outliers.front().what == "waiting for other ranks, or slow communication");
+  CHECK(run->step_stats.outlier_what == "waiting for other ranks, or slow communication");
+  CHECK(run->step_stats.outlier_gpu_share == 0);  // it waits, and has no more work
 }
 
 // Each eighth step evaluates: ten batches more, one kernel each, that keep the GPU busy.
