@@ -22,7 +22,7 @@ return {
       snippet = "x = torch.nn.functional.pad(x, (0, -x.shape[-1] % 8))   # zeros after each row: 8 elements of 16 bits are 16 bytes",
       language = "python", ["for"] = { "pytorch" } },
     { reason = "!batched", action = "Pad the size that these layers share, such as a vocabulary, a number of classes or of features; 64 elements suit large tiles, too",
-      snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size",
+      snippet = "padded = 64 * ((features + 63) // 64)\nlayer = torch.nn.Linear(hidden, padded)   # ignore the outputs past the last feature",
       language = "python", ["for"] = { "pytorch" } },
     { action = "Where the length of sequences is the odd size, pad them to a multiple of 8 when batches are built",
       snippet = "collate = DataCollatorWithPadding(tokenizer, pad_to_multiple_of=8)", language = "python", ["for"] = { "python" } },
