@@ -56,7 +56,8 @@ class EvidenceCollector {
     item.what = std::move(what);
     if (item.partly) {
       item.what +=
-          fmt::format(" (this finding is about {} of it)", FormatQuantity(explained, unit));
+          fmt::format(" (this finding is about {} of {})", FormatQuantity(explained, unit),
+                      std::string_view(unit) == "count" ? "them" : "that");
     }
     item.value = value;
     item.unit = unit;

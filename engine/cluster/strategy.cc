@@ -263,7 +263,8 @@ class StrategyFinder {
 
   void Sent(const PatternSum& exchange) {
     const PatternSum sends = PartOf("sendrecv", "*");
-    if (sends.per_step > 0 && pipeline_.stages > 1) {
+    // Two stages of a pipeline and two ranks that exchange blocks look alike, unless ranges tell.
+    if (sends.per_step > 0 && pipeline_.stages > 1 && !Runs(ranks_, "all_to_all")) {
       found_.pipeline = pipeline_.stages;
       Add("pipeline",
           fmt::format(

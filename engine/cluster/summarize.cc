@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 #include <span>
 #include <utility>
 
@@ -315,7 +316,21 @@ class Summarizer {
         traits.insert("moe_routing");
       }
     }
+    if (SaysAllToAll()) traits.insert("all_to_all");
     return {traits.begin(), traits.end()};
+  }
+
+  // NCCL makes an all-to-all of sends: only ranges of the program or its libraries name it.
+  bool SaysAllToAll() const {
+    std::unordered_map<StringId, bool> of_name;
+    for (const StringId name : trace_.ranges.name) {
+      const auto [at, is_new] = of_name.try_emplace(name, false);
+      if (is_new)
+        at->second = run_.knowledge.IsOfFamily(FamilyKind::kRange, "all_to_all",
+                                               trace_.strings[name]);
+      if (at->second) return true;
+    }
+    return false;
   }
 
   void Collectives(std::uint32_t d, RankSummary* rank) {

@@ -157,12 +157,18 @@ void AddNoteOnOtherWork(const Analysis& analysis, std::vector<CareNote>* notes) 
     return;
   }
   const Nanos origin = analysis.run.window.origin;
-  const bool all = Percent(other.side_share) == Percent(other.share);
-  add_first(fmt::format(
-      "{} of the GPU work was done {} this loop, and no figure includes it: to judge {}, use {}",
-      Percent(other.side_share), other.before ? "before" : "after",
-      all ? "it" : fmt::format("most of it ({})", Percent(other.share)),
-      WindowOption(other.span.start - origin, other.span.end - origin)));
+  const std::string share = Percent(other.share);
+  const std::string where = other.before ? "before" : "after";
+  const std::string option = WindowOption(other.span.start - origin, other.span.end - origin);
+  if (Percent(other.left_out) == share) {
+    add_first(fmt::format(
+        "{} of the GPU work was done {} this loop, and no figure includes it: to judge it, use {}",
+        share, where, option));
+  } else {
+    add_first(fmt::format("no figure includes {} of the GPU work; {} was done {} this loop: to "
+                          "judge that part, use {}",
+                          Percent(other.left_out), share, where, option));
+  }
 }
 
 // ", 24.6 s of it in cudaFree, …": the call that takes most of what lies before; "" if none does.

@@ -109,8 +109,7 @@ OtherWork FindOtherWork(const Run& run) {
                             {run.steps.all.back().end, last}};
   for (const Interval& side : sides) {
     if (side.end <= side.start) continue;
-    const Work on_side = WorkBetween(run, side.start, side.end);
-    const Interval span = LongestStretch(on_side.any, pause);
+    const Interval span = LongestStretch(WorkBetween(run, side.start, side.end).any, pause);
     const double time = WorkBetween(run, span.start, span.end).time;
     const double share = time / all;
     const double busy = time / (devices * static_cast<double>(std::max<Nanos>(1, span.Length())));
@@ -122,8 +121,7 @@ OtherWork FindOtherWork(const Run& run) {
       found.last_step = share;
       continue;
     }
-    found = {span, &side == sides, share, on_side.time / all, busy, LoadsCode(run, span, busy),
-             found.last_step};
+    found = {span, &side == sides, share, busy, LoadsCode(run, span, busy), found.last_step};
   }
   found.left_out = left_out;
   return found;

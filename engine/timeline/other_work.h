@@ -11,7 +11,6 @@ struct OtherWork {
   Interval span;           // from its first op to its last; empty: there is none worth a word
   bool before = false;     // the steps; else behind them
   double share = 0;        // of all GPU work of the capture
-  double side_share = 0;   // of the same: all of it on this side of the steps
   double busy = 0;         // of the span: in which GPUs work, on average
   bool starts_up = false;  // code is loaded for a fair part of the rest: that comes once in a run
   // Of all GPU work: the last iteration, which is no step, since nothing shows where it ends. 0

@@ -45,7 +45,7 @@ return {
     local block = at_most(filled(first), t.max_block)
     local many = first.sms > 0 and at_least(first.blocks / first.sms, t.many_blocks)
     return { reason = block and "block" or threads > 0 and "branches" or "unknown",
-             why = block and "Blocks of " .. in_words(threads, "count") .. (threads == 1 and " thread" or " threads") .. " leave lanes of their warps empty." .. (many and " More than " .. in_words(t.many_blocks, "count") .. " of them per SM also pay for that many starts, and for setting up and combining that many parts." or "")
+             why = block and "Blocks of " .. in_words(threads, "count") .. (threads == 1 and " thread" or " threads") .. " leave lanes of their warps empty." .. (many and " Each SM starts more than " .. in_words(t.many_blocks, "count") .. " of them, and each start costs time." or "") .. (share(threads, 32) == filled(first) and " Full warps also read memory in larger pieces, which the saving does not count." or "")
                    or threads > 0 and "Blocks fill their warps, so neighboring threads take different branches, or loop for different lengths."
                    or "Blocks have fewer than 32 threads, or neighboring threads take different branches.",
              weight = weight, count = #rows, name = first.kernel, lanes = first.lanes, part = share(sum(rows, "lost"), f.counter.latency.lost.time), rows = worst }
@@ -65,7 +65,7 @@ return {
       saving = { claims = 4e8, part = 0.35 } },
     { name = "millions of blocks of one thread", edges = { ["counter.rows[1].blocks"] = 34000 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "histogram", weight = 1, lost = 4e8, bound = "latency", lanes = 0.03125, threads = 1, blocks = 16318464, sms = 34 } } } },
-      expect = { reason = "block", why = "Blocks of 1 thread leave lanes of their warps empty. More than 1,000 of them per SM also pay for that many starts, and for setting up and combining that many parts." } },
+      expect = { reason = "block", why = "Blocks of 1 thread leave lanes of their warps empty. Each SM starts more than 1,000 of them, and each start costs time. Full warps also read memory in larger pieces, which the saving does not count." } },
     { name = "blocks of 33 threads fill half of two warps", edges = { ["counter.rows[1].lanes"] = 0.8 },
       facts = { counter = { kernels = 1, latency = { lost = 4e8 }, rows = { { kernel = "per_row", weight = 1, lost = 4e8, bound = "latency", lanes = 0.516, threads = 33, blocks = -1, sms = -1 } } } },
       expect = { reason = "block", why = "Blocks of 33 threads leave lanes of their warps empty." } },
