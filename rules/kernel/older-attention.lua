@@ -20,7 +20,7 @@ return {
   fixes   = {
     { action  = "Let PyTorch use the kernels of cuDNN, and measure again",
       snippet = "from torch.nn.attention import SDPBackend, sdpa_kernel\nwith sdpa_kernel(SDPBackend.CUDNN_ATTENTION):\n    out = F.scaled_dot_product_attention(q, k, v)", language = "python", ["for"] = { "pytorch" } },
-    { action = "On Hopper, use FlashAttention 3", snippet = "from flash_attn_interface import flash_attn_func    # package of the folder hopper/ of flash-attention", language = "python", ["for"] = { "pytorch" } },
+    { action = "On Hopper, use FlashAttention 3, the package flash_attn_interface from the folder hopper/ of flash-attention", ["for"] = { "pytorch" } },
   },
   false_positives = "Head sizes, masks or types that the newer kernels lack, and short sequences, where they win little.",
   references = { "nvidia/gpu-background" },

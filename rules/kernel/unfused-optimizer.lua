@@ -25,7 +25,7 @@ return {
   applies        = "per_step",
   not_applicable = "no optimizer step with one kernel per tensor was seen",
   evidence       = { "per_step", step_share = "share" },
-  optional       = { "family.fused_optimizer.per_step", "family.foreach_update.per_step", "run.kind", "run.optimizer", "kernel.optimizer.one_grid", "kernel.optimizer.norms" },
+  optional       = { "family.fused_optimizer.per_step", "family.foreach_update.per_step", "run.kind", "run.framework", "run.optimizer", "kernel.optimizer.one_grid", "kernel.optimizer.norms" },
   thresholds     = { "min_share", "min_per_step", "pieces_from", "norms_from" },
 
   symptom = "{who:text} {per_step:count} small kernels {per:text}. With the gaps between them, they span {share:pct} of the time.",
@@ -53,7 +53,8 @@ return {
     { reason = "!pieces", action = "Do the same for the code around it: clip with foreach=True, and set gradients to None instead of zero",
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)\noptimizer.zero_grad(set_to_none=True)",
       language = "python", ["for"] = { "pytorch", "training" } },
-    { reason = "!pieces", action = "Update the weights inside the compiled function, so that XLA fuses the update of all tensors", ["for"] = { "jax" } },
+    { reason = "outside", action = "Move these operations, such as the update of the weights, into the compiled function: XLA then fuses them",
+      snippet = "@jax.jit\ndef step(params, state, batch):\n    grads = jax.grad(loss)(params, batch)\n    return jax.tree.map(lambda p, g: p - lr * g, params, grads), state", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Models with few, large tensors, where each kernel runs for long.",
   references = { "pytorch/optimizer-implementations", "pytorch/tuning-guide" },
@@ -66,11 +67,13 @@ return {
     -- Tensors of a model have many sizes; samples, or slices of a tensor, have one. An optimizer may have a few of one size.
     local pieces = fused and f.kernel.optimizer.one_grid and at_least(f.kernel.optimizer.one_grid, t.pieces_from)
     local clip = fused and f.kernel.optimizer.norms and at_least(f.kernel.optimizer.norms, t.norms_from)
-    e.reason = clip and "clip" or pieces and "pieces" or fused and "beside" or form_of(f.run.optimizer)
+    -- Inside a compiled function, XLA fuses what works on all weights: these operations run outside of one.
+    local outside = f.run.framework == "JAX"
+    e.reason = outside and "outside" or clip and "clip" or pieces and "pieces" or fused and "beside" or form_of(f.run.optimizer)
     e.optimizer = f.run.optimizer or "AdamW"
-    e.who = clip and "The clipping of gradients launches" or pieces and "A loop over pieces of one size launches" or fused and "Besides the optimizer, other code for all weights launches"
+    e.who = outside and "Operations outside of compiled functions launch" or clip and "The clipping of gradients launches" or pieces and "A loop over pieces of one size launches" or fused and "Besides the optimizer, other code for all weights launches"
             or "The optimizer launches"
-    e.whose = clip and "Clipping measures and scales" or pieces and "The program works on" or fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
+    e.whose = outside and "Such code works on" or clip and "Clipping measures and scales" or pieces and "The program works on" or fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
     e.what = clip and "gradient" or pieces and "piece" or "tensor"
     return e
   end,
@@ -96,6 +99,10 @@ return {
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 780, share = 0.15, lost = 1.4e8, remedy = true } } },
       expect = { reason = "beside", who = "Besides the optimizer, other code for all weights launches" } },
+    { name = "operations of JAX outside of a compiled function",
+      facts = { window = { device_time = 1e9 }, run = { framework = "JAX" },
+                kernel = { optimizer = { per_step = 463, share = 0.2, lost = 1.8e8, remedy = true } } },
+      expect = { reason = "outside", who = "Operations outside of compiled functions launch" } },
     { name = "a loop over the samples of a batch",
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.99, remedy = true } } },

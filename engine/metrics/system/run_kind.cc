@@ -368,9 +368,11 @@ class KindFinder : Finder {
       case KindOfRun::kInference:
         result_.unit = result_.decode && !ReadsPrompts()   ? "token"
                        : !signs_.Says("diffusion").empty() ? "iteration"
-                       // Nobody asks for a step; what names its steps counts them.
-                       : result_.serves && !NamesSteps() ? "request"
-                                                         : "step";
+                       // Nobody asks for a step; what names its steps counts them. Engines that
+                       // batch work on many requests in each.
+                       : result_.serves && !NamesSteps() && signs_.Says("batching").empty()
+                           ? "request"
+                           : "step";
         result_.units = std::max<std::size_t>(1, steps);
         break;
       case KindOfRun::kSolver:

@@ -196,6 +196,21 @@ TraceBuilder Served(Nanos wait, bool named, const char* second = "two") {
   return story;
 }
 
+TEST_CASE("what an engine repeats that batches requests is a step") {
+  const auto unit = [](const char* cache) {
+    TraceBuilder story;
+    Repeat(20, 1_ms, [&](int, Nanos at) {
+      story.Launch("gemm", {at, at + 5_us}, {at + 10_us, at + 300_us});
+      story.Launch(cache, {at + 6_us, at + 9_us}, {at + 300_us, at + 400_us});
+      story.CopyFromGpu(64, MemoryKind::kPinned, {at + 10_us, at + 405_us},
+                       {at + 401_us, at + 403_us});
+    });
+    return Analyzed(story, kAuto)->kind.unit;
+  };
+  CHECK(unit("void vllm::reshape_and_cache_flash_kernel<float>(float*)") == "step");
+  CHECK(unit("TopKTopPSamplingFromProbKernel") == "request");
+}
+
 TEST_CASE("who waits for messages more briefly than people take serves other programs") {
   const Analyzed server(Served(30_ms, false), kAuto);
   CHECK(server.Idle(IdleCause::kNoWorkQueued) >= 10 * 29_ms);
