@@ -126,7 +126,9 @@ class StrategyFinder {
     tensor_ = divided_ ? parts : sums;
     // Where no range names the passes, the rhythm tells.
     const PatternSum any = PartOf("allreduce", "*");
-    const bool by_rhythm = tensor_.per_step < often && any.per_step >= often && IsOfLayers(any);
+    const bool named = 2 * PartOf("allreduce", "backward").per_step > any.per_step;
+    const bool by_rhythm =
+        tensor_.per_step < often && any.per_step >= often && !named && IsOfLayers(any);
     if (by_rhythm) tensor_ = any;
     if (tensor_.per_step < often) tensor_ = PatternSum();
     if (tensor_.per_step <= 0) return;

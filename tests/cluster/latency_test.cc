@@ -1,4 +1,5 @@
 // Small sums of shared layers: how much of them is the latency of the library.
+#include "engine/timeline/phase.h"
 #include "tests/cluster/ranks.h"
 
 namespace advise {
@@ -96,6 +97,21 @@ TEST_CASE("more than two GPUs have to be linked with each other") {
     for (RankSummary& rank : ranks) rank.device_name = "NVIDIA L4";
     CHECK((LostToLatency(ranks) > 0) == (count == 2));
   }
+}
+
+// As even as those of layers, but all in the backward pass, which ranges name.
+TEST_CASE("sums that the backward pass makes are gradients, however evenly they come") {
+  const auto strategy = [](Phase phase) {
+    std::vector<RankSummary> ranks = Tokens(34 * kUs, -1);
+    for (RankSummary& rank : ranks) {
+      for (std::uint8_t& of_sum : rank.collectives.phase)
+        of_sum = static_cast<std::uint8_t>(phase);
+    }
+    return Cluster(ranks, ShippedKnowledge()).strategy.name;
+  };
+  CHECK(strategy(Phase::kUnnamed) == "tensor");
+  CHECK(strategy(Phase::kForward) == "tensor");
+  CHECK(strategy(Phase::kBackward) != "tensor");
 }
 
 TEST_CASE("between nodes, the network takes the time") {
