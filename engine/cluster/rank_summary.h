@@ -103,6 +103,7 @@ struct RankSummary {
   RankTime time;
   std::string steps_source;
   std::vector<RankStep> steps;  // steady ones inside the window
+  double window_steps = 0;      // in its window; 0: as many as are in `steps`
   // By step: its host launches, computes or waits for data, and not for the GPU or other ranks.
   // Empty where nothing communicates.
   std::vector<Nanos> host_works;
@@ -137,6 +138,10 @@ struct RankSummary {
   bool supports_verdict = true;
 
   Nanos Window() const { return window_end - window_start; }
+  double StepsInWindow() const {  // 1 where it has no steps
+    if (window_steps > 0) return window_steps;
+    return steps.empty() ? 1 : static_cast<double>(steps.size());
+  }
 };
 
 }  // namespace advise
