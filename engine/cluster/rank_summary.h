@@ -69,6 +69,13 @@ struct RankKernel {
   Nanos median = 0;
 };
 
+// A call of MPI in which its GPU idled, on the clock of the rank's report.
+struct RankMessage {
+  Nanos start = 0;
+  Nanos end = 0;
+  Nanos late = 0;  // idle in it for longer than its messages need at a usual rate
+};
+
 struct RankSummary {
   // Who it is. -1, 0 and "" unknown.
   int rank = -1;
@@ -128,6 +135,7 @@ struct RankSummary {
   std::vector<std::string> kinds;  // "allreduce", "allgather" …, "" when the name does not tell
   std::vector<CommGroup> groups;
   RankCollectives collectives;
+  std::vector<RankMessage> messages;  // in order of time
 
   double backwards = 0;         // backward passes a step; 0 when no ranges name them
   double backwards_synced = 0;  // of them with gradient collectives
