@@ -63,6 +63,8 @@ enum class Topic {
   kWaits,           // the host waits for the GPU in each step: its code would run beside it
   kLateRank,        // which rank the others wait for
   kCollectives,     // collectives with nothing beside them
+  kLateMessages,    // messages that come late, of ranks that have only their own calls to judge by
+  kMessages,        // messages with nothing beside them
   kCopies,          // copies that take longer than computing
   kSingleSteps,     // steps that take far longer than the rest
   kMissingRanks,    // the capture: ranks are missing,

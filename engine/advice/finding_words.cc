@@ -37,12 +37,14 @@ const char* RuleKindName(RuleKind kind) {
 
 namespace {
 
-constexpr std::array<std::pair<Topic, const char*>, 15> kTopics = {
+constexpr std::array<std::pair<Topic, const char*>, 17> kTopics = {
     {{Topic::kHostCode, "host-code"},
      {Topic::kHostOperators, "host-operators"},
      {Topic::kWaits, "waits"},
      {Topic::kLateRank, "late-rank"},
      {Topic::kCollectives, "collectives"},
+     {Topic::kLateMessages, "late-messages"},
+     {Topic::kMessages, "messages"},
      {Topic::kCopies, "copies"},
      {Topic::kSingleSteps, "single-steps"},
      {Topic::kMissingRanks, "missing-ranks"},

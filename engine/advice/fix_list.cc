@@ -146,6 +146,8 @@ void FixList::Plan() {
     if (next->worth < expected.worth && Next(&open) != next) continue;
     if (!noted) asked = false;
     Candidate& candidate = *next->candidate;
+    if (!noted && next->worth == next->saving)
+      next->worth = next->saving = std::max(next->saving, Settled(candidate, left));
     candidate.saving = next->saving;
     candidate.unprofiled = next->worth;
     if (std::max(candidate.saving, candidate.unprofiled) > 0) {
@@ -352,7 +354,10 @@ Effect FixList::EffectOn(const Candidate& candidate, Nanos worth) const {
 
 // Nothing of its own is left: it is told under its cause only.
 bool FixList::IsFolded(const Candidate& candidate) const {
-  return !candidate.explained_by.empty() && !Matters(candidate.unprofiled);
+  if (Matters(candidate.unprofiled)) return false;
+  return std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& cause) {
+    return IsIn(cause.rule->id, candidate.explained_by) && Covers(cause, candidate);
+  });
 }
 
 void FixList::Price(const Candidate& candidate, Finding* finding) const {

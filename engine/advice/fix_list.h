@@ -90,6 +90,9 @@ class FixList {
   virtual Nanos Unprofiled(const Candidate& /*candidate*/, Nanos worth) { return worth; }
   // What it would win beyond those taken so far and this one.
   virtual Nanos WorthAfter(const Candidate& first, const Candidate& candidate) = 0;
+  // What the next fix of the plan wins where it does more than it was seen to do: by that, those
+  // that come after it win nothing; 0 where it does no more.
+  virtual Nanos Settled(const Candidate& /*candidate*/, Nanos /*left*/) { return 0; }
   // Makes it the next fix of the plan, which wins `saving`.
   virtual void Take(const Candidate& candidate, Nanos saving) = 0;
   // What limits the run when the fixes taken so far are done; "" unknown.
@@ -110,6 +113,10 @@ class FixList {
   bool Matters(Nanos time) const;
   // Whether the cause is about what the effect speaks of, where its rule says that it explains it.
   virtual bool MayExplain(const Candidate& /*cause*/, const Candidate& /*effect*/) const {
+    return true;
+  }
+  // Whether an effect of which nothing is left has no place beside the cause that explains it.
+  virtual bool Covers(const Candidate& /*cause*/, const Candidate& /*effect*/) const {
     return true;
   }
   // Whether most of what the effect could have won went to the cause.

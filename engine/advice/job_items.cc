@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "engine/base/is_in.h"
+#include "engine/cluster/pace.h"
 #include "engine/replay/remedy.h"
 
 namespace advise {
@@ -246,16 +247,21 @@ class ItemFinder {
     const std::vector<Nanos>& works = cluster_.job.host_works;
     const double alike = knowledge_.Number("ranking.host_alike");
     const Finding* most = nullptr;
-    Nanos works_there = 0;
+    std::size_t there = 0;
     for (const auto& [finding, report] : item->found) {
       if (report->ranks.size() != 1 || (most && finding->host_share <= most->host_share)) continue;
       most = finding;
-      works_there = works[report->ranks.front()];
+      there = report->ranks.front();
     }
     if (most == nullptr || most->host_share <= 0) return;
+    const std::vector<Nanos> usual = UsualHostWork(cluster_.ranks, cluster_.job);
+    const auto as_long = [&](const std::vector<Nanos>& work, std::size_t r) {
+      return work[r] > 0 &&
+             static_cast<double>(work[r]) >= alike * static_cast<double>(work[there]);
+    };
     for (std::size_t r = 0; r < cluster_.ranks.size(); ++r) {
       if (item->ranks.contains(r)) continue;
-      if (static_cast<double>(works[r]) < alike * static_cast<double>(works_there)) continue;
+      if (!as_long(works, r) && !as_long(usual, r)) continue;
       cuts_.EaseHosts(*most, r, &item->cuts);
       cuts_.EaseHosts(*most, r, &item->by_itself);
     }

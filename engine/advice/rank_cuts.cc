@@ -201,6 +201,17 @@ Nanos CutsOfJob::NeededAtOnce(const Finding& finding, std::size_t rank, std::siz
   return at(strategy.needed) + (overlaps ? exchanged / 2 : exchanged);
 }
 
+bool CutsOfJob::IsNeededAtOnce(const Finding& finding, std::size_t rank) const {
+  if (finding.comm_share <= 0) return false;
+  Nanos needed = 0;
+  Nanos transferred = 0;
+  for (std::size_t s = 0; s < cluster_.job.steps; ++s) {
+    needed += NeededAtOnce(finding, rank, s);
+    transferred += cluster_.job.Transfer(cluster_.ranks, rank, s);
+  }
+  return needed > 0 && 2 * needed >= transferred;
+}
+
 void CutsOfJob::Bound(Cuts* cuts) const {
   const Job& job = cluster_.job;
   Size(cuts);

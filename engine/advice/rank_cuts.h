@@ -63,6 +63,10 @@ class CutsOfJob {
   // The part of them that is on these ranks.
   static Cuts Of(const std::set<std::size_t>& ranks, const Cuts& cuts);
 
+  // Whether most of what a rank transfers while nothing hides it is needed by the kernels that
+  // follow at once, so that a fix by which it overlaps with compute wins little of it. O(steps).
+  bool IsNeededAtOnce(const Finding& finding, std::size_t rank) const;
+
   // What they take off one rank. O(steps).
   static Nanos Taken(const Cuts& cuts, std::size_t rank);
 

@@ -116,6 +116,12 @@ class JobFixes : public FixList {
     return Remaining(candidate, std::min(candidate.own, left));
   }
 
+  // Once a rank is as fast as the others, nothing that makes it late is left.
+  Nanos Settled(const Candidate& candidate, Nanos left) override {
+    const JobItem& item = ItemOf(candidate);
+    return item.verdict != nullptr && !item.fixed ? Remaining(candidate, left) : 0;
+  }
+
   Nanos Unprofiled(const Candidate& candidate, Nanos worth) override {
     if (ItemOf(candidate).found.empty()) return worth;
     const Finding& part = *ItemOf(candidate).words.first;
@@ -387,13 +393,17 @@ class JobFixes : public FixList {
         PartUnprofiled(finding.unprofiled_share, finding.saving_share, Share(candidate.saving));
     finding.unprofiled_alone_share = PartUnprofiled(
         finding.unprofiled_alone_share, finding.alone_share, Share(ByItself(candidate)));
+    const double lead = knowledge().Number("ranking.clear_lead");
+    const bool wins_less = worst->alone_share > lead * Share(ByItself(candidate));
+    if (wins_less && cuts_.IsNeededAtOnce(*worst, *item.ranks.begin())) {
+      finding.bound_alone = "communication that the next kernels need at once";
+      return finding;
+    }
     if (item.ranks.size() == cluster_.ranks.size()) return finding;
     if (candidate.alone > 0 && 2 * candidate.saving < candidate.alone) {
       finding.basis += finding.basis.empty() ? "" : "; ";
       finding.basis += "beyond what the findings above save";
-    } else if (candidate.saving > 0 &&
-               worst->alone_share > knowledge().Number("ranking.clear_lead") *
-                                        Share(ByItself(candidate))) {  // its rank wins more
+    } else if (candidate.saving > 0 && wins_less) {  // its rank wins more
       finding.bound_alone = "the next-slowest rank";
     }
     return finding;

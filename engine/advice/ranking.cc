@@ -17,6 +17,7 @@
 #include "engine/advice/hot_kernel.h"
 #include "engine/advice/unprofiled.h"
 #include "engine/base/text.h"
+#include "engine/facts/catalog.h"
 #include "engine/trace/launched.h"
 
 namespace advise {
@@ -260,6 +261,14 @@ class TraceFixes : public FixList {
   bool MayExplain(const Candidate& cause, const Candidate& effect) const override {
     return effect.rule->topic != Topic::kHottestKernel ||
            !IsOfOtherKernels(*ClaimOf(effect).verdict, ClaimOf(cause).spans, analysis_);
+  }
+
+  // What the report of one rank suspects of the others is judged anew where they have reports, too:
+  // then its own findings stand without it.
+  bool Covers(const Candidate& cause, const Candidate& /*effect*/) const override {
+    const std::vector<std::string>& needs = cause.rule->needs;
+    return analysis_.run.active_devices.size() > 1 ||
+           std::none_of(needs.begin(), needs.end(), IsAboutRanks);
   }
 
   bool LostTo(const Candidate& effect, const Candidate& cause) const override {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "engine/base/median.h"
+#include "engine/cluster/cut_alike.h"
 #include "engine/cluster/identity.h"
 
 namespace advise {
@@ -245,6 +246,9 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   joint = MatchRanks(ranks, clocks, knowledge);
   NoteWaitsForAbsent(ranks, !missing.empty() || static_cast<int>(ranks.size()) < world, knowledge,
                      &joint);
+  if (joint.all.empty() && many()) {
+    for (std::string& note : CutAlike(clocks, &ranks)) notes.push_back(std::move(note));
+  }
   job = BuildJob(ranks, clocks, joint, knowledge.Number("cluster.coupled"));
   if (many()) NoteAlignment(knowledge, this);
   absent = FindAbsent(ranks, joint, job, knowledge);

@@ -145,6 +145,22 @@ void LeaveOutTransfers(const std::vector<RankSummary>& ranks, const Joint& joint
   }
 }
 
+// Hosts that run ahead load the data of later steps while their GPU waits for other ranks: loading
+// keeps a step no longer than the host works in a step on average.
+void FindWaitsForData(const std::vector<RankSummary>& ranks, Job* job) {
+  for (std::size_t r = 0; r < job->ranks; ++r) {
+    const Nanos host_mean = job->host_works[r] / static_cast<Nanos>(job->steps);
+    for (std::size_t s = 0; s < job->steps; ++s) {
+      const std::size_t cell = r * job->steps + s;
+      Nanos& loads = job->waited_for_data[cell];
+      loads = std::min(job->waited[cell], job->TimeOf(ranks, r, s).loading_beside_comm);
+      if (host_mean == 0) continue;
+      const Nanos busy = job->length[cell] - job->waited[cell];
+      loads = std::min(loads, std::max<Nanos>(0, host_mean - busy));
+    }
+  }
+}
+
 }  // namespace
 
 Nanos Job::Needed() const { return NeededWith({}, {}); }
@@ -303,13 +319,7 @@ Job BuildJob(const std::vector<RankSummary>& ranks, const Clocks& clocks, const 
     const Nanos exposed = job.TimeOf(ranks, cell / job.steps, cell % job.steps).comm_exposed;
     job.waited[cell] = std::min(job.waited[cell] + std::min(waited, exposed), job.length[cell]);
   }
-  for (std::size_t r = 0; r < job.ranks; ++r) {
-    for (std::size_t s = 0; s < job.steps; ++s) {
-      const std::size_t cell = r * job.steps + s;
-      job.waited_for_data[cell] =
-          std::min(job.waited[cell], job.TimeOf(ranks, r, s).loading_beside_comm);
-    }
-  }
+  FindWaitsForData(ranks, &job);
   return job;
 }
 

@@ -198,7 +198,7 @@ class CauseFinder {
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       const RankSummary& rank = ranks_[r];
       if (rank.copied_time <= 0) return false;
-      const double steps = static_cast<double>(std::max<std::size_t>(1, rank.steps.size()));
+      const double steps = rank.StepsInWindow();
       bytes[slow.contains(r) ? 1 : 0].push_back(rank.copied_bytes / steps);
       rates[slow.contains(r) ? 1 : 0].push_back(rank.copied_bytes /
                                                 static_cast<double>(rank.copied_time));
@@ -283,7 +283,7 @@ class CauseFinder {
     double own = 0;
     double grid = 0;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      const double steps = static_cast<double>(std::max<std::size_t>(1, ranks_[r].steps.size()));
+      const double steps = ranks_[r].StepsInWindow();
       const double count = static_cast<double>(ranks_[r].kernels_count) / steps;
       if (!slow.contains(r)) {
         counts.push_back(count);

@@ -285,10 +285,12 @@ class LatenessFinder {
       ++decides;
       ++decided[slowest];
       delayed[slowest] += owns[slowest] - own_median;
-      // Sharing the work makes no host faster.
-      Nanos hosts = 0;
-      for (const std::vector<Nanos>& pace : pace_) hosts = std::max(hosts, pace[s]);
-      const Nanos own_level = moved ? std::max({own_median, Mean(owns), hosts}) : own_median;
+      // Sharing the work makes no host faster, and what all hosts do takes the median one as long.
+      std::vector<Nanos> hosts;
+      for (const std::vector<Nanos>& pace : pace_) hosts.push_back(pace[s]);
+      const Nanos own_level =
+          moved ? std::max({own_median, Mean(owns), *std::max_element(hosts.begin(), hosts.end())})
+                : std::max(own_median, LowerMedian(hosts));
       const Nanos part_level = moved ? std::max(part_median, Mean(parts)) : part_median;
       for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
         uneven.loss.cuts[r][s] =

@@ -69,6 +69,13 @@ struct RankKernel {
   Nanos median = 0;
 };
 
+// A call of MPI in which its GPU idled, on the clock of the rank's report.
+struct RankMessage {
+  Nanos start = 0;
+  Nanos end = 0;
+  Nanos late = 0;  // idle in it for longer than its messages need at a usual rate
+};
+
 struct RankSummary {
   // Who it is. -1, 0 and "" unknown.
   int rank = -1;
@@ -103,6 +110,7 @@ struct RankSummary {
   RankTime time;
   std::string steps_source;
   std::vector<RankStep> steps;  // steady ones inside the window
+  double window_steps = 0;      // in its window; 0: as many as are in `steps`
   // By step: its host launches, computes or waits for data, and not for the GPU or other ranks.
   // Empty where nothing communicates.
   std::vector<Nanos> host_works;
@@ -127,6 +135,7 @@ struct RankSummary {
   std::vector<std::string> kinds;  // "allreduce", "allgather" …, "" when the name does not tell
   std::vector<CommGroup> groups;
   RankCollectives collectives;
+  std::vector<RankMessage> messages;  // in order of time
 
   double backwards = 0;         // backward passes a step; 0 when no ranges name them
   double backwards_synced = 0;  // of them with gradient collectives
@@ -137,6 +146,10 @@ struct RankSummary {
   bool supports_verdict = true;
 
   Nanos Window() const { return window_end - window_start; }
+  double StepsInWindow() const {  // 1 where it has no steps
+    if (window_steps > 0) return window_steps;
+    return steps.empty() ? 1 : static_cast<double>(steps.size());
+  }
 };
 
 }  // namespace advise

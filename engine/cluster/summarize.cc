@@ -174,6 +174,7 @@ class Summarizer {
     Copies(d, &rank);
     rank.wrote_files = rank.time.writing;
     Collectives(d, &rank);
+    Messages(d, &rank);
     return rank;
   }
 
@@ -376,6 +377,26 @@ class Summarizer {
       list.bytes.push_back(bytes);
       list.peer.push_back(peer);
     }
+  }
+
+  void Messages(std::uint32_t d, RankSummary* rank) const {
+    const auto lost = [&](const Loss& loss) {
+      return d < loss.lost->by_device.size() ? loss.lost->by_device[d] : IntervalSet();
+    };
+    const IntervalSet late = lost(analysis_.mpi.late).Union(lost(analysis_.mpi.uneven));
+    const IntervalSet idle = late.Union(lost(analysis_.mpi.transfer));
+    if (idle.empty()) return;
+    const MpiTable& mpi = trace_.mpi;
+    for (const std::uint32_t thread : run_.launching_threads) {
+      for (const std::uint32_t row : run_.mpi_of_thread[thread]) {
+        if (!MovesData(mpi.kind[row]) || idle.OverlapWith(mpi.start[row], mpi.end[row]) == 0)
+          continue;
+        rank->messages.push_back(
+            {mpi.start[row], mpi.end[row], late.OverlapWith(mpi.start[row], mpi.end[row])});
+      }
+    }
+    std::sort(rank->messages.begin(), rank->messages.end(),
+              [](const RankMessage& a, const RankMessage& b) { return a.start < b.start; });
   }
 
   const Analysis& analysis_;

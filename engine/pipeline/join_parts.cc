@@ -11,6 +11,7 @@
 #include "engine/cluster/same_program.h"
 #include "engine/facts/catalog.h"
 #include "engine/lookup/look_up.h"
+#include "engine/pipeline/late_messages.h"
 #include "engine/pipeline/run_rules.h"
 
 namespace advise {
@@ -258,8 +259,10 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
   joined.verdicts =
       RunRules(session, options, Asked::kAboutRanks, *joined.facts, DayOfRanks(cluster.ranks));
   if (options.progress) options.progress("ranking");
-  joined.findings = RankRun(ToRank(joined.verdicts, options), TakeFindings(cluster, parts), cluster,
-                            *session.knowledge);
+  std::vector<ReportFindings> findings = TakeFindings(cluster, parts);
+  TellTransit(cluster, *session.knowledge, *parts, &findings);
+  joined.findings =
+      RankRun(ToRank(joined.verdicts, options), findings, cluster, *session.knowledge);
   for (Finding& finding : joined.findings) {
     for (Evidence& item : finding.evidence) AddChecks(*parts, cluster, &item);
   }

@@ -174,6 +174,7 @@ inline auto Tie(RankTime& t) {
                   t.loading_beside_comm, t.copying_beside_comm, t.writing, t.causes);
 }
 inline auto Tie(RankStep& s) { return std::tie(s.start, s.end, s.time); }
+inline auto Tie(RankMessage& m) { return std::tie(m.start, m.end, m.late); }
 inline auto Tie(RankKernel& k) { return std::tie(k.name, k.count, k.total, k.median); }
 
 template <typename... Fields>
@@ -196,7 +197,7 @@ ADVISE_KEEP(RankSummary, rank, rank_source, shares_gpu_with, local_rank, world_s
             utc_origin_ns, switches, work_print, window_start, window_end, time, steps_source,
             steps, host_works, host_exchanges, launch_call, before_uploads, kernels_count, kernels,
             kernel_blocks, blocks, copied_bytes, copied_time, wrote_files, traits, languages, kinds,
-            groups, backwards, backwards_synced, memory_peak, memory_capacity, unseen,
+            groups, messages, backwards, backwards_synced, memory_peak, memory_capacity, unseen,
             supports_verdict)
 
 namespace {

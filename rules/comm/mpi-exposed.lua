@@ -28,6 +28,7 @@ return {
   since     = "0.2",
   kind      = "root",
   effort    = "design",
+  topic     = "messages",
   priority  = 66,
   explains  = { "sync/host-busy-wait" },
   knowledge = { "K-J8" },

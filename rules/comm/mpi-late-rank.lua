@@ -24,6 +24,7 @@ return {
   since     = "0.2",
   kind      = "root",
   effort    = "design",
+  topic     = "late-messages",
   priority  = 70,
   explains  = { "comm/mpi-exposed", "sync/host-busy-wait" },
   knowledge = { "K-I1" },

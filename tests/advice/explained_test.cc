@@ -65,5 +65,20 @@ TEST_CASE("where launching calls are missing, a replay that wins nothing does no
   CHECK(falls_short(1, 0.02));
 }
 
+// The report of one rank is put together with those of others, which show what these did.
+TEST_CASE("a finding stays in the list where only a guess about other ranks explains it") {
+  const Analyzed run(HalfIdleSteps(), kAuto);
+  const auto listed = [&](const char* needs) {
+    Verdicts verdicts;
+    const Interval slow{4_ms, 14_ms};
+    verdicts.Add({.id = "a/cause", .priority = 60, .claims = {{slow}}, .explains = {"b/effect"}});
+    verdicts.rule(0).needs = {needs};
+    verdicts.Add({.id = "b/effect", .claims = {{slow}}});
+    return Named(verdicts.Rank(run), "b/effect") != nullptr;
+  };
+  CHECK(listed("rank.unseen.lost"));
+  CHECK_FALSE(listed("idle.total"));
+}
+
 }  // namespace
 }  // namespace advise

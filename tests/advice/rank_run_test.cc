@@ -248,6 +248,22 @@ TEST_CASE("communication that shared layers need at once cannot be hidden, but m
   CHECK(taken(Topic::kCollectives) == 0);
 }
 
+TEST_CASE("what is needed at once says so where hiding it wins nothing") {
+  Cluster cluster = TwoRanks();
+  cluster.strategy.exchanged.assign(kRanks, std::vector<Nanos>(kSteps, 0));
+  RuleInfo exposed = Rule("comm/exposed");
+  exposed.topic = Topic::kCollectives;
+  Finding finding = Saves(exposed, 0.35, 1);
+  finding.alone_share = 0.35;
+  const auto bound = [&](Nanos needed) {
+    cluster.strategy.needed.assign(kRanks, std::vector<Nanos>(kSteps, needed));
+    const auto findings = RankRun({}, OnBothRanks({finding}), cluster, ShippedKnowledge());
+    return Named(findings, "comm/exposed")->bound_alone;
+  };
+  CHECK(bound(40_us) == "communication that the next kernels need at once");
+  CHECK(bound(0).empty());
+}
+
 TEST_CASE("a finding of several ranks is as sure as the surest of them") {
   const Cluster cluster = TwoRanks();
   const RuleInfo kernels = Rule("kernel/slow");
@@ -392,6 +408,20 @@ TEST_CASE("what is as late once a larger cause is fixed did not come of it") {
 }
 
 // Kernels take 60 us of each step, and 30 us more on rank 1. A fix takes half of their time.
+TEST_CASE("a late rank that is fixed first wins all that it was late by") {
+  const Cluster cluster = LateBy30(&RankTime::copy_exposed);
+  Verdicts together;
+  AddLateRank(&together);
+  RuleInfo part = Rule("copy/part");
+  part.priority = 60;
+  Finding finding = Saves(part, 0.1, 0);
+  finding.alone_share = 0.1;
+  const auto findings = RankRun(together.list(), {{{finding}, {1}}}, cluster, ShippedKnowledge());
+  CHECK(Named(findings, "rank/late")->turn == 1);
+  CHECK(ShareOf(findings, "rank/late") == Approx(0.3).margin(0.01));
+  CHECK(ShareOf(findings, "copy/part") == 0);
+}
+
 TEST_CASE("faster kernels do not explain a GPU that runs them more slowly than others") {
   Cluster cluster = LateBy30(&RankTime::compute);
   Verdicts together;

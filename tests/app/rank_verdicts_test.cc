@@ -1,5 +1,6 @@
 // Of a rule about single ranks, a run of several keeps one verdict: the one that says most, whoever
 // was read first.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
@@ -91,6 +92,18 @@ TEST_CASE("a finding has its words from the rank where the job wins, not from on
   CHECK(first["rule"] == "step/periodic-stall");
   CHECK(first["symptom"].get<std::string>().find("file calls") != std::string::npos);
   CHECK(first["evidence"][0]["source"].get<std::string>().find("rank_0") != std::string::npos);
+}
+
+// The network is slower than a rank alone expects, which takes the rest of the time for lateness.
+TEST_CASE("messages of ranks that enter MPI together are in transit, and nobody is late") {
+  const Folder folder;
+  const Json findings = JsonOf(folder, RanksOf("scale/slow-messages"))["findings"];
+  REQUIRE_FALSE(findings.empty());
+  CHECK(findings[0]["rule"] == "comm/mpi-exposed");
+  CHECK(findings[0]["saving"]["share"].get<double>() > 0.1);
+  CHECK(std::none_of(findings.begin(), findings.end(), [](const Json& finding) {
+    return finding["rule"] == "comm/mpi-late-rank";
+  }));
 }
 
 TEST_CASE("of ranks in one report, a rule is asked about the one that its finding speaks of") {

@@ -236,5 +236,46 @@ TEST_CASE("a rank that computes far longer in a few steps does something else th
   CHECK(cause(Each(12, 3'000'000)) == "it has more work on the GPU");
 }
 
+// Rank 0 is slow. While the GPUs of the others wait for it, their hosts load what later steps need.
+TEST_CASE("data that hosts load ahead beside a wait for a slow rank keeps no step longer") {
+  JobStory story;
+  story.extra_compute = {Each(10, 5'000'000), {}, {}, {}};
+  std::vector<RankSummary> ranks = story.Tell();
+  ranks[0].kernels = {{"matmul", 10, 10 * 13'000'000, 13'000'000}};
+  const auto gain = [&](Nanos works) {
+    for (RankSummary& rank : ranks) rank.host_works.assign(10, works);
+    return Cluster(ranks, ShippedKnowledge()).lateness.straggler.loss.gain;
+  };
+  for (std::size_t r = 1; r < ranks.size(); ++r)
+    for (const std::size_t step : {1, 4, 7})
+      ranks[r].steps[step].time.loading_beside_comm = 4'000'000;
+  CHECK(gain(0) == 38'000'000);  // how long hosts work is not known
+  CHECK(gain(3'000'000) == 10 * 5'000'000);
+  // Hosts that work longer than GPUs set the pace.
+  CHECK(gain(12'000'000) == 10 * 2'000'000);
+}
+
+// The GPUs of two ranks have run out of work, those of the others wait for them. All hosts run code
+// for 11 ms of each step, and one of them a little more.
+TEST_CASE("what the hosts of all ranks do alike is no imbalance") {
+  JobStory story;
+  story.extra_loading = {{}, {}, {}, {}};
+  for (std::size_t s = 0; s < 10; ++s) {
+    story.extra_loading[0].push_back(s % 2 == 0 ? 4'000'000 : 2'000'000);
+    story.extra_loading[1].push_back(s % 2 == 0 ? 2'000'000 : 4'000'000);
+  }
+  std::vector<RankSummary> ranks = story.Tell();
+  for (RankSummary& rank : ranks) {
+    for (RankStep& step : rank.steps)
+      std::swap(step.time.causes[static_cast<std::size_t>(IdleCause::kDataLoading)],
+                step.time.causes[static_cast<std::size_t>(IdleCause::kHostCompute)]);
+  }
+  const auto gain = [&] { return Cluster(ranks, ShippedKnowledge()).lateness.host.loss.gain; };
+  CHECK(gain() > 10 * 3'000'000);
+  for (RankSummary& rank : ranks) rank.host_works.assign(10, 12'000'000);
+  CHECK(gain() > 0);
+  CHECK(gain() <= 10 * 1'000'000);
+}
+
 }  // namespace
 }  // namespace advise
