@@ -114,7 +114,8 @@ class BatchFinder {
   void FindInRanges() {
     for (const std::uint32_t thread : run_.launching_threads) {
       if (batches_.contains(thread)) continue;
-      std::vector<Interval> waits = RangesOf(thread, [&](StringId name) { return IsOfWorkers(name); });
+      std::vector<Interval> waits =
+          RangesOf(thread, [&](StringId name) { return IsOfWorkers(name); });
       if (!AtPaceOfLoader(waits, 1.0)) {
         waits = RangesOf(thread, [&](StringId name) {
           return run_.names.RangePhase(name) == Phase::kDataLoading && !IsOfWorkers(name);

@@ -109,9 +109,12 @@ TEST_CASE("ranges of loading whose ends are far more even than their lengths wai
   // A call in the range may be what ends it.
   CHECK(GainBehindRanges([](int, Nanos before, Nanos) { return before + 4_ms; }, true) > 10_ms);
   // Code of the thread itself.
-  CHECK(GainBehindRanges([](int n, Nanos, Nanos begin) { return begin + 1_ms + n % 4 * 100_us; }) > 10_ms);
+  CHECK(GainBehindRanges([](int n, Nanos, Nanos begin) { return begin + 1_ms + n % 4 * 100_us; }) >
+        10_ms);
   // Ends that differ by a half of what the lengths do are no chance; by more, they may be.
-  const auto uneven = [](int n, Nanos before, Nanos) { return before + 4_ms + n * 5 % 7 % 4 * 50_us; };
+  const auto uneven = [](int n, Nanos before, Nanos) {
+    return before + 4_ms + n * 5 % 7 % 4 * 50_us;
+  };
   CHECK(GainBehindRanges(uneven) < 2_ms);
 }
 

@@ -155,7 +155,7 @@ class CostFinder : Finder {
   const std::vector<std::uint8_t>& in_update_;  // by op
   InUpdate part_;
   LossBuilder loss_;
-  std::vector<Nanos> long_pauses_;                         // by thread; asked for once
+  std::vector<Nanos> long_pauses_;                          // by thread; asked for once
   std::vector<std::pair<std::uint32_t, Interval>> pauses_;  // of the open update: thread, when
 };
 

@@ -203,7 +203,8 @@ Nanos CodeCutFromUpdate(int pauses) {
   return cut;
 }
 
-TEST_CASE("the code between the tensors of an update goes with it, what comes now and then does not") {
+TEST_CASE(
+    "the code between the tensors of an update goes with it, what comes now and then does not") {
   CHECK(CodeCutFromUpdate(30) >= 12 * 30 * 300_us);
   CHECK(CodeCutFromUpdate(8) >= 12 * 8 * 300_us);
   CHECK(CodeCutFromUpdate(7) == 0);
