@@ -272,6 +272,18 @@ void DeclareSizedLosses(Catalog* catalog) {
   one_hot.Add("one_hot.classes", "count",
               "Columns of the largest one-hot matrix: rows that a look-up chooses from.",
               &OneHotProducts::classes);
+  auto& gathered = catalog->Of(&Analysis::gathered);
+  gathered.Needs([](const Analysis& a) { return a.gathered.recorded; }, kNoSizes, "shapes");
+  gathered.AddLoss("moe.gathered", kOfCalls,
+                   {"gathers that copy a matrix for each row of the products behind them",
+                    "Time of gathers that copy matrices more than once, and of products of one "
+                    "row each for as long as they read more than each matrix once.",
+                    "Each matrix is read once where it lies, for all of its rows."},
+                   &GatheredProducts::loss);
+  gathered.Add("moe.gathered.copies", "count",
+               "Copies of matrices that the largest such gather makes.", &GatheredProducts::copies);
+  gathered.Add("moe.gathered.matrices", "count", "Matrices that it chooses from.",
+               &GatheredProducts::matrices);
   auto& tokens = catalog->Of(&Analysis::recomputed);
   tokens.Needs([](const Analysis& a) { return a.recomputed.recorded; }, kNoSizes, "shapes");
   tokens.AddLoss(

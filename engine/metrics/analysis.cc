@@ -206,6 +206,7 @@ void Analysis::FindOfSizes() {
   const Basis shared = basis();
   const SizedOperators sized(run);
   one_hot = FindOneHotProducts(shared, sized, hardware);
+  gathered = FindGatheredProducts(shared, sized);
   recomputed = FindRecomputedTokens(shared, sized, hardware);
   forward_only = FindForwardOnly(shared, sized, phases);
   recomputed_forward = run.trace.operators.size() > 0

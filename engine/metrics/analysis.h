@@ -34,6 +34,7 @@
 #include "engine/metrics/losses/operators/algorithm_trials.h"
 #include "engine/metrics/losses/operators/dense_gradients.h"
 #include "engine/metrics/losses/operators/forward_only.h"
+#include "engine/metrics/losses/operators/gathered_products.h"
 #include "engine/metrics/losses/operators/graph_breaks.h"
 #include "engine/metrics/losses/operators/one_hot.h"
 #include "engine/metrics/losses/operators/recomputed_forward.h"
@@ -151,6 +152,7 @@ struct Analysis {
   ValueChecks value_checks;
   DenseGradients dense_gradients;  // empty unless sizes of operators were recorded
   OneHotProducts one_hot;          // the same
+  GatheredProducts gathered;       // the same
   RecomputedTokens recomputed;     // the same
   RecomputedForward recomputed_forward;
   ForwardOnly forward_only;  // empty unless a framework recorded a backward pass

@@ -19,6 +19,7 @@ class BatchFinder {
         idle_(idle),
         waits_of_(waits_of),
         real_(run.knowledge.Number("input.wait_share")),
+        far_more_even_(run.knowledge.Number("input.far_more_even")),
         most_workers_(run.knowledge.CountOf("input.most_workers")),
         rounds_(run.knowledge.CountOf("input.rhythm_rounds")) {}
 
@@ -106,23 +107,43 @@ class BatchFinder {
     }
   }
 
-  // Where only ranges around waits for worker processes were recorded: their ends, if batches come
-  // at the workers' pace. If these begin one only when they are asked for it, the waits are alike,
-  // and the batches come as far apart as steps are long.
+  // Where only ranges around waits for batches were recorded: their ends, if batches come at the
+  // loader's pace. If it begins one only when it is asked for it, the waits are alike, and the
+  // batches come as far apart as steps are long. Other ranges of data loading may hold code of the
+  // thread itself: that takes as long as it takes, and ends no more evenly than it lasts.
   void FindInRanges() {
-    const RangeTable& ranges = run_.trace.ranges;
     for (const std::uint32_t thread : run_.launching_threads) {
       if (batches_.contains(thread)) continue;
-      std::vector<Interval> waits;
-      const RowRange rows = run_.ranges_of_thread[thread];
-      for (const std::uint32_t i : rows) {
-        if (run_.InWindow(ranges.end[i]) && IsOfWorkers(ranges.name[i]))
-          waits.push_back({ranges.start[i], ranges.end[i]});
+      std::vector<Interval> waits =
+          RangesOf(thread, [&](StringId name) { return IsOfWorkers(name); });
+      if (!AtPaceOfLoader(waits, 1.0)) {
+        waits = RangesOf(thread, [&](StringId name) {
+          return run_.names.RangePhase(name) == Phase::kDataLoading && !IsOfWorkers(name);
+        });
+        if (HasCallsIn(thread, waits) || !AtPaceOfLoader(waits, far_more_even_)) continue;
       }
-      if (!AtPaceOfWorkers(waits)) continue;
       std::map<std::uint32_t, Nanos> last;
       for (const Interval& wait : waits) Add(thread, wait, &last);
     }
+  }
+
+  template <typename Keep>
+  std::vector<Interval> RangesOf(std::uint32_t thread, Keep keep) const {
+    const RangeTable& ranges = run_.trace.ranges;
+    std::vector<Interval> kept;
+    for (const std::uint32_t i : run_.ranges_of_thread[thread]) {
+      if (run_.InWindow(ranges.end[i]) && keep(ranges.name[i]))
+        kept.push_back({ranges.start[i], ranges.end[i]});
+    }
+    return kept;
+  }
+
+  // Whether the thread calls CUDA in one of the ranges: what ends it may be the GPU.
+  bool HasCallsIn(std::uint32_t thread, const std::vector<Interval>& waits) const {
+    return std::any_of(waits.begin(), waits.end(), [&](const Interval& wait) {
+      const std::uint32_t next = NextCall(run_, thread, wait.start);
+      return next != kNone && run_.trace.calls.start[next] < wait.end;
+    });
   }
 
   bool IsOfWorkers(StringId name) {
@@ -133,20 +154,21 @@ class BatchFinder {
     return known->second;
   }
 
-  // Whether the batches come more evenly than the waits for them are long: one by one, or, where
-  // several workers load at once, in a rhythm that comes back after as many as there are workers.
-  bool AtPaceOfWorkers(const std::vector<Interval>& waits) const {
+  // Whether the batches come more evenly than the waits for them are long, by this factor: one by
+  // one, or, where several workers load at once, in a rhythm that comes back after as many as there
+  // are workers.
+  bool AtPaceOfLoader(const std::vector<Interval>& waits, double factor) const {
     std::vector<Nanos> lengths;
     for (std::size_t i = 1; i < waits.size(); ++i) lengths.push_back(waits[i].Length());
     if (lengths.size() < 2) return false;
-    const Nanos uneven = Spread(lengths);
+    const double uneven = factor * static_cast<double>(Spread(lengths));
     const std::size_t most =
         std::max<std::size_t>(1, std::min(most_workers_, lengths.size() / rounds_));
     for (std::size_t workers = 1; workers <= most; ++workers) {
       std::vector<Nanos> apart;
       for (std::size_t i = workers; i < waits.size(); ++i)
         apart.push_back(waits[i].end - waits[i - workers].end);
-      if (Spread(std::move(apart)) < uneven) return true;
+      if (static_cast<double>(Spread(std::move(apart))) < uneven) return true;
     }
     return false;
   }
@@ -162,6 +184,7 @@ class BatchFinder {
   const std::vector<IntervalSet>& waits_of_;
   std::map<StringId, bool> of_workers_;
   double real_;
+  double far_more_even_;
   std::size_t most_workers_;
   std::size_t rounds_;      // of all workers, that tell a rhythm
   std::set<Place> places_;  // of the waits that were seen

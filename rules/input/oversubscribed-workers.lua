@@ -12,7 +12,7 @@ return {
   knowledge = { "K-H21" },
 
   needs      = { "window.device_time", "input.lost", "input.workers", "run.cpu_cores", "input.remedy" },
-  optional   = { "input.workers_busy", "input.steps_affected_later" },
+  optional   = { "input.workers_busy", "input.steps_affected_later", "input.file.share" },
   thresholds = { "min_share", "min_workers_per_core", "min_busy", "min_per_round" },
 
   symptom = "There are {workers:count} loader workers for {cores:count} CPU cores, and the GPU is still idle for {share:pct} of the time for lack of data.",
@@ -29,7 +29,7 @@ loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy
       language = "python", ["for"] = { "pytorch" } },
     { action = "If loading needs all cores, make each batch cheaper or decode on the GPU with NVIDIA DALI", ["for"] = { "pytorch", "tensorflow", "jax", "python" } },
   },
-  false_positives = "Workers that mostly wait for storage or the network may well outnumber the cores.",
+  false_positives = "Workers that mostly wait for the network may well outnumber the cores.",
   references = { "pytorch/dataloader-workers", "nvidia/dali" },
 
   applies = function(f) return f.input.workers >= 1, "no loader workers were seen" end,
@@ -37,7 +37,9 @@ loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy
   detect = function(f, t)
     local lost = share(f.input.lost.time, f.window.device_time)
     if not at_least(lost, t.min_share) then return nil end
-    if not at_least(share(f.input.workers, f.run.cpu_cores), t.min_workers_per_core) then return nil end
+    -- Who waits for a file needs no core meanwhile.
+    local computing = f.input.workers * (1 - (f.input.file.share or 0))
+    if not at_least(share(computing, f.run.cpu_cores), t.min_workers_per_core) then return nil end
     if f.input.workers_busy and not at_least(f.input.workers_busy, t.min_busy) then return nil end
     -- Cores that are short are short all the time. Where workers are late less than once a round, single batches are slow.
     local affected = f.input.steps_affected_later
@@ -57,6 +59,15 @@ loader = DataLoader(dataset, num_workers=8, worker_init_fn=one_thread)   # NumPy
     { name = "near miss: as many workers as cores",
       facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
                 input = { lost = 2.5e8, workers = 16, workers_busy = 0.9, remedy = true } },
+      expect = "silent" },
+    { name = "they read files for a third of the time",
+      edges = { ["input.file.share"] = 0.6875 },
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },
+                input = { lost = 2.5e8, workers = 64, workers_busy = 0.9, file = { share = 0.33 }, remedy = true } },
+      expect = { share = 0.25, workers = 64 } },
+    { name = "near miss: 16 workers on 4 cores wait for files most of the time",
+      facts = { window = { device_time = 1e9 }, run = { cpu_cores = 4 },
+                input = { lost = 2.5e8, workers = 16, workers_busy = 1, file = { share = 0.8 }, remedy = true } },
       expect = "silent" },
     { name = "near miss: too many workers, and the GPU does not wait",
       facts = { window = { device_time = 1e9 }, run = { cpu_cores = 16 },

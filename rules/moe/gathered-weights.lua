@@ -17,7 +17,8 @@ return {
   knowledge = { "K-A7", "K-C5" },
 
   needs      = { "family.embedding.share" },
-  optional   = { "op.of_top_kernel", "roofline.shapes.memory.top", "family.embedding.per_step", "family.embedding.lost", "family.embedding.remedy" },
+  optional   = { "op.of_top_kernel", "roofline.shapes.memory.top", "family.embedding.per_step", "family.embedding.lost", "family.embedding.remedy",
+                 "moe.gathered.lost", "moe.gathered.remedy", "moe.gathered.copies", "moe.gathered.matrices" },
   thresholds = { "min_share" },
 
   symptom = "Gathers by index take {share:pct} of the compute time, and feed products of one row each: {product:text}.",
@@ -41,10 +42,14 @@ y = torch._grouped_mm(x[order], weights, offs=ends)      # newer versions: F.gro
 
   detect = function(f, t)
     if not at_least(f.family.embedding.share, t.min_share) then return nil end
-    return { share = f.family.embedding.share, count = f.family.embedding.per_step, operator = f.op.of_top_kernel, product = f.roofline.shapes.memory.top }
+    return { share = f.family.embedding.share, count = f.family.embedding.per_step, copies = f.moe.gathered.copies, experts = f.moe.gathered.matrices, operator = f.op.of_top_kernel, product = f.roofline.shapes.memory.top }
   end,
 
   saving = function(f)
+    if f.moe.gathered.lost and f.moe.gathered.lost.time > 0 then
+      return { claims = f.moe.gathered.lost, remedy = f.moe.gathered.remedy, confidence = 0.6,
+               basis = "no weights are copied, and products read the weights of each expert once" }
+    end
     if f.family.embedding.lost == nil then return nil end
     return { claims = f.family.embedding.lost, remedy = f.family.embedding.remedy, confidence = 0.6,
              basis = "no weights are copied; that the products also read less is not counted" }
@@ -56,6 +61,12 @@ y = torch._grouped_mm(x[order], weights, offs=ends)      # newer versions: F.gro
                 roofline = { shapes = { memory = { top = "aten::bmm [512, 1, 512] x [512, 512, 1024] in bf16" } } } },
       expect = { share = 0.56, count = 2, product = "aten::bmm [512, 1, 512] x [512, 512, 1024] in bf16" },
       saving = { claims = 8e8, confidence = 0.6 } },
+    { name = "the gather says that there are 8 experts for 512 tokens",
+      facts = { family = { embedding = { share = 0.56, per_step = 2, lost = 8e8, remedy = true } }, op = { of_top_kernel = "aten::index" },
+                moe = { gathered = { lost = 1.2e9, remedy = true, copies = 512, matrices = 8 } },
+                roofline = { shapes = { memory = { top = "aten::bmm [512, 1, 512] x [512, 512, 1024] in bf16" } } } },
+      expect = { share = 0.56, copies = 512, experts = 8 },
+      saving = { claims = 1.2e9, confidence = 0.6 } },
     { name = "near miss: products of many rows each",
       facts = { family = { embedding = { share = 0.56, per_step = 2, lost = 8e8, remedy = true } }, op = { of_top_kernel = "aten::index" },
                 roofline = { shapes = { memory = { top = "aten::bmm [8, 64, 512] x [8, 512, 1024] in bf16" } } } },

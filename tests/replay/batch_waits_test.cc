@@ -81,6 +81,43 @@ TEST_CASE("batches that come in the rhythm of several workers come at their pace
   CHECK(GainOfHalfTheWork([](int n) { return 1_ms + n * n * 37 % 23 * 150_us; }) > 10_ms);
 }
 
+// Steps of 2 ms of work and uneven code, each behind a range of data loading that ends when `ends`
+// says, given when the range before ended and when this one begins.
+Nanos GainBehindRanges(Nanos (*ends)(int batch, Nanos before, Nanos begin), bool calls = false) {
+  TraceBuilder story;
+  Nanos at = 0, before = 0;
+  for (int n = 0; n < 24; ++n) {
+    const Nanos asked = at + 2_ms + n * 7 % 5 * 100_us;
+    const Nanos batch = ends(n, before, asked);
+    story.Range("step", {at, batch - 1_us});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 1900_us});
+    story.Sync({at + 10_us, at + 1901_us}, "cudaStreamSynchronize");
+    story.Range("load_batch", {asked, batch});
+    if (calls) story.Sync({asked + 1_us, batch - 2_us}, "cudaStreamSynchronize");
+    before = batch;
+    at = batch + 5_us;
+  }
+  const Analyzed run(story, kAuto);
+  Remedy faster;
+  for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+    faster.scaled_ops.emplace_back(op, 0.5F);
+  return run->replay().Gain(faster);
+}
+
+TEST_CASE("ranges of loading whose ends are far more even than their lengths wait for a loader") {
+  CHECK(GainBehindRanges([](int, Nanos before, Nanos) { return before + 4_ms; }) < 2_ms);
+  // A call in the range may be what ends it.
+  CHECK(GainBehindRanges([](int, Nanos before, Nanos) { return before + 4_ms; }, true) > 10_ms);
+  // Code of the thread itself.
+  CHECK(GainBehindRanges([](int n, Nanos, Nanos begin) { return begin + 1_ms + n % 4 * 100_us; }) >
+        10_ms);
+  // Ends that differ by a half of what the lengths do are no chance; by more, they may be.
+  const auto uneven = [](int n, Nanos before, Nanos) {
+    return before + 4_ms + n * 5 % 7 % 4 * 50_us;
+  };
+  CHECK(GainBehindRanges(uneven) < 2_ms);
+}
+
 // Steps of 2 ms in which the host waits for the GPU. Most batches lie ready; now and then one takes
 // its worker 20 ms, and the next one is waited for as well.
 TraceBuilder SlowBatches() {

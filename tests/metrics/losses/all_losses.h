@@ -99,6 +99,7 @@ inline std::vector<std::pair<std::string, const Loss*>> AllLosses(const Analysis
       {"graph_breaks.loss", &run.graph_breaks->loss},
       {"dense_gradients.loss", &run.dense_gradients.loss},
       {"one_hot.loss", &run.one_hot.loss},
+      {"gathered.loss", &run.gathered.loss},
       {"recomputed.loss", &run.recomputed.loss},
       {"recomputed_forward.loss", &run.recomputed_forward.loss},
       {"forward_only.loss", &run.forward_only.loss},

@@ -69,7 +69,19 @@ class OffloadFinder : Finder {
       (down ? update.down : update.up).push_back(op);
       (down ? update.down_bytes : update.up_bytes) += Bytes(op);
     }
+    for (auto& [device, updates] : of_device)
+      for (Update& update : updates) KeepNamed(&update);
     return of_device;
+  }
+
+  // Where ranges name the update that uploads weights, what comes up behind it is something else:
+  // the next batch, tables that are sent each time.
+  void KeepNamed(Update* update) const {
+    const auto named = [this](std::uint32_t op) { return IsOfUpdate(op); };
+    if (std::none_of(update->up.begin(), update->up.end(), named)) return;
+    std::erase_if(update->up, [&](std::uint32_t op) { return !named(op); });
+    update->up_bytes = 0;
+    for (const std::uint32_t op : update->up) update->up_bytes += Bytes(op);
   }
 
   // Gradients and weights have as many elements, of 16 or 32 bits each.

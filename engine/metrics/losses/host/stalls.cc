@@ -41,14 +41,17 @@ class StallFinder : Finder {
 
   // Idle time in the phase, by range of it. The remedy is that the host does not do it. What is
   // saved or logged in the background also holds no thread until the GPU is done, and the copies of
-  // a checkpoint go on beside the loop.
+  // a checkpoint go on beside the loop. Code that is compiled in the phase is compiled all the same
+  // when the phase is done otherwise.
   Loss Find(Phase phase) const {
     LossBuilder loss(basis_);
     if (!basis_.idle.pieces.Any(phase)) return loss.Build();
     std::set<std::pair<std::uint32_t, Nanos>> ranges;  // process, start
     const Single single = phase == Phase::kOptimizer ? SingleStep(phase) : Single{};
     for (const GapPiece piece : basis_.idle.pieces) {
-      if (!basis_.InLoop(piece.start) || piece.phase != phase) continue;
+      if (!basis_.InLoop(piece.start) || piece.phase != phase ||
+          piece.cause == IdleCause::kJitOrModuleLoad)
+        continue;
       const std::uint32_t thread = basis_.idle.ThreadOf(piece);
       if (ranges.insert(RangeAt(phase, thread, piece.start)).second) loss.Count(piece.start, 0, 0);
       const bool alone = single.step != kNone && run_.steps.At(piece.start) == single.step;

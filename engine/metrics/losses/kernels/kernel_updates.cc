@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "engine/timeline/blocking_calls.h"
+#include "engine/timeline/pause.h"
 
 namespace advise {
 namespace {
@@ -37,6 +39,7 @@ class CostFinder : Finder {
       // Launched before the recording: of a step that is not in it.
       const bool earlier = any_linked && !seen_linked[SlotOf(trace_, op)];
       if (in_update_[op] != part_ || earlier) {
+        if (last != kNone) CutCode();
         last = kNone;
         continue;
       }
@@ -45,10 +48,12 @@ class CostFinder : Finder {
       if (last != kNone) {
         AddGap(basis_.times[trace_.ops.device[op]].idle, trace_.ops.device[op],
                trace_.ops.end[last], trace_.ops.start[op]);
+        AddPause(trace_.ops.call[last], trace_.ops.call[op]);
       }
       MendOp(op, last == kNone);
       last = op;
     }
+    CutCode();
     Lag();
     return loss_.Build();
   }
@@ -63,6 +68,27 @@ class CostFinder : Finder {
     loss_.ScaleOp(op, part_ == kZeroing
                           ? 0
                           : std::clamp(share_of_work, 0.0, Number("kernel.multi_tensor_residual")));
+  }
+
+  // Code between two launches of an update, one right after the other on a thread.
+  void AddPause(std::uint32_t before, std::uint32_t after) {
+    if (before == kNone || after != before + 1) return;
+    const CallTable& calls = trace_.calls;
+    const std::uint32_t thread = calls.thread[after];
+    if (calls.thread[before] != thread) return;
+    if (long_pauses_.empty()) long_pauses_ = LongPauses(run_);
+    if (calls.start[after] - calls.end[before] > long_pauses_[thread])
+      pauses_.push_back({thread, {calls.end[before], calls.start[after]}});
+  }
+
+  // What the thread does again and again between the launches of one update is the loop over the
+  // tensors, and goes with it, however long it takes. What it does there now and then is something
+  // else.
+  void CutCode() {
+    if (pauses_.size() >= CountOf("kernel.update_pauses")) {
+      for (const auto& [thread, pause] : pauses_) loss_.CutHost(thread, pause.start, pause.end);
+    }
+    pauses_.clear();
   }
 
   // The first `most` of the idle time between; returns how much that is.
@@ -129,6 +155,8 @@ class CostFinder : Finder {
   const std::vector<std::uint8_t>& in_update_;  // by op
   InUpdate part_;
   LossBuilder loss_;
+  std::vector<Nanos> long_pauses_;                          // by thread; asked for once
+  std::vector<std::pair<std::uint32_t, Interval>> pauses_;  // of the open update: thread, when
 };
 
 // By op: kZeroing in rows of kernels that only fill, with no other kernel between on their stream.

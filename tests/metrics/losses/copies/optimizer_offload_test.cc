@@ -13,6 +13,7 @@ struct OffloadedRun {
   std::int64_t weight = kGradient;       // bytes that come back for each gradient
   const char* update = nullptr;          // kernel that updates weights
   bool named = false;                    // a range says that it is the update
+  std::int64_t batch = kGradient / 2;    // bytes that go up behind a named update
   int steps = 6;
 
   // Each step of 100 ms: 10 ms forward, 20 ms backward with two gradients that go down from 20 to
@@ -31,7 +32,7 @@ struct OffloadedRun {
       story.Thread("main");
       if (named) {  // and the next batch comes behind it
         story.Range("optimizer", {at + 18_us, at + 94_ms});
-        story.CopyToGpu(kGradient / 2, MemoryKind::kPinned, {at + 95_ms, at + 95_ms + 5_us},
+        story.CopyToGpu(batch, MemoryKind::kPinned, {at + 95_ms, at + 95_ms + 5_us},
                         {at + 95_ms + 6_us, at + 99_ms});
       }
       if (update != nullptr)
@@ -75,6 +76,13 @@ TEST_CASE("gradients may go down where the update of the weights begins") {
       Analyzed(OffloadedRun{.sender = "main", .named = true}.Story())->copies.offload;
   CHECK(offload.loss.count == 6);
   CHECK(offload.loss.bytes == 6 * 2 * kGradient);
+  CHECK(offload.up_bytes == 6 * 2 * kGradient);
+}
+
+TEST_CASE("what comes up behind a named update is no part of it, however much it is") {
+  const OptimizerOffload& offload =
+      Analyzed(OffloadedRun{.named = true, .batch = 10 * kGradient}.Story())->copies.offload;
+  CHECK(offload.loss.count == 6);
   CHECK(offload.up_bytes == 6 * 2 * kGradient);
 }
 

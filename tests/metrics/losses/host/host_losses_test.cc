@@ -342,6 +342,21 @@ TEST_CASE("idle time in the ranges of each phase is that phase's, by range") {
   }
 }
 
+TEST_CASE("code that is compiled in a phase is no part of what the phase costs") {
+  TraceBuilder story;
+  Repeat(10, 1_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 950_us});
+    story.Launch("kernel", {at, at + 5_us}, {at + 10_us, at + 110_us});
+    story.Range("evaluate", {at + 300_us, at + 700_us});
+    story.Call("cuModuleLoadData", {at + 350_us, at + 600_us});
+  });
+  const Analyzed run(story);
+  const Loss& evaluation = run->stalls.phases[1];
+  CHECK(evaluation.count == 9);
+  CHECK(evaluation.lost->Total() == 9 * 100_us);  // what comes behind the call
+  CHECK(run->host.jit.lost->Total() >= 9 * 250_us);
+}
+
 TEST_CASE("what a program does behind each of its waits is no launching, however usual it is") {
   // A script: each kernel is another one. Every kernel is waited for, and 190 us of code follow.
   const auto lost = [](bool waits) {

@@ -182,6 +182,35 @@ TEST_CASE("what the GPU waits for launches after an update is counted until the 
   CHECK(run->replay().Gain(*loss.remedy) >= 12 * 190 * 10_us);
 }
 
+// An update of 40 tensors with eight kernels each. Before each of the first `pauses` tensors, the
+// host has 300 us of code; the GPU has work all the time.
+Nanos CodeCutFromUpdate(int pauses) {
+  TraceBuilder story;
+  Repeat(12, 40_ms, [&](int, Nanos at) {
+    story.Launch(kMatrixBf16, {at, at + 4_us}, {at + 10_us, at + 30_ms});
+    Nanos host = at + 5_us;
+    for (int i = 0; i < 320; ++i) {
+      if (i % 8 == 0 && i / 8 >= 1 && i / 8 <= pauses) host += 300_us;
+      const Nanos start = at + 30_ms + i * 6_us + 1_us;
+      story.Launch(kElementwise, {host, host + 4_us}, {start, start + 5_us});
+      host += 5_us;
+    }
+  });
+  const Analyzed run(story);
+  Nanos cut = 0;
+  for (const auto& [thread, when] : CutsByThread(run->kernels.optimizer.remedy->host_cuts))
+    cut += when.Total();
+  return cut;
+}
+
+TEST_CASE(
+    "the code between the tensors of an update goes with it, what comes now and then does not") {
+  CHECK(CodeCutFromUpdate(30) >= 12 * 30 * 300_us);
+  CHECK(CodeCutFromUpdate(8) >= 12 * 8 * 300_us);
+  CHECK(CodeCutFromUpdate(7) == 0);
+  CHECK(CodeCutFromUpdate(1) == 0);
+}
+
 // Steps of a product of 6 ms, behind which 1000 kernels of 2 us each wait, 1 us apart, launched
 // early: the GPU is the limit, and one kernel in their place takes the 0.5 us that each is longer
 // than one that does nothing.
