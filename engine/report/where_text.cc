@@ -78,9 +78,9 @@ std::string WhereText(const Report& report, const Where& where) {
                     (beyond ? " (counted from the first one recorded)" : ""));
   }
   if (!where.phase.empty()) parts.push_back(where.phase + " phase");
+  if (parts.empty() && !where.figures.empty()) parts.emplace_back("all ranks");
   std::string text = fmt::format("{}", fmt::join(parts, ", "));
-  if (!where.figures.empty())
-    text += (text.empty() ? "" : "; ") + ("the numbers are from " + where.figures);
+  if (!where.figures.empty()) text += "; the numbers are from " + where.figures;
   return text;
 }
 

@@ -17,7 +17,7 @@ return {
   optional   = { "run.devices_listed" },
   thresholds = { "min_share", "min_count", "max_of_link" },
 
-  symptom = "Large pinned copies run at {rate:rate}, although this GPU's link can reach {link_rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
+  symptom = "Pinned copies run at {rate:rate}, although this GPU's link can reach {link_rate:rate}: {count:count} copies, {bytes:bytes} in all. Meanwhile, the GPU computes nothing for {share:pct} of the time.",
   cause   = "The link runs with fewer lanes or at an older speed, the host memory is on another socket, or other traffic shares the path.",
   fixes   = {
     { action  = "Bind the process and its memory to the socket of its GPU",
@@ -33,7 +33,7 @@ numactl --cpunodebind=N --membind=N COMMAND]],
   false_positives = "A machine whose link has fewer lanes than the card supports. Copies in both directions, or by other GPUs, that share the rate at the same moment.",
   references = { "cuda-best-practices/transfers", "nvidia/smi" },
 
-  applies = function(f) return f.copy.slow.count > 0, "no large pinned copy is far slower than the link" end,
+  applies = function(f) return f.copy.slow.count > 0, "no pinned copy that is large or takes long is far slower than the link" end,
 
   detect = function(f, t)
     local lost = share(f.copy.slow.lost.time, f.window.device_time)

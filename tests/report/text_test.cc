@@ -93,6 +93,8 @@ TEST_CASE("of many steps, the first are listed; most of them are no place") {
   where.in_turns = true;
   where.figures = "rank 0";
   CHECK(WhereText(report, where) == "each rank in different steps; the numbers are from rank 0");
+  where.in_turns = false;
+  CHECK(WhereText(report, where) == "all ranks; the numbers are from rank 0");
 }
 
 TEST_CASE("a finding of all ranks names no GPU, which each of them may call 0") {

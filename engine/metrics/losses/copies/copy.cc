@@ -269,9 +269,10 @@ class CopyFinder : Finder {
   void Slow() {
     LossBuilder loss(basis_);
     const double enough = Number("copy.slow_share");
+    const auto long_enough = Time("copy.slow_time");
     for (const std::uint32_t op : copies_) {
       if (!IsHostDevice(trace_.DirectionOfCopy(op)) || !Touches(op, MemoryKind::kPinned) ||
-          Bytes(op) < large_bytes_)
+          (Bytes(op) < large_bytes_ && Length(op) < long_enough))
         continue;
       if (link_ <= 0 || Length(op) <= 0) continue;
       if (Bytes(op) / static_cast<double>(Length(op)) * kNanosPerSecond >= enough * link_) continue;

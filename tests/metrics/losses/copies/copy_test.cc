@@ -197,6 +197,20 @@ TEST_CASE("a large pinned copy far below the rate of the link is slow") {
   CHECK(run->copies.slow.time_ns == Approx(25_ms - 5400_us));
 }
 
+TEST_CASE("small copies are slow where they take so long that no start can explain it") {
+  const auto slow = [](Nanos length) {
+    return Analyzed(TraceBuilder()
+                        .CopyToGpu(64_MiB, MemoryKind::kPinned, {0_us, 5_us}, {10_us, 2700_us})
+                        .CopyToGpu(64_MiB, MemoryKind::kPinned, {6_us, 8_us}, {2700_us, 5400_us})
+                        .CopyToGpu(512_KiB, MemoryKind::kPinned, {9_us, 12_us},
+                                   {5400_us, 5400_us + length})
+                        .Launch("gemm", {13_us, 15_us}, {7_ms, 8_ms}))
+        ->copies.slow.count;
+  };
+  CHECK(slow(600_us) == 1);
+  CHECK(slow(200_us) == 0);
+}
+
 TEST_CASE("unified memory that the driver moves is migration, and has no launching call") {
   const Analyzed run(TraceBuilder()
                          .Launch("touch", {0_us, 5_us}, {10_us, 500_us})
