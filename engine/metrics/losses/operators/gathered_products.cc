@@ -1,6 +1,7 @@
 #include "engine/metrics/losses/operators/gathered_products.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "engine/metrics/kernels/shape_work.h"
@@ -41,10 +42,11 @@ class GatheredProductFinder : Finder {
     const std::uint32_t row = operators_.OfOp(op);
     const OperatorInputs* inputs = row == kNone ? nullptr : operators_.Of(row);
     if (inputs == nullptr) return;
+    std::optional<Gather>& last = last_[trace_.ops.device[op]];
     if (gathers_.Of(operators_.table().name[row]) == 0) {
-      last_ = GatherOf(op, *inputs);
-    } else if (last_ && Multiplies(row, *inputs)) {
-      Count(op, *inputs);
+      last = GatherOf(op, *inputs);
+    } else if (last && Multiplies(row, *inputs, *last)) {
+      Count(op, *inputs, &*last);
     }
   }
 
@@ -62,32 +64,32 @@ class GatheredProductFinder : Finder {
   }
 
   // A row by each of the copies.
-  bool Multiplies(std::uint32_t row, const OperatorInputs& inputs) const {
+  bool Multiplies(std::uint32_t row, const OperatorInputs& inputs, const Gather& gather) const {
     const int second = SecondOperand(operators_.FormulaOf(row));
     if (second <= 0 || static_cast<std::size_t>(second) >= inputs.tensors.size()) return false;
     const OperatorTensor& left = inputs.tensors[static_cast<std::size_t>(second) - 1];
     const OperatorTensor& right = inputs.tensors[static_cast<std::size_t>(second)];
-    return left.sizes.size() == 3 && left.sizes[0] == last_->copies && left.sizes[1] == 1 &&
-           right.sizes.size() == 3 && right.sizes[0] == last_->copies &&
-           right.Elements() == last_->copies * last_->elements;
+    return left.sizes.size() == 3 && left.sizes[0] == gather.copies && left.sizes[1] == 1 &&
+           right.sizes.size() == 3 && right.sizes[0] == gather.copies &&
+           right.Elements() == gather.copies * gather.elements;
   }
 
   // Such a product takes as long as reading its operands does.
-  void Count(std::uint32_t op, const OperatorInputs& inputs) {
-    if (!last_->counted) {
-      last_->counted = true;
-      loss_.CountOp(last_->op);
-      loss_.RemoveOp(last_->op);
-      loss_.RemoveCallOf(last_->op);
-      if (static_cast<double>(last_->copies) > result_.copies) {
-        result_.copies = static_cast<double>(last_->copies);
-        result_.matrices = static_cast<double>(last_->matrices);
+  void Count(std::uint32_t op, const OperatorInputs& inputs, Gather* gather) {
+    if (!gather->counted) {
+      gather->counted = true;
+      loss_.CountOp(gather->op);
+      loss_.RemoveOp(gather->op);
+      loss_.RemoveCallOf(gather->op);
+      if (static_cast<double>(gather->copies) > result_.copies) {
+        result_.copies = static_cast<double>(gather->copies);
+        result_.matrices = static_cast<double>(gather->matrices);
       }
     }
     double all = 0;
     for (const OperatorTensor& tensor : inputs.tensors)
       all += static_cast<double>(tensor.Elements());
-    const auto gone = static_cast<double>((last_->copies - last_->matrices) * last_->elements);
+    const auto gone = static_cast<double>((gather->copies - gather->matrices) * gather->elements);
     const Nanos length = Length(op);
     const double left = std::max(start_ns_, static_cast<double>(length) * (1 - gone / all));
     if (all <= gone || left >= static_cast<double>(length)) return;
@@ -100,7 +102,7 @@ class GatheredProductFinder : Finder {
   double start_ns_;  // of a kernel
   OperatorFamilies gathers_;
   LossBuilder loss_;
-  std::optional<Gather> last_;
+  std::map<std::uint32_t, std::optional<Gather>> last_;  // by device
   GatheredProducts result_;
 };
 
