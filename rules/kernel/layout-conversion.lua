@@ -88,7 +88,7 @@ return {
       expect = "silent" },
     { name = "near miss: tokens are packed for an exchange between ranks",
       facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "sendrecv", count = 48, time = 1e8, exposed = 1e7 } } },
-                kernel = { layout = { share = 0.037, count = 32, longest = 0.002, lost = 3.7e7, remedy = true } } },
+                kernel = { layout = { share = 0.037, count = 400, longest = 0.002, lost = 3.7e7, remedy = true } } },
       expect = "silent" },
     { name = "near miss: tokens are packed for an all-to-all",
       facts = { window = { device_time = 1e9 }, comm = { kinds = { { kind = "alltoall", count = 48, time = 1e8, exposed = 1e7 } } },

@@ -3,7 +3,7 @@
 -- of each call says more than the name.
 return {
   id        = "kernel/older-attention",
-  title     = "Try attention kernels that were written for this GPU",
+  title     = "Use attention kernels that were written for this GPU",
   status    = "experimental",
   since     = "0.2",
   kind      = "info",

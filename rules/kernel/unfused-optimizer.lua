@@ -54,7 +54,7 @@ return {
       snippet = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)\noptimizer.zero_grad(set_to_none=True)",
       language = "python", ["for"] = { "pytorch", "training" } },
     { reason = "outside", action = "Move these operations, such as the update of the weights, into the compiled function: XLA then fuses them",
-      snippet = "@jax.jit\ndef step(params, state, batch):\n    grads = jax.grad(loss)(params, batch)\n    return jax.tree.map(lambda p, g: p - lr * g, params, grads), state", language = "python", ["for"] = { "jax" } },
+      snippet = "@jax.jit\ndef scale(arrays, factor):                      # one kernel or a few, and not one per array\n    return jax.tree.map(lambda a: a * factor, arrays)", language = "python", ["for"] = { "jax" } },
   },
   false_positives = "Models with few, large tensors, where each kernel runs for long.",
   references = { "pytorch/optimizer-implementations", "pytorch/tuning-guide" },
