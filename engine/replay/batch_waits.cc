@@ -117,6 +117,8 @@ class BatchFinder {
       std::vector<Interval> waits =
           RangesOf(thread, [&](StringId name) { return IsOfWorkers(name); });
       if (!AtPaceOfLoader(waits, 1.0)) {
+        // Where its calls in the OS were recorded, these show its waits.
+        if (!run_.os_of_thread[thread].empty()) continue;
         waits = RangesOf(thread, [&](StringId name) {
           return run_.names.RangePhase(name) == Phase::kDataLoading && !IsOfWorkers(name);
         });
