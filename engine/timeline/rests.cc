@@ -61,13 +61,4 @@ bool SeenToBegin(const Run& run, std::uint32_t thread) {
   return os.start[rows.first] - first > *std::max_element(pauses.begin(), pauses.end());
 }
 
-bool SeenToEnd(const Run& run, std::uint32_t thread) {
-  const OsCallTable& os = run.trace.os_calls;
-  const std::vector<Nanos> pauses = Pauses(run, thread);
-  if (pauses.empty()) return false;
-  Nanos last = 0;
-  for (const std::uint32_t i : run.os_of_thread[thread]) last = std::max(last, os.end[i]);
-  return run.window.end - last > *std::max_element(pauses.begin(), pauses.end());
-}
-
 }  // namespace advise

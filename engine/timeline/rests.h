@@ -32,8 +32,4 @@ bool WouldShowRests(const Run& run, std::uint32_t thread, std::size_t batches);
 // O(threads + calls of the thread).
 bool SeenToBegin(const Run& run, std::uint32_t thread);
 
-// Whether the thread is done in the capture: longer before the end of the window than its calls in
-// the window are apart, its calls end. O(calls of the thread).
-bool SeenToEnd(const Run& run, std::uint32_t thread);
-
 }  // namespace advise

@@ -168,31 +168,6 @@ TEST_CASE("what workers were ahead at the end is still to be worked on behind th
   CHECK(gain == Approx(length - 23750e3 - 0.7 * length * 5 / steps).epsilon(0.05));
 }
 
-// Three workers take 6 ms for a batch, in 20 pieces, and never rest. Of 20 batches, the last round
-// has two.
-TEST_CASE("the last round of workers that never rest ends when the last of them does") {
-  const auto loads = [](Nanos pause_of_last) {
-    TraceBuilder story = BusySteps(20);
-    story.OsCall("open64", {0, 1_us});
-    for (int worker = 0; worker < 3; ++worker) {
-      story.Process("worker " + std::to_string(worker)).Thread("pt_data_worker");
-      const int pieces = worker == 2 ? 100 : 120;
-      for (int i = 0; i < pieces; ++i) {
-        const Nanos at = 1_ms + i * 300_us + (worker == 0 && i > 50 ? pause_of_last : 0);
-        story.OsCall("read", {at, at + 50_us});
-      }
-    }
-    return story;
-  };
-  const Analyzed run(loads(0), kAuto);
-  const auto steps = static_cast<double>(run->run.steps.steady_count());
-  CHECK(run->input.left_share == Approx(2 / steps));
-  CHECK(run->input.needs_ns ==
-        Approx(static_cast<double>(36750_us - run->run.window.start)).epsilon(0.001));
-  // One that pauses for longer than it is silent at the end may still be at work.
-  CHECK(Analyzed(loads(2_ms), kAuto)->input.left_share == 0);
-}
-
 TEST_CASE("the step that a capture cuts counts among those that a worker was seen to load for") {
   TraceBuilder story;
   for (int k = 4; k < 10; ++k) {

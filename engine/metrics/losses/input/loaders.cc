@@ -129,15 +129,12 @@ class LoaderFinder {
   void SetPace(const std::vector<AtWork>& loaders, std::size_t sides) {
     Nanos together = 0;
     std::size_t ahead = 0;
-    std::size_t through = 0;
     for (const AtWork& loader : loaders) {
       const bool rests = !NeverRests(loader);
       if (!rests && !WouldShowRests(run_, loader.thread, run_.steps.all.size() / sides)) return;
       const bool done = !rests && IsDone(loader, sides);
       const bool began = done && SeenToBegin(run_, loader.thread);
       ahead += began ? 1 : 0;
-      const bool ends = began || (!rests && SeenToEnd(run_, loader.thread));
-      through += ends && SeenToBegin(run_, loader.thread) ? 1 : 0;
       together += done && !began ? std::max(loader.time, ForSteps(loader)) : loader.time;
     }
     if (loaders.empty()) return;
@@ -145,28 +142,6 @@ class LoaderFinder {
     if (ahead == loaders.size())
       result_.left_share =
           static_cast<double>(sides) / static_cast<double>(run_.steps.steady_count());
-    if (ahead < loaders.size() && through == loaders.size()) UntilLastRound(loaders);
-  }
-
-  // Loaders that never rest, made the batches of all steps, and do not all take part in the last
-  // round: it ends when the last of them does, and its batches are those of the last steps.
-  void UntilLastRound(const std::vector<AtWork>& loaders) {
-    const std::size_t steps = run_.steps.all.size();
-    if (steps == 0 || !run_.steps.known()) return;
-    const std::size_t rounds = (steps + loaders.size() - 1) / loaders.size();
-    Nanos last = 0;
-    Nanos most = 0;
-    for (const AtWork& loader : loaders) {
-      last = std::max(last, loader.last);
-      most = std::max(most, loader.all);
-    }
-    const Nanos half_a_batch = most / static_cast<Nanos>(2 * rounds);
-    const auto in_last = std::count_if(loaders.begin(), loaders.end(), [&](const AtWork& loader) {
-      return last - loader.last < half_a_batch;
-    });
-    result_.needs_ns = std::max<Nanos>(0, last - run_.window.start);
-    result_.left_share =
-        static_cast<double>(in_last) / static_cast<double>(run_.steps.steady_count());
   }
 
   // A loader that calls nothing any more long before the window ends has made the batches of all
