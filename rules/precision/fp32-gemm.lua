@@ -2,12 +2,16 @@
 -- TF32 kernels carry "f32f32" in their names, too, but use tensor cores and are not counted.
 -- A solver may need the digits that TF32 and bf16 drop: what it would win is not known before somebody has checked its
 -- results, so nothing is claimed.
+local function complex(kernel) return matches(kernel, "*cgemm*") and not matches(kernel, "*gcgemm*") end
+
 local function solves(run, kernel)
   -- Convolutions of cuDNN are those of a network, whatever else the run looks like.
   if matches(kernel, "*cudnn*") or matches(kernel, "*conv*") or matches(kernel, "*at::native*") then return false end
   local languages = run.languages or ""
   -- Of a framework for models whose loop nothing tells; arrays alone may well be a solver's.
   if contains(languages, "Python") then return run.kind == "solver" and run.framework == "CuPy" end
+  -- Complex numbers are those of physics and of signals.
+  if complex(kernel) then return true end
   return run.kind == "solver" or contains(languages, "MPI") or contains(languages, "Fortran") or contains(languages, "OpenACC") or contains(languages, "OpenMP") or
          contains(languages, "Kokkos")
 end
@@ -90,13 +94,14 @@ return {
     e.times = tostring(tenths % 10 == 0 and tenths // 10 or tenths / 10)
     e.more = ""
     e.mostly = 2 * longest(f.kernel.top, e) >= e.compute_share and "mostly" or "the longest of them"
+    local form = (f.hw.compute_capability or t.bf16_capability) < t.bf16_capability and "fp16" or "bf16"
+    -- Products of complex numbers have TF32, but no fp16 (cuDNN's convolutions by FFT can compute in another way).
+    if form == "fp16" and complex(e.name) then return nil end
     if solves(f.run, e.name) then
       e.reason, e.more = "solver", ". TF32 and bf16 keep 3 and 2 decimal digits of each factor, which can change what a solver computes"
       return e
     end
-    e.reason = (f.hw.compute_capability or t.bf16_capability) < t.bf16_capability and "fp16" or "bf16"
-    -- Products of complex numbers have TF32, but no fp16 (cuDNN's convolutions by FFT can compute in another way).
-    if e.reason == "fp16" and matches(e.name, "*cgemm*") and not matches(e.name, "*gcgemm*") then return nil end
+    e.reason = form
     if e.reason == "bf16" and allowed(f.kernel.top, e.name) then
       e.reason, e.more = "allowed", ". Other convolutions of this run use TF32, so it is allowed; these probably have too few channels"
     end
@@ -110,6 +115,10 @@ return {
   end,
 
   tests = {
+    { name = "complex products of a program in C++ on an A100",
+      facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12, compute_capability = 8.0 }, run = { languages = "CUDA C++", kind = "loop" },
+                precision = { fp32 = { share = 0.5, count = 289, top = "ampere_cgemm_64x64_nt", lost = 5e8, remedy = true, speedup = 8 } } },
+      expect = { reason = "solver" }, saving = { claims = 0 } },
     { name = "the longest of many such kernels",
       facts = { window = { device_time = 1e9 }, hw = { known = true, peak_tensor_flops = 312e12 },
                 kernel = { top = { { name = "gemm_bf16", share = 0.3 }, { name = "ampere_sgemm_128x64_tn", share = 0.08 } } },

@@ -48,8 +48,15 @@ class HostFinder : Finder {
     const Nanos middle = run_.window.start + run_.window.Length() / 2;
     double late = 0;
     for (const std::uint32_t thread : run_.launching_threads) {
+      std::uint32_t before = kNone;  // the call before
       for (const std::uint32_t c : run_.calls_of_thread[thread]) {
+        const std::uint32_t previous = std::exchange(before, c);
         if (!IsAllocation(run_.ClassOfCall(c)) || !basis_.InLoop(trace_.calls.start[c])) continue;
+        // Whoever frees what a kernel may still use waits for all work first: as when a library's
+        // object ends that was made for one call.
+        if (run_.ClassOfCall(c) == CallClass::kFreeDevice && previous != kNone &&
+            run_.ClassOfCall(previous) == CallClass::kSyncDevice && IsBehindKernel(previous))
+          loss.remedy().unblocked_calls.push_back(previous);
         const Nanos length = trace_.calls.end[c] - trace_.calls.start[c];
         loss.Count(trace_.calls.start[c], 0, length);
         names[trace_.calls.name[c]] += static_cast<double>(length);
@@ -72,6 +79,16 @@ class HostFinder : Finder {
     result_.alloc = loss.Build();
     if (result_.alloc.count > 0)
       result_.alloc_late_share = late / static_cast<double>(result_.alloc.count);
+  }
+
+  // Whether what the thread launched last before the call is a kernel.
+  bool IsBehindKernel(std::uint32_t call) const {
+    const RowRange rows = run_.calls_of_thread[trace_.calls.thread[call]];
+    for (std::uint32_t c = call; c > rows.first; --c) {
+      const std::uint32_t op = run_.first_op_of_call[c - 1];
+      if (op != kNone) return trace_.ops.kind[op] == OpKind::kKernel;
+    }
+    return false;
   }
 
   template <typename Keep>

@@ -148,8 +148,7 @@ class SyncFinder : Finder {
 
   // By call: the program waits one iteration late, with all work of the last one still queued, as
   // it should. Whoever comes late then was held up by something else.
-  std::vector<std::uint8_t> LateWaits() const {
-    const std::vector<std::uint32_t> awaited = AwaitedBySyncs(run_);
+  std::vector<std::uint8_t> LateWaits(const std::vector<std::uint32_t>& awaited) const {
     std::vector<std::uint8_t> late(trace_.calls.size(), 0);
     for (const std::uint32_t thread : run_.launching_threads) {
       std::uint32_t before = kNone;  // the wait before
@@ -170,9 +169,29 @@ class SyncFinder : Finder {
     return late;
   }
 
+  // By op: the last wait for its stream, or for an event behind it; kNone.
+  std::vector<std::uint32_t> LastWaits(const std::vector<std::uint32_t>& awaited) const {
+    std::vector<std::uint32_t> last(trace_.ops.size(), kNone);
+    for (std::uint32_t c = 0; c < awaited.size(); ++c) {
+      const CallClass of = run_.ClassOfCall(c);
+      if (awaited[c] == kNone || (of != CallClass::kSyncStream && of != CallClass::kSyncEvent))
+        continue;
+      std::uint32_t& before = last[awaited[c]];
+      if (before == kNone || trace_.calls.start[before] < trace_.calls.start[c]) before = c;
+    }
+    return last;
+  }
+
   void Loops() {
     LossBuilder loss(basis_);
-    const std::vector<std::uint8_t> late = LateWaits();
+    const std::vector<std::uint32_t> awaited = AwaitedBySyncs(run_);
+    const std::vector<std::uint8_t> late = LateWaits(awaited);
+    const std::vector<std::uint32_t> last_waits = LastWaits(awaited);
+    // Who waits for the download itself later reads it there, and not behind this call.
+    const auto waits_again = [&](std::uint32_t c, std::uint32_t op) {
+      const std::uint32_t again = last_waits[op];
+      return again != kNone && trace_.calls.start[again] >= trace_.calls.end[c];
+    };
     forward_calls_.assign(trace_.calls.size(), 0);
     std::vector<std::uint8_t> blamed(trace_.calls.size(), 0);
     std::map<StringId, double> by_name;
@@ -189,7 +208,7 @@ class SyncFinder : Finder {
         const std::uint32_t op = run_.first_op_of_call[copy->second];
         const CopyKind kind = copies_.kind_of_op[op];
         if (kind == CopyKind::kTiny || kind == CopyKind::kPageable || kind == CopyKind::kSmall ||
-            (IsDownload(op) && !HoldsBackOtherStream(c, op)))
+            (IsDownload(op) && !HoldsBackOtherStream(c, op) && !waits_again(c, op)))
           continue;
       }
       loss.Count(trace_.calls.start[c], 0, CallLength(c));

@@ -32,6 +32,20 @@ TEST_CASE("allocating calls: their time, when they come, and which takes most") 
   CHECK(Analyzed(GapStory())->host.alloc_name.empty());
 }
 
+TEST_CASE("a wait for all work that only makes a free safe goes with it") {
+  const auto freed = [](const std::string& sync, const std::string& then, bool download) {
+    TraceBuilder story = GapStory();
+    if (download)
+      story.CopyFromGpu(4_KiB, MemoryKind::kPinned, {101_us, 103_us}, {103_us, 105_us});
+    story.Sync({106_us, 120_us}, sync).Call(then, {121_us, 150_us});
+    return Analyzed(story)->host.alloc.remedy->unblocked_calls.size();
+  };
+  CHECK(freed("cudaDeviceSynchronize", "cudaFree", false) == 2);
+  CHECK(freed("cudaStreamSynchronize", "cudaFree", false) == 1);
+  CHECK(freed("cudaDeviceSynchronize", "cudaMalloc", false) == 1);
+  CHECK(freed("cudaDeviceSynchronize", "cudaFree", true) == 1);  // it may wait for the result
+}
+
 TEST_CASE("loading code in a gap costs the gap") {
   TraceBuilder story = GapStory();
   story.Call("cuModuleLoadData", {120_us, 170_us});

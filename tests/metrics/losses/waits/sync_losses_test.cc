@@ -66,6 +66,41 @@ TEST_CASE("a wait one iteration late leaves the GPU its work, and delays nothing
   CHECK(LostToWaits(false) <= 20_us);  // of the first two, which nothing was queued behind
 }
 
+// Two streams take turns. Each batch is downloaded and waited for; before its stream is used again,
+// the host waits for that stream once more, or not.
+TEST_CASE("who waits for a download again later does not read it behind the first wait") {
+  const auto unblocked = [](bool again) {
+    TraceBuilder story;
+    Repeat(20, 1_ms, [&](int i, Nanos at) {
+      story.OnStream(7 + i % 2);
+      if (again) story.Sync({at, at + 2_us});
+      story.Launch("work", {at + 3_us, at + 8_us}, {at + 10_us, at + 410_us})
+          .CopyFromGpu(4_MiB, MemoryKind::kPinned, {at + 9_us, at + 12_us},
+                       {at + 410_us, at + 810_us})
+          .Sync({at + 13_us, at + 815_us}, "cudaDeviceSynchronize");
+    });
+    Trace trace = story.Build();
+    std::uint32_t batch = 0;
+    for (std::uint32_t c = 0; c < trace.calls.size(); ++c) {
+      if (trace.strings[trace.calls.name[c]] != "cudaStreamSynchronize") continue;
+      trace.syncs.start.push_back(trace.calls.start[c]);
+      trace.syncs.end.push_back(trace.calls.end[c]);
+      trace.syncs.call.push_back(c);
+      trace.syncs.stream.push_back(batch++ % 2);
+      trace.syncs.event_id.push_back(0);
+    }
+    AnalysisOptions options;
+    options.window.mode = WindowRequest::Mode::kAll;
+    const Analysis run(trace, ShippedKnowledge(), options);
+    std::size_t of_device = 0;
+    for (const std::uint32_t c : run.syncs.loop.remedy->unblocked_calls)
+      of_device += trace.strings[trace.calls.name[c]] == "cudaDeviceSynchronize" ? 1 : 0;
+    return of_device;
+  };
+  CHECK(unblocked(true) == 18);  // of the last batch of each stream, nothing more is known
+  CHECK(unblocked(false) == 0);
+}
+
 TEST_CASE("of small copies of several sizes, the median and the largest are known") {
   TraceBuilder story;
   for (int i = 0; i < 3; ++i) {
