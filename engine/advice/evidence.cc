@@ -55,9 +55,8 @@ class EvidenceCollector {
     item.partly = explained < kNearlyAll * value;
     item.what = std::move(what);
     if (item.partly) {
-      item.what +=
-          fmt::format(" (this finding is about {} of {})", FormatQuantity(explained, unit),
-                      std::string_view(unit) == "count" ? "them" : "that");
+      item.what += fmt::format(" (this finding is about {} of {})", FormatQuantity(explained, unit),
+                               std::string_view(unit) == "count" ? "them" : "that");
     }
     item.value = value;
     item.unit = unit;

@@ -401,9 +401,8 @@ class TraceFixes : public FixList {
       for (const auto& remedy : verdict.saving.remedies) {
         waits.insert(waits.end(), remedy->unblocked_calls.begin(), remedy->unblocked_calls.end());
       }
-      const Phase phase = waits.empty()
-                              ? Phases().Of(verdict.saving.claims->by_device, least)
-                              : ClaimPhase::OfCalls(analysis_.phases, waits, least);
+      const Phase phase = waits.empty() ? Phases().Of(verdict.saving.claims->by_device, least)
+                                        : ClaimPhase::OfCalls(analysis_.phases, waits, least);
       if (phase != Phase::kUnnamed) finding->where.phase = PhaseName(phase);
     }
     auto& steps = finding->where.steps;

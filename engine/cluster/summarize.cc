@@ -5,8 +5,8 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <unordered_map>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/base/hash.h"
@@ -327,8 +327,8 @@ class Summarizer {
     for (const StringId name : trace_.ranges.name) {
       const auto [at, is_new] = of_name.try_emplace(name, false);
       if (is_new)
-        at->second = run_.knowledge.IsOfFamily(FamilyKind::kRange, "all_to_all",
-                                               trace_.strings[name]);
+        at->second =
+            run_.knowledge.IsOfFamily(FamilyKind::kRange, "all_to_all", trace_.strings[name]);
       if (at->second) return true;
     }
     return false;

@@ -150,9 +150,10 @@ void AddNoteOnOtherWork(const Analysis& analysis, std::vector<CareNote>* notes) 
   };
   if (other.share <= 0) {
     if (other.last_step == 0 && other.left_out >= analysis.run.knowledge.Number("care.left_out")) {
-      add_first(fmt::format("{} of the GPU work lies outside of the part that was analyzed: to judge "
-                            "all of it, use --window all",
-                            Percent(other.left_out)));
+      add_first(
+          fmt::format("{} of the GPU work lies outside of the part that was analyzed: to judge "
+                      "all of it, use --window all",
+                      Percent(other.left_out)));
     }
     return;
   }
@@ -165,9 +166,10 @@ void AddNoteOnOtherWork(const Analysis& analysis, std::vector<CareNote>* notes) 
         "{} of the GPU work was done {} this loop, and no figure includes it: to judge it, use {}",
         share, where, option));
   } else {
-    add_first(fmt::format("no figure includes {} of the GPU work; {} was done {} this loop: to "
-                          "judge that part, use {}",
-                          Percent(other.left_out), share, where, option));
+    add_first(
+        fmt::format("no figure includes {} of the GPU work; {} was done {} this loop: to "
+                    "judge that part, use {}",
+                    Percent(other.left_out), share, where, option));
   }
 }
 

@@ -101,9 +101,8 @@ TEST_CASE("messages of ranks that enter MPI together are in transit, and nobody 
   REQUIRE_FALSE(findings.empty());
   CHECK(findings[0]["rule"] == "comm/mpi-exposed");
   CHECK(findings[0]["saving"]["share"].get<double>() > 0.1);
-  CHECK(std::none_of(findings.begin(), findings.end(), [](const Json& finding) {
-    return finding["rule"] == "comm/mpi-late-rank";
-  }));
+  CHECK(std::none_of(findings.begin(), findings.end(),
+                     [](const Json& finding) { return finding["rule"] == "comm/mpi-late-rank"; }));
 }
 
 TEST_CASE("of ranks in one report, a rule is asked about the one that its finding speaks of") {

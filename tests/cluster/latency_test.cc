@@ -104,8 +104,7 @@ TEST_CASE("sums that the backward pass makes are gradients, however evenly they 
   const auto strategy = [](Phase phase) {
     std::vector<RankSummary> ranks = Tokens(34 * kUs, -1);
     for (RankSummary& rank : ranks) {
-      for (std::uint8_t& of_sum : rank.collectives.phase)
-        of_sum = static_cast<std::uint8_t>(phase);
+      for (std::uint8_t& of_sum : rank.collectives.phase) of_sum = static_cast<std::uint8_t>(phase);
     }
     return Cluster(ranks, ShippedKnowledge()).strategy.name;
   };

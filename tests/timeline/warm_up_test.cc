@@ -29,7 +29,8 @@ std::size_t FirstSteady(const TraceBuilder& story) {
   return Analyzed(story, kAuto)->run.steps.first_steady;
 }
 
-// The first steps of `fast` are three times as fast as those behind them, but for one that compiles.
+// The first steps of `fast` are three times as fast as those behind them, but for one that
+// compiles.
 TEST_CASE("fast steps before slow ones are no warm-up, whatever lies between them") {
   const auto first_steady = [](int fast) {
     TraceBuilder story;

@@ -93,7 +93,7 @@ class Tables : public Visitor {
   std::array<std::int64_t, 16> rows_{};      // read, by category
   std::int64_t numbered_ = 0;                // operators with a number, and
   std::int64_t first_number_ = 0, last_number_ = 0;
-  bool has_correlations_ = false;            // GPU work or a call carries one
+  bool has_correlations_ = false;  // GPU work or a call carries one
   // Where an External id stands in for a correlation: a column, and its row.
   std::vector<std::pair<std::vector<std::uint32_t>*, std::size_t>> external_links_;
   std::vector<std::uint32_t> nodes_;        // of graphs, by op, 0 none; until ops are sorted

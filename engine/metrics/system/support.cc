@@ -191,9 +191,10 @@ std::string WhyFewKernels(const Run& run) {
 std::string WhyWorkLacks(const Basis& basis) {
   const double kept = OperatorsKept(basis.run.trace);
   if (kept < basis.run.knowledge.Number("verdict.operators_kept")) {
-    return fmt::format("only {} of the operators are in the trace, which was thinned out: the GPU "
-                       "may have worked where it seems idle",
-                       Percent(kept));
+    return fmt::format(
+        "only {} of the operators are in the trace, which was thinned out: the GPU "
+        "may have worked where it seems idle",
+        Percent(kept));
   }
   const double lost = basis.idle.lost_work.Share();
   if (lost < basis.run.knowledge.Number("verdict.lost_work")) return "";

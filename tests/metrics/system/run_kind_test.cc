@@ -203,7 +203,7 @@ TEST_CASE("what an engine repeats that batches requests is a step") {
       story.Launch("gemm", {at, at + 5_us}, {at + 10_us, at + 300_us});
       story.Launch(cache, {at + 6_us, at + 9_us}, {at + 300_us, at + 400_us});
       story.CopyFromGpu(64, MemoryKind::kPinned, {at + 10_us, at + 405_us},
-                       {at + 401_us, at + 403_us});
+                        {at + 401_us, at + 403_us});
     });
     return Analyzed(story, kAuto)->kind.unit;
   };

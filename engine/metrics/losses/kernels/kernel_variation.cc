@@ -31,8 +31,7 @@ class Parts {
     const std::vector<Nanos>& starts = run.trace.ops.start;
     std::uint32_t part = 0;
     for (const std::uint32_t op : kernels) {
-      while (part + 1 < size_ &&
-             starts[op] >= starts[kernels[(part + 1) * kernels.size() / size_]])
+      while (part + 1 < size_ && starts[op] >= starts[kernels[(part + 1) * kernels.size() / size_]])
         ++part;
       of_kernel_.push_back(part);
     }

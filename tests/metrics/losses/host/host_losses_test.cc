@@ -35,8 +35,7 @@ TEST_CASE("allocating calls: their time, when they come, and which takes most") 
 TEST_CASE("a wait for all work that only makes a free safe goes with it") {
   const auto freed = [](const std::string& sync, const std::string& then, bool download) {
     TraceBuilder story = GapStory();
-    if (download)
-      story.CopyFromGpu(4_KiB, MemoryKind::kPinned, {101_us, 103_us}, {103_us, 105_us});
+    if (download) story.CopyFromGpu(4_KiB, MemoryKind::kPinned, {101_us, 103_us}, {103_us, 105_us});
     story.Sync({106_us, 120_us}, sync).Call(then, {121_us, 150_us});
     return Analyzed(story)->host.alloc.remedy->unblocked_calls.size();
   };
