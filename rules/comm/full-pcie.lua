@@ -12,8 +12,7 @@ return {
   effort    = "flag",
 
   needs      = { "comm.count", "comm.exposed", "window.device_time", "run.devices", "nccl.ranks" },
-  optional   = { "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.samples", "hw.nvlink", "hw.host_link_bytes_per_s",
-                 "rank.unseen.lost" },
+  optional   = { "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.samples", "hw.nvlink", "hw.host_link_bytes_per_s" },
   thresholds = { "min_share", "max_nvlink", "min_pcie", "min_samples", "of_nvlink" },
 
   symptom = "For {share:pct} of the time, only communication runs. Meanwhile, PCIe is at {pcie:pct} of its peak rate and NVLink at {nvlink:pct}.",
@@ -43,10 +42,9 @@ return {
   end,
 
   saving = function(f, t)
-    local waits = f.rank.unseen.lost and share(f.rank.unseen.lost.time, f.comm.exposed.time) or 0
     local faster = math.max(0, 1 - (f.hw.host_link_bytes_per_s or 0) / (t.of_nvlink * f.hw.nvlink))
-    return { claims = f.comm.exposed, part = (1 - math.min(1, waits)) * faster, confidence = 0.4,
-             basis = "the peers are on this node, and what is no wait for another rank runs at NVLink's rate" }
+    return { claims = f.comm.exposed, part = faster, confidence = 0.4,
+             basis = "the peers are on this node, and their exposed communication runs at NVLink's rate" }
   end,
 
   tests = {
@@ -55,10 +53,6 @@ return {
       facts = { window = { device_time = 1e9 }, run = { devices = 1 }, comm = { count = 19, exposed = 4.6e8 }, nccl = { ranks = 0 }, hw = { nvlink = 3e11, host_link_bytes_per_s = 2.1e10 },
                 sample = { comm = { nvlink = 0, pcie = 0.87, samples = 400 } } },
       expect = { share = 0.46, pcie = 0.87, nvlink = 0 }, saving = { claims = 4.6e8, part = 0.9 } },
-    { name = "a quarter of it waits for a late rank",
-      facts = { window = { device_time = 1e9 }, run = { devices = 1 }, comm = { count = 19, exposed = 4e8 }, nccl = { ranks = 0 },
-                hw = { nvlink = 3e11, host_link_bytes_per_s = 2.1e10 }, rank = { unseen = { lost = 1e8 } }, sample = { comm = { nvlink = 0, pcie = 0.87, samples = 400 } } },
-      expect = { share = 0.4 }, saving = { claims = 4e8, part = 0.675 } },
     { name = "near miss: a GPU without NVLink",
       facts = { window = { device_time = 1e9 }, run = { devices = 1 }, comm = { count = 19, exposed = 4.6e8 }, nccl = { ranks = 0 }, hw = {},
                 sample = { comm = { nvlink = 0, pcie = 0.87, samples = 400 } } },
