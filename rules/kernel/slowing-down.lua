@@ -48,7 +48,7 @@ return {
 
   tests = {
     { name = "a GPU that got hot",
-      edges = { ["kernel.slowing.share"] = 0.5, ["kernel.slowing.sigma"] = 3.5 },
+      edges = { ["kernel.slowing.share"] = 0.5, ["kernel.slowing.sigma"] = 3.8 },
       facts = { window = { device_time = 1e9 }, kernel = { slowing = { ratio = 1.3, share = 0.9, sigma = 12, lost = 1e8, remedy = true } } },
       expect = { ratio = 1.3, share = 0.1 },
       saving = { claims = 1e8 } },
