@@ -67,11 +67,12 @@ return {
     -- Tensors of a model have many sizes; samples, or slices of a tensor, have one. An optimizer may have a few of one size.
     local pieces = fused and f.kernel.optimizer.one_grid and at_least(f.kernel.optimizer.one_grid, t.pieces_from)
     local clip = fused and f.kernel.optimizer.norms and at_least(f.kernel.optimizer.norms, t.norms_from)
-    -- Inside a compiled function, XLA fuses what works on all weights: these operations run outside of one.
+    -- Inside a compiled function, XLA mostly fuses what works on all weights: these operations run outside of one, or are
+    -- functions of their own.
     local outside = f.run.framework == "JAX"
     e.reason = outside and "outside" or clip and "clip" or pieces and "pieces" or fused and "beside" or form_of(f.run.optimizer)
     e.optimizer = f.run.optimizer or "AdamW"
-    e.who = outside and "Operations outside of compiled functions launch" or clip and "The clipping of gradients launches" or pieces and "A loop over pieces of one size launches" or fused and "Besides the optimizer, other code for all weights launches"
+    e.who = outside and "Operations that XLA did not fuse launch" or clip and "The clipping of gradients launches" or pieces and "A loop over pieces of one size launches" or fused and "Besides the optimizer, other code for all weights launches"
             or "The optimizer launches"
     e.whose = outside and "Such code works on" or clip and "Clipping measures and scales" or pieces and "The program works on" or fused and "Averages of weights, clipping or the like work on" or "The optimizer updates"
     e.what = clip and "gradient" or pieces and "piece" or "tensor"
@@ -102,7 +103,7 @@ return {
     { name = "operations of JAX outside of a compiled function",
       facts = { window = { device_time = 1e9 }, run = { framework = "JAX" },
                 kernel = { optimizer = { per_step = 463, share = 0.2, lost = 1.8e8, remedy = true } } },
-      expect = { reason = "outside", who = "Operations outside of compiled functions launch" } },
+      expect = { reason = "outside", who = "Operations that XLA did not fuse launch" } },
     { name = "a loop over the samples of a batch",
       facts = { window = { device_time = 1e9 }, family = { fused_optimizer = { per_step = 4 } },
                 kernel = { optimizer = { per_step = 256, share = 0.15, lost = 1.4e8, one_grid = 0.99, remedy = true } } },
