@@ -114,6 +114,7 @@ class Replay {
     bool submitted;               // the first op of its call: takes one place of the stream's queue
     bool early;                   // launched before the window: ready whenever its turn comes
     bool wide;                    // a compute kernel that fills the device by itself
+    bool fills;                   // or a copy on the device, which kernels do not run beside
     bool talks;                   // communicates
     bool behind_lost;             // behind work of its stream that the profiler lost
     bool to_device, from_device;  // the ways of the link on which it goes beside kernels
@@ -154,6 +155,7 @@ class Replay {
   void FindRests(const Run& run);
   void AwaitLocks(const Run& run);
   Nanos UsualLatency() const;
+  void AwaitRoom(const std::vector<std::uint32_t>& by_end, double last_blocks, GpuOp* op);
   void LinkOps(const Run& run);
   void GroupCollectives(const Run& run);
   void Order();

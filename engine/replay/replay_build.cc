@@ -90,6 +90,7 @@ void Replay::AddOps(const Run& run, const LostWork& lost) {
     op.from_device = way != CopyDirection::kHostToDevice;
     const bool computes = table.kind[row] == OpKind::kKernel && !op.talks;
     op.wide = computes && !opens_next && !room.IsLeftBy(row);
+    op.fills = op.wide || way == CopyDirection::kDeviceToDevice;
     op.within = op.awaited = op.event = op.group = op.previous = kNone;
     op.stream = table.stream[row];
     const auto index = static_cast<std::uint32_t>(ops_.size());
@@ -163,10 +164,37 @@ Nanos Replay::UsualLatency() const {
   return latencies.empty() ? latency_ns_ : Median(std::move(latencies));
 }
 
+// An op that began while another one filled the device had no room before. What it waited for had
+// been launched before it, and ended while that one ran, or just before. Where the op began in the
+// last blocks of the other one, these left the room: it begins so long before the end of them.
+void Replay::AwaitRoom(const std::vector<std::uint32_t>& by_end, double last_blocks, GpuOp* op) {
+  const auto ended = std::upper_bound(by_end.begin(), by_end.end(), op->start,
+                                      [&](Nanos t, std::uint32_t o) { return t < ops_[o].end; });
+  if (ended == by_end.end() || op->call == kNone) return;
+  const GpuOp& other = ops_[*ended];
+  if (!other.fills || other.start >= op->start) return;
+  std::uint32_t awaited = kNone;
+  for (auto at = ended; at != by_end.begin() && awaited == kNone;) {
+    const GpuOp& before = ops_[*--at];
+    if (before.end < other.start - latency_ns_) break;
+    const bool launched_before =
+        before.call == kNone || calls_[before.call].start < calls_[op->call].start;
+    if (before.stream != op->stream && launched_before) awaited = *at;
+  }
+  const auto left = static_cast<double>(other.end - op->start);
+  if (left > last_blocks * static_cast<double>(other.end - other.start)) {
+    op->awaited = awaited;
+    return;
+  }
+  op->awaited = *ended;
+  if (op->event == kNone) op->event = awaited;
+}
+
 void Replay::LinkOps(const Run& run) {
   usual_latency_ns_ = UsualLatency();
   const std::vector<Nanos> usual_spacing = UsualSpacing(run);
   const HostFunctions functions(run);
+  const double last_blocks = run.knowledge.Number("replay.last_blocks");
   // By end, for each device and (last) for all.
   std::vector<std::vector<std::uint32_t>> by_end(device_count_ + 1);
   for (std::uint32_t i = 0; i < ops_.size(); ++i) {
@@ -230,8 +258,10 @@ void Replay::LinkOps(const Run& run) {
       if (before == kNone) before = released(by_end.back(), i);
       if (before != kNone) {
         op.awaited = before;
-        op.latency = usual_latency_ns_;
+      } else {
+        AwaitRoom(by_end[op.device], last_blocks, &op);
       }
+      if (op.awaited != kNone) op.latency = usual_latency_ns_;
     }
     if (op.latency < 0) op.latency = 0;
     if (op.call != kNone) last_node[op.call] = i;
