@@ -137,8 +137,7 @@ class ItemFinder {
       if (r >= cluster_.ranks.size() || !Concerns(finding, report, r)) continue;
       cuts_.Add(finding, r, finding.saving_share, &cuts);
       for (std::size_t s = 0; s < cluster_.job.steps; ++s) {
-        const auto length = static_cast<double>(cluster_.job.length[r * cluster_.job.steps + s]);
-        hoped += finding.saving_share * length;
+        hoped += finding.saving_share * static_cast<double>(cluster_.job.Captured(r, s));
       }
     }
     cuts_.Bound(&cuts);

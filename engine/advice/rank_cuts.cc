@@ -80,7 +80,7 @@ void CutsOfJob::AddCommunication(const Finding& finding, std::size_t r, double s
   for (std::size_t s = 0; s < job.steps; ++s) {
     exposed +=
         static_cast<double>(job.Transfer(cluster_.ranks, r, s) - NeededAtOnce(finding, r, s));
-    length += static_cast<double>(job.length[r * job.steps + s]);
+    length += static_cast<double>(job.Captured(r, s));
   }
   const double most = length > 0 ? std::max(0.0, exposed / length) : 0;
   cuts->fewer = std::max(cuts->fewer, finding.comm_fewer);
@@ -120,7 +120,7 @@ double CutsOfJob::PartOfHost(const Finding& finding, std::size_t r) const {
   const Job& job = cluster_.job;
   if (job.host_works[r] <= 0) return 0;
   Nanos length = 0;
-  for (std::size_t s = 0; s < job.steps; ++s) length += job.length[r * job.steps + s];
+  for (std::size_t s = 0; s < job.steps; ++s) length += job.Captured(r, s);
   return std::min(1.0, finding.host_share * static_cast<double>(length) /
                            static_cast<double>(job.host_works[r]));
 }
@@ -149,7 +149,7 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
   }
   double length = 0;
   for (std::size_t s = 0; s < job.steps; ++s) {
-    length += static_cast<double>(job.length[r * job.steps + s]);
+    length += static_cast<double>(job.Captured(r, s));
   }
   const double everywhere = part - placed;  // of each step
   std::vector<Nanos> cuts(job.steps);
@@ -158,12 +158,12 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
   double waited_alike = 0;
   for (std::size_t s = 0; s < job.steps; ++s) {
     bool alike = true;
-    double wanted = everywhere * static_cast<double>(job.length[r * job.steps + s]);
+    double wanted = everywhere * static_cast<double>(job.Captured(r, s));
     if (job.has_steps && !known.empty()) {
       const auto here = known.find(job.SpanOf(cluster_.ranks, r, s).start);
       if (here != known.end()) wanted += here->second, alike = false;
     }
-    const Nanos own = job.Own(r, s);
+    const Nanos own = std::max<Nanos>(0, job.Own(r, s) - job.before[r]);
     const Nanos own_idle = std::max<Nanos>(0, own - job.TimeOf(cluster_.ranks, r, s).compute);
     const double in_idle = idle * wanted;
     const double wins = std::min(in_idle, static_cast<double>(own_idle));
@@ -182,7 +182,7 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
   over += std::max(0.0, idle_over - waited_alike);
   for (std::size_t s = 0; s < job.steps && length > 0; ++s) {
     cuts[s] +=
-        static_cast<Nanos>(over * static_cast<double>(job.length[r * job.steps + s]) / length);
+        static_cast<Nanos>(over * static_cast<double>(job.Captured(r, s)) / length);
   }
   return cuts;
 }

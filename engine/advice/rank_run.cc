@@ -191,6 +191,8 @@ class JobFixes : public FixList {
       return false;
     const bool elsewhere = found.ranks.size() > late.ranks.size();
     const LateCause::Kind why = cluster_.lateness.straggler.cause.kind;
+    // No report shows what that was.
+    if (why == LateCause::Kind::kUncaptured) return false;
     const bool does = why == LateCause::Kind::kHostCode || why == LateCause::Kind::kOther;
     const bool as_much = cause.rule->kind == RuleKind::kRoot && (elsewhere || does);
     const double lead = knowledge().Number("ranking.clear_lead");

@@ -41,6 +41,11 @@ struct Job {
     const std::size_t cell = rank * steps + step;
     return length[cell] - waited[cell] + waited_for_data[cell];
   }
+  // Of the rank's step, what its report shows: what it did before its capture began, no finding of
+  // that report can change.
+  Nanos Captured(std::size_t rank, std::size_t step) const {
+    return length[rank * steps + step] - before[rank];
+  }
   // Sum over steps of the largest own part: what the job needs, waiting left out.
   Nanos Needed() const;
   Nanos NeededWith(const RankCuts& cuts, const RankCuts& comm_cuts) const;

@@ -54,7 +54,8 @@ class CauseFinder {
       const double excess = LowerMedian(times.own) - LowerMedian(times.others);
       if (excess > most) most = excess, worst = &words;
     }
-    if (BeginsLater(slow) > most) return {"it began later, with work that was not captured"};
+    if (BeginsLater(slow) > most)
+      return {"it began later, with work that was not captured", Kind::kUncaptured};
     if (LaunchMoreSlowly(ranks_, knowledge_, slow) && LongestHost(slow) >= std::max(most, 1.0))
       return {SlowerLaunches(slow), Kind::kSlowHost};
     if (worst == nullptr) return {"the captures do not show why"};

@@ -18,6 +18,7 @@ struct LateCause {
     kLessData,     // it waits for data that the others get sooner
     kHostCode,     // its host takes longer, and neither data nor files nor copies are the reason
     kSlowHost,     // the same, and it is slower in what all hosts do alike
+    kUncaptured,   // it began later: what it did before that was not captured
     kSlowGpu,      // nothing in the program explains it: the others run the same, or on other GPUs
   };
   std::string words;  // "it copies longer"

@@ -85,6 +85,23 @@ TEST_CASE("what is fixed on one rank saves only until the next-latest rank decid
   CHECK(ShareOf(findings, "kernel/slow") == Approx(0.1));
 }
 
+// Rank 0 waits 500 us for rank 1, whose capture begins so much later: what that did before, nobody
+// knows, and no fix in the capture changes it.
+TEST_CASE("what a rank did before its capture is not won by what its report finds") {
+  std::vector<RankSummary> ranks = TwoRanks().ranks;
+  for (RankSummary& rank : ranks) rank.steps.clear(), rank.time.compute = rank.window_end;
+  ranks[0].window_end += 500_us;
+  Cluster cluster(std::move(ranks), ShippedKnowledge());
+  cluster.job.before = {0, 500_us};
+  cluster.job.length = {1500_us, 1500_us};
+  cluster.job.waited = {500_us, 0};
+  const RuleInfo kernels = Rule("kernel/slow");
+  std::vector<ReportFindings> reports = OnBothRanks({Saves(kernels, 0.6, 0)});
+  reports[0].findings.front().saving_share = 0.4;
+  const auto findings = RankRun({}, reports, cluster, ShippedKnowledge());
+  CHECK(ShareOf(findings, "kernel/slow") == Approx(0.4));  // 600 of 1,500 us
+}
+
 TEST_CASE("collectives that one rank can shorten get shorter on those that wait in them") {
   // Rank 0 computes for 20 us and communicates for 20; its host takes the rest of each step. Rank 1
   // waits for it in the collectives, and finds nothing.
@@ -439,6 +456,23 @@ TEST_CASE("faster kernels do not explain a GPU that runs them more slowly than o
   CHECK(late().explained_by.empty());
   CHECK(late().saving_share == Approx(0.12).margin(0.01));
   CHECK(late().alone_share == Approx(0.3).margin(0.01));  // by itself
+}
+
+TEST_CASE("nothing that was captured explains a rank that began later, with work before that") {
+  Cluster cluster = LateBy30(&RankTime::compute);
+  Verdicts together;
+  AddLateRank(&together);
+  const RuleInfo launches = Rule("launch/slow");
+  const std::vector<ReportFindings> reports = {{{Saves(launches, 0.35, 0)}, {0}},
+                                               {{Saves(launches, 0.53, 0)}, {1}}};
+  const auto late = [&] {
+    const auto findings = RankRun(together.list(), reports, cluster, ShippedKnowledge());
+    return *Named(findings, "rank/late");
+  };
+  cluster.lateness.straggler.rank = 1;
+  CHECK(!late().explained_by.empty());
+  cluster.lateness.straggler.cause.kind = LateCause::Kind::kUncaptured;
+  CHECK(late().explained_by.empty());
 }
 
 // Code behind a wait costs both ranks a fifth of their time: it is named by the wait on rank 0, and

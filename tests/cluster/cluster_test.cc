@@ -301,6 +301,7 @@ TEST_CASE("what a rank did before its capture makes the others wait") {
   CHECK(cluster.job.before == std::vector<Nanos>{0, 0, 5'000'000, 0});
   CHECK(cluster.job.Window() == 14'000'000);
   CHECK(cluster.waited_ns == 0.75 * 5e6);
+  CHECK(cluster.lateness.straggler.cause.kind == LateCause::Kind::kUncaptured);
   const LateRank& late = cluster.lateness.straggler;
   REQUIRE(late.rank == 2);
   CHECK(late.loss.gain == 5'000'000);
