@@ -67,6 +67,7 @@ enum class Topic {
   kMessages,        // messages with nothing beside them
   kCopies,          // copies that take longer than computing
   kSingleSteps,     // steps that take far longer than the rest
+  kDisplayRate,     // the loop keeps the rate of a display
   kMissingRanks,    // the capture: ranks are missing,
   kUnnamedSteps,    // ranges,
   kTooShort,        // steps,

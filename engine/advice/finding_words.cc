@@ -37,7 +37,7 @@ const char* RuleKindName(RuleKind kind) {
 
 namespace {
 
-constexpr std::array<std::pair<Topic, const char*>, 17> kTopics = {
+constexpr std::array<std::pair<Topic, const char*>, 18> kTopics = {
     {{Topic::kHostCode, "host-code"},
      {Topic::kHostOperators, "host-operators"},
      {Topic::kWaits, "waits"},
@@ -47,6 +47,7 @@ constexpr std::array<std::pair<Topic, const char*>, 17> kTopics = {
      {Topic::kMessages, "messages"},
      {Topic::kCopies, "copies"},
      {Topic::kSingleSteps, "single-steps"},
+     {Topic::kDisplayRate, "display-rate"},
      {Topic::kMissingRanks, "missing-ranks"},
      {Topic::kUnnamedSteps, "unnamed-steps"},
      {Topic::kTooShort, "too-short"},

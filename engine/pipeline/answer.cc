@@ -202,6 +202,15 @@ bool WaitsForInput(const Report& report) {
          (half_is("host.input.lost") || half_is("serving.no_request.lost"));
 }
 
+const Finding* NoteOf(const Report& report, Topic topic) {
+  for (const Finding& finding : report.findings) {
+    if (finding.rule != nullptr && finding.rule->topic == topic &&
+        finding.severity == Severity::kInfo && !finding.UnderCause())
+      return &finding;
+  }
+  return nullptr;
+}
+
 bool IsMostOfIdleTime(const Report& report, const char* fact) {
   const auto gpus = static_cast<double>(report.devices.size());
   const double time = FactNumber(report, fact).value_or(0) * gpus;

@@ -35,6 +35,9 @@ bool IsHealthy(const Report& report, const Knowledge& knowledge);
 // The first finding that somebody can act on; null where there is none.
 const Finding* FirstAdvice(const Report& report);
 
+// What is only told of a topic; null where there is no such note.
+const Finding* NoteOf(const Report& report, Topic topic);
+
 // Whether the GPUs wait for little, whatever runs on them.
 bool LosesNothingBetweenKernels(const Report& report, const Knowledge& knowledge);
 

@@ -99,16 +99,6 @@ bool LeavesIdleUnexplained(const Report& report, const Knowledge& knowledge) {
   return !all_seen && WinsLittleOfWaits(report, knowledge);
 }
 
-// What is only told of a topic; null where there is no such note.
-const Finding* NoteOf(const Report& report, Topic topic) {
-  for (const Finding& finding : report.findings) {
-    if (finding.rule != nullptr && finding.rule->topic == topic &&
-        finding.severity == Severity::kInfo && !finding.UnderCause())
-      return &finding;
-  }
-  return nullptr;
-}
-
 // Code of the host that the GPUs mostly wait for, where it is only told, since no loop shows what
 // it costs; null where there is none, or where what was found wins more of the time.
 const Finding* HostCodeThatIsToldOnly(const Report& report, const Knowledge& knowledge) {
@@ -258,6 +248,10 @@ void FillNextStep(const Knowledge& knowledge, Report* report) {
   const bool idles = time.idle > knowledge.Number("verdict.little_lost") * time.all;
   if (idles && IsMostOfIdleTime(*report, "host.source.lost")) {
     report->next_step = "Give the GPU more work, or accept the pace of the source.";
+    return;
+  }
+  if (const Finding* const rate = NoteOf(*report, Topic::kDisplayRate); idles && rate != nullptr) {
+    report->next_step = rate->Title() + ".";
     return;
   }
   if (FactNumber(*report, "graph.whole.share").value_or(0) > knowledge.Number("verdict.mostly")) {

@@ -134,6 +134,9 @@ std::string WhatIdleTimeWaitsFor(const Report& report, const TimeOfDevices& time
   if (LosesKernelsOfGraphs(report))
     return ", mostly inside CUDA graphs, where the profiler probably lost kernels";
   if (HasCare(report, Care::kMostlyProfiler)) return ", mostly because the profiler slows the host";
+  const double unknown = time.causes[static_cast<std::size_t>(IdleCause::kUnknown)];
+  if (2 * unknown >= time.idle && NoteOf(report, Topic::kDisplayRate) != nullptr)
+    return ", probably waiting for the next refresh of the display";
   std::vector<IdleReason> reasons = IdleReasons(report, time);
   std::stable_sort(reasons.begin(), reasons.end(),
                    [](const IdleReason& a, const IdleReason& b) { return a.time > b.time; });

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "engine/base/median.h"
@@ -338,6 +339,46 @@ bool AreAsMany(const Run& run, std::size_t iterations, std::size_t named) {
   return named > 0 && fewer >= run.knowledge.Number("step.named_share") * more;
 }
 
+// Ops of kernels that do not run equally often in each iteration: forces that a user's hand adds,
+// or refinement where the data ask for it. An iteration reaches from one run of a kernel to the
+// next; of which, is told by how often most kinds of kernels run. Nothing where no two agree.
+std::set<std::uint32_t> IrregularKernels(const Run& run,
+                                         const std::vector<std::uint32_t>& sequence) {
+  std::map<StringId, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < sequence.size(); ++i) {
+    const std::uint32_t op = sequence[i];
+    if (run.trace.ops.kind[op] == OpKind::kKernel)
+      places[run.trace.shapes[run.trace.ops.detail[op]].short_name].push_back(i);
+  }
+  std::map<std::size_t, std::vector<StringId>> by_count;
+  for (const auto& [name, at] : places) by_count[at.size()].push_back(name);
+  const auto most = std::max_element(
+      by_count.begin(), by_count.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (most == by_count.end() || most->second.size() < 2) return {};
+  const std::vector<std::size_t>& begins = places[most->second.front()];
+  std::set<std::uint32_t> irregular;
+  for (const auto& [name, at] : places) {
+    std::map<std::size_t, std::size_t> iterations;  // by how often it runs in them
+    std::size_t others = begins.size() - 1;
+    for (auto from = std::lower_bound(at.begin(), at.end(), begins.front()); from != at.end();) {
+      const auto next = std::upper_bound(begins.begin(), begins.end(), *from);
+      if (next == begins.end()) break;
+      const auto to = std::lower_bound(from, at.end(), *next);
+      ++iterations[static_cast<std::size_t>(to - from)];
+      --others;
+      from = to;
+    }
+    iterations[0] = others;
+    std::size_t alike = 0;
+    for (const auto& [count, times] : iterations) alike = std::max(alike, times);
+    if (static_cast<double>(alike) <
+        run.knowledge.Number("step.period_even") * static_cast<double>(begins.size() - 1))
+      for (const std::size_t place : at) irregular.insert(sequence[place]);
+  }
+  return irregular;
+}
+
 Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
                       const std::vector<std::uint32_t>& sequence, std::size_t named) {
   const OpTable& ops = run.trace.ops;
@@ -434,7 +475,10 @@ Steps StepsFromPeriod(const Run& run, std::size_t named) {
   const auto kernel = std::find_if(sequence.begin(), sequence.end(), computes);
   if (kernel == sequence.end()) return steps;
   const std::uint32_t launching = thread_of(*kernel);
-  return without([&](std::uint32_t op) { return !computes(op) && thread_of(op) != launching; });
+  steps = without([&](std::uint32_t op) { return !computes(op) && thread_of(op) != launching; });
+  if (!steps.all.empty()) return steps;
+  const std::set<std::uint32_t> irregular = IrregularKernels(run, sequence);
+  return without([&](std::uint32_t op) { return irregular.contains(op); });
 }
 
 }  // namespace advise

@@ -6,6 +6,7 @@ return {
   status    = "experimental",
   since     = "0.2",
   kind      = "info",
+  topic     = "display-rate",
   effort    = "flag",
   knowledge = { "K-N6" },
 

@@ -276,6 +276,23 @@ TEST_CASE("code of the host that is only told comes before what wins a sliver be
   CHECK(next(0.02, 50) == "Prefetch managed memory.");
 }
 
+TEST_CASE("a loop that keeps the rate of a display waits for that, and not for unknown reasons") {
+  RuleInfo rule = RuleCalled("step/display-rate", "Turn vertical sync off to measure");
+  Report report = ReportWith(10, 0, 0, {{IdleCause::kUnknown, 990}});
+  CHECK_THAT(Sentence(report), Catch::Contains("for unknown reasons"));
+  rule.topic = Topic::kDisplayRate;
+  Find(&report, &rule, 0);
+  report.findings.front().severity = Severity::kInfo;
+  CHECK_THAT(Sentence(report),
+             Catch::Contains("probably waiting for the next refresh of the display. "
+                             "Next: turn vertical sync off to measure."));
+  // A cause that was recorded is told.
+  report.devices.front().idle_causes[static_cast<std::size_t>(IdleCause::kUnknown)].second = 0;
+  report.devices.front().idle_causes[static_cast<std::size_t>(IdleCause::kHostCompute)].second =
+      990;
+  CHECK_THAT(Sentence(report), Catch::Contains("mostly waiting for host code"));
+}
+
 TEST_CASE("copies that are only told come before what wins a sliver beside them") {
   const RuleInfo sliver =
       RuleCalled("host/some-code", "Find out what the launching thread computes");

@@ -563,6 +563,23 @@ TEST_CASE("copies that come anywhere among the kernels of a step do not hide the
   CHECK(run->run.steps.all.size() >= 18);
 }
 
+// A fluid whose user stirs it: forces come as the mouse moves, up to three of them in a frame.
+TEST_CASE("kernels that run as often as the user wants do not hide the frames") {
+  TraceBuilder story;
+  Dice dice(3);
+  Repeat(60, 16_ms, [&](int, Nanos at) {
+    at += 1_ms;
+    for (const char* name : {"advect", "fft_forward", "diffuse", "fft_back", "fft_back"})
+      LaunchAll(&story, &at, 10_us, {name});
+    for (auto i = dice.Between(0, 3); i > 0; --i) LaunchAll(&story, &at, 5_us, {"add_forces"});
+    LaunchAll(&story, &at, 10_us, {"move_particles"});
+  });
+  const Analyzed run(story, kAuto);
+  REQUIRE(run->run.steps.source == "period");
+  CHECK(run->run.steps.all.size() >= 58);
+  CHECK(run->run.steps.Median() == Approx(16e6).margin(1e5));
+}
+
 // Every fifth batch of this rank is longer, by chance: with their grids, five steps repeat.
 TEST_CASE("longer batches at even distances make no step of several") {
   TraceBuilder story;
