@@ -6,12 +6,11 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 
-#include "engine/advice/claim_phase.h"
 #include "engine/advice/describe.h"
 #include "engine/advice/device_times.h"
 #include "engine/advice/evidence.h"
+#include "engine/advice/finding_places.h"
 #include "engine/advice/fix_changes.h"
 #include "engine/advice/fix_list.h"
 #include "engine/advice/hot_kernel.h"
@@ -42,6 +41,7 @@ class TraceFixes : public FixList {
              const Knowledge& knowledge)
       : FixList(analysis.run.window.Length(), knowledge),
         analysis_(analysis),
+        places_(analysis, knowledge),
         without_profiler_(analysis),
         unlinked_(CountLaunched(analysis.run.trace.ops).UnknownShare()),
         specific_(analysis.times.size()),
@@ -77,7 +77,6 @@ class TraceFixes : public FixList {
  private:
   const Claim& ClaimOf(const Candidate& candidate) const { return claims_[candidate.id]; }
   const Replay& replay() const { return analysis_.replay(); }
-  const ClaimPhase& Phases() const { return phases_ ? *phases_ : phases_.emplace(analysis_); }
 
   // What the fix alone would win: by replay where the rule says what the fix changes, else a part
   // of its claim.
@@ -313,7 +312,7 @@ class TraceFixes : public FixList {
     finding.cause = FilledTemplate(rule.cause, verdict);
     finding.fixes = FilledFixes(verdict, knowledge());
     finding.evidence = CollectEvidence(verdict, analysis_);
-    Locate(verdict, &finding);
+    places_.Locate(verdict, &finding);
     return finding;
   }
 
@@ -366,84 +365,18 @@ class TraceFixes : public FixList {
                        FormatQuantity(unlinked_, "share"));
   }
 
-  void Locate(const Verdict& verdict, Finding* finding) const {
-    const Run& run = analysis_.run;
-    std::set<int> ranks;
-    const auto place = [&](std::uint32_t d) {
-      finding->where.devices.push_back(static_cast<int>(run.trace.devices[d].ordinal));
-      for (const Stream& stream : run.trace.streams) {
-        if (stream.device != d || stream.process == kNone) continue;
-        if (run.trace.processes[stream.process].rank >= 0)
-          ranks.insert(run.trace.processes[stream.process].rank);
-      }
-    };
-    if (!verdict.saving.claims) {
-      for (const std::uint32_t d : run.active_devices) place(d);
-    } else {
-      const double in_step = knowledge().Number("ranking.in_step");
-      std::vector<Nanos> of_steps(run.steps.all.size());
-      for (std::uint32_t d = 0; d < verdict.saving.claims->by_device.size(); ++d) {
-        const IntervalSet& claim = verdict.saving.claims->by_device[d];
-        if (claim.empty()) continue;
-        place(d);
-        for (std::size_t i = run.steps.first_steady; i < run.steps.all.size(); ++i) {
-          const Step& step = run.steps.all[i];
-          const Nanos inside = claim.OverlapWith(step.start, step.end);
-          of_steps[i] += inside;
-          if (static_cast<double>(inside) >= in_step * static_cast<double>(step.Length())) {
-            finding->where.steps.push_back(static_cast<int>(i));
-          }
-        }
-      }
-      finding->step_parts = StepParts(of_steps, verdict.saving.claims->Total());
-      const double least = knowledge().Number("ranking.phase_share");
-      std::vector<std::uint32_t> waits;
-      for (const auto& remedy : verdict.saving.remedies) {
-        waits.insert(waits.end(), remedy->unblocked_calls.begin(), remedy->unblocked_calls.end());
-      }
-      const Phase phase = waits.empty() ? Phases().Of(verdict.saving.claims->by_device, least)
-                                        : ClaimPhase::OfCalls(analysis_.phases, waits, least);
-      if (phase != Phase::kUnnamed) finding->where.phase = PhaseName(phase);
-    }
-    auto& steps = finding->where.steps;
-    std::sort(steps.begin(), steps.end());
-    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-    auto& devices = finding->where.devices;
-    std::sort(devices.begin(), devices.end());
-    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-    finding->where.ranks.assign(ranks.begin(), ranks.end());
-  }
-
-  // What each step holds of a claim; nothing where they share it about evenly.
-  std::vector<StepPart> StepParts(const std::vector<Nanos>& of_steps, Nanos claimed) const {
-    const Steps& steps = analysis_.run.steps;
-    if (claimed <= 0 || !steps.known()) return {};
-    const auto window = static_cast<double>(std::max<Nanos>(1, analysis_.basis().Device()));
-    const double even = static_cast<double>(claimed) /
-                        static_cast<double>(std::max<std::size_t>(1, steps.steady_count()));
-    Nanos most = 0;
-    std::vector<StepPart> parts;
-    for (std::size_t i = steps.first_steady; i < of_steps.size(); ++i) {
-      if (of_steps[i] <= 0) continue;
-      parts.push_back({steps.all[i].start, static_cast<double>(of_steps[i]) / window});
-      most = std::max(most, of_steps[i]);
-    }
-    if (static_cast<double>(most) <= knowledge().Number("ranking.even_step") * even) return {};
-    return parts;
-  }
-
   const Analysis& analysis_;
+  const FindingPlaces places_;
   advise::Unprofiled without_profiler_;
-  std::map<std::size_t, Nanos> asked_;        // what candidates would win as the next, without it
-  mutable std::optional<ClaimPhase> phases_;  // once a finding has been described
-  const double unlinked_;              // the share of the GPU work whose launching call is missing
-  std::vector<Claim> claims_;          // by candidate
-  Remedy made_specific_;               // by the candidates that are more specific
-  std::vector<IntervalSet> specific_;  // what they claim, by device
-  Remedy made_;                        // by the fixes in the plan so far
-  Nanos replayed_ = 0;                 // what these win together
-  std::string next_bound_;             // what holds the run back after the last of them
-  std::vector<IntervalSet> taken_;     // what the fixes in the plan have of their claims, by device
+  std::map<std::size_t, Nanos> asked_;  // what candidates would win as the next, without it
+  const double unlinked_;               // the share of the GPU work whose launching call is missing
+  std::vector<Claim> claims_;           // by candidate
+  Remedy made_specific_;                // by the candidates that are more specific
+  std::vector<IntervalSet> specific_;   // what they claim, by device
+  Remedy made_;                         // by the fixes in the plan so far
+  Nanos replayed_ = 0;                  // what these win together
+  std::string next_bound_;              // what holds the run back after the last of them
+  std::vector<IntervalSet> taken_;  // what the fixes in the plan have of their claims, by device
   std::vector<IntervalSet> unreplayed_;                     // of that, what is not replayed
   std::map<std::size_t, std::vector<IntervalSet>> owners_;  // candidate -> its part, by device
 };

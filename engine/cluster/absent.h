@@ -1,7 +1,8 @@
 // Waits for ranks that have no report: collectives in which all ranks that have one wait.
 #pragma once
 
-#include "engine/cluster/lateness.h"
+#include "engine/cluster/rank_loss.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 

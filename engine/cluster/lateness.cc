@@ -1,15 +1,10 @@
 #include "engine/cluster/lateness.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "engine/base/median.h"
-#include "engine/cluster/pace.h"
 #include "engine/cluster/waits_in_turn.h"
 
 namespace advise {
@@ -24,7 +19,7 @@ class LatenessFinder {
         joint_(joint),
         job_(job),
         knowledge_(knowledge),
-        pace_(HostPace(ranks, job)) {}
+        losses_(ranks, joint, job) {}
 
   Lateness Find() {
     const std::size_t n = ranks_.size();
@@ -37,7 +32,6 @@ class LatenessFinder {
         result_.waited[r] += job_.waited[r * job_.steps + s];
       }
     }
-    FindWaits();
     Straggler();
     if (job_.has_steps) {
       result_.compute = Uneven([](const RankTime& time) { return time.compute; }, true);
@@ -46,59 +40,11 @@ class LatenessFinder {
       result_.host =
           Uneven([](const RankTime& time) { return time.Cause(IdleCause::kHostCompute); }, false);
     }
-    Node();
+    result_.node = FindSlowNode(ranks_, job_, losses_, knowledge_);
     return std::move(result_);
   }
 
  private:
-  // Every exposed wait of a rank, as a span of its own clock.
-  void FindWaits() {
-    waits_.resize(ranks_.size());
-    for (const JointCollective& collective : joint_.all) {
-      for (const JointMember& member : collective.members) {
-        const Interval wait = WaitOf(ranks_[member.rank], member, collective);
-        if (wait.Length() > 0) waits_[member.rank].push_back(wait);
-      }
-    }
-    for (auto& list : waits_) {
-      const IntervalSet once = IntervalSet::Of(std::move(list));
-      list.assign(once.intervals().begin(), once.intervals().end());
-    }
-  }
-
-  Nanos Gain(const RankCuts& cuts) const { return job_.Gain(cuts); }
-
-  // Waits of all ranks, of each no more than what the job gains: hosts run ahead of their GPUs by
-  // different amounts, so that a wait may stand in another step than its reason.
-  void Complete(RankLoss* loss) const {
-    loss->gain = Gain(loss->cuts);
-    loss->lost.by_device.resize(ranks_.size());
-    if (loss->gain <= 0) return;
-    if (joint_.all.empty()) return ClaimEndsOfSteps(loss);
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) ClaimWaits(waits_[r], r, loss);
-  }
-
-  // Where no waits are recorded: on each rank, what its steps are longer than they need be.
-  void ClaimEndsOfSteps(RankLoss* loss) const {
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      std::vector<Interval> ends;
-      for (std::size_t s = 0; s < job_.steps; ++s) {
-        Nanos now = 0;
-        Nanos then = 0;
-        for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
-          const auto& cuts = loss->cuts[other];
-          const Nanos own = job_.Own(other, s);
-          now = std::max(now, own);
-          then = std::max(then, own - (cuts.empty() ? 0 : cuts[s]));
-        }
-        const Interval step = job_.SpanOf(ranks_, r, s);
-        const Nanos length = std::min(now - then, step.Length());
-        if (length > 0) ends.push_back({step.end - length, step.end});
-      }
-      ClaimWaits(ends, r, loss);
-    }
-  }
-
   void Straggler() {
     std::vector<double> late_ns(ranks_.size(), 0);
     std::vector<double> late_at(ranks_.size(), 0);
@@ -158,9 +104,10 @@ class LatenessFinder {
     late.loss.cuts.resize(ranks_.size());
     late.cause = FindLateCause(ranks_, job_, knowledge_, {top},
                                NowAndThen(ranks_, knowledge_, std::move(waits[top])));
-    CutToNext({top}, late.cause.kind == Kind::kMoreWork || late.cause.kind == Kind::kMoreAtTimes,
-              &late.loss.cuts);
-    Complete(&late.loss);
+    losses_.CutToNext({top},
+                      late.cause.kind == Kind::kMoreWork || late.cause.kind == Kind::kMoreAtTimes,
+                      &late.loss.cuts);
+    losses_.Complete(&late.loss);
   }
 
   // Ranks start apart, and so do their recordings: where its members meet for the first time, a
@@ -204,59 +151,6 @@ class LatenessFinder {
     }
   }
 
-  // What the rank's step takes if it waits for nobody: neither its GPU nor its host is faster.
-  Nanos Alone(std::uint32_t rank, std::size_t step) const {
-    return std::max(job_.Own(rank, step), pace_[rank][step]);
-  }
-
-  // Copies that run while the rank waits for a slow one would take its time as they take that of
-  // the slow one, if they did not.
-  Nanos CopiesOf(std::uint32_t rank, std::size_t step, const std::set<std::uint32_t>& slow) const {
-    const RankTime& time = job_.TimeOf(ranks_, rank, step);
-    Nanos exposed = 0;
-    for (const std::uint32_t r : slow)
-      exposed = std::max(exposed, job_.TimeOf(ranks_, r, step).copy_exposed);
-    return std::min({time.copying_beside_comm, job_.waited[rank * job_.steps + step],
-                     std::max<Nanos>(0, exposed - time.copy_exposed)});
-  }
-
-  // The named ranks take no longer than the slowest of the others. Work that is moved to others
-  // does not vanish: then none gets below the mean of all.
-  void CutToNext(const std::set<std::uint32_t>& slow, bool moved, RankCuts* cuts) const {
-    const auto count = static_cast<double>(ranks_.size());
-    // What the others take when they no longer wait for the slow ones.
-    const auto alone = [&](std::uint32_t rank, std::size_t step) {
-      return slow.contains(rank)
-                 ? Alone(rank, step)
-                 : std::max(Alone(rank, step), job_.Own(rank, step) + CopiesOf(rank, step, slow));
-    };
-    double next = 0;
-    std::vector<double> all(ranks_.size(), 0);
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      for (std::size_t s = 0; s < job_.steps; ++s) all[r] += static_cast<double>(alone(r, s));
-      all[r] = std::max(all[r], static_cast<double>(job_.host_works[r]));
-      if (!slow.contains(r)) next = std::max(next, all[r]);
-    }
-    if (moved) next = std::max(next, std::accumulate(all.begin(), all.end(), 0.0) / count);
-    for (std::size_t s = 0; s < job_.steps; ++s) {
-      Nanos others = 0;
-      double sum = 0;
-      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        sum += static_cast<double>(alone(r, s));
-        if (!slow.contains(r)) others = std::max(others, alone(r, s));
-      }
-      const auto level = moved ? std::max(others, static_cast<Nanos>(sum / count)) : others;
-      for (const std::uint32_t r : slow) {
-        if ((*cuts)[r].empty()) (*cuts)[r].assign(job_.steps, 0);
-        // As fast as the others in this step, and on the whole.
-        const auto own = static_cast<double>(Alone(r, s));
-        const double share = all[r] > 0 ? std::max(0.0, 1 - next / all[r]) : 0;
-        (*cuts)[r][s] =
-            std::max({Nanos{0}, job_.Own(r, s) - level, static_cast<Nanos>(share * own)});
-      }
-    }
-  }
-
   // Steps whose slowest rank owes at least half of its excess over the median rank to `of`. What is
   // `moved` to other ranks does not vanish: then no rank gets below the mean of all.
   Imbalance Uneven(Nanos (*of)(const RankTime&), bool moved) const {
@@ -287,7 +181,7 @@ class LatenessFinder {
       delayed[slowest] += owns[slowest] - own_median;
       // Sharing the work makes no host faster, and what all hosts do takes the median one as long.
       std::vector<Nanos> hosts;
-      for (const std::vector<Nanos>& pace : pace_) hosts.push_back(pace[s]);
+      for (const std::vector<Nanos>& pace : losses_.pace()) hosts.push_back(pace[s]);
       const Nanos own_level =
           moved ? std::max({own_median, Mean(owns), *std::max_element(hosts.begin(), hosts.end())})
                 : std::max(own_median, LowerMedian(hosts));
@@ -311,7 +205,7 @@ class LatenessFinder {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     if (top != delayed.end()) uneven.behind = Behind(top->first, of);
     if (moved) KeepToMean(&uneven.loss.cuts);
-    Complete(&uneven.loss);
+    losses_.Complete(&uneven.loss);
     return uneven;
   }
 
@@ -328,7 +222,7 @@ class LatenessFinder {
     loss.gain += inside;
     loss.cuts.assign(ranks_.size(), std::vector<Nanos>(job_.steps, 0));
     loss.lost.by_device.assign(ranks_.size(), {});
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) ClaimWaits(waits_[r], r, &loss);
+    losses_.ClaimAll(&loss);
   }
 
   // Ranks that share all work equally, and are ahead of each other, take the mean of what they
@@ -339,7 +233,7 @@ class LatenessFinder {
       for (std::size_t s = 0; s < job_.steps; ++s) sum += static_cast<double>(job_.Own(r, s));
     const double mean = sum / static_cast<double>(ranks_.size());
     const double room = std::max(0.0, static_cast<double>(job_.Window()) - mean);
-    const auto gain = static_cast<double>(Gain(*cuts));
+    const auto gain = static_cast<double>(job_.Gain(*cuts));
     if (gain <= room) return;
     for (std::vector<Nanos>& of_rank : *cuts)
       for (Nanos& cut : of_rank) cut = static_cast<Nanos>(static_cast<double>(cut) * room / gain);
@@ -364,97 +258,16 @@ class LatenessFinder {
     return differences > 0 ? std::max(0.0, more / differences) : 1;
   }
 
-  // Whether the steps of all these ranks take longer than those of every other rank. Not only in
-  // sum: ranks that are slow by turns add up to a slow host by chance.
-  bool StandApart(const std::set<std::uint32_t>& members) const {
-    const auto apart = [&](auto time_of) {
-      auto inside = std::numeric_limits<Nanos>::max();
-      Nanos outside = 0;
-      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        if (members.contains(r)) {
-          inside = std::min(inside, time_of(r));
-        } else {
-          outside = std::max(outside, time_of(r));
-        }
-      }
-      return outside > 0 && inside > outside;
-    };
-    std::size_t steps = 0;
-    for (std::size_t s = 0; s < job_.steps; ++s)
-      steps += apart([&](std::uint32_t r) { return Alone(r, s); }) ? 1 : 0;
-    return apart([&](std::uint32_t r) { return AllAlone(r); }) &&
-           static_cast<double>(steps) >=
-               knowledge_.Number("cluster.node_steps") * static_cast<double>(job_.steps);
-  }
-
-  Nanos AllAlone(std::uint32_t rank) const {
-    Nanos sum = 0;
-    for (std::size_t s = 0; s < job_.steps; ++s) sum += Alone(rank, s);
-    return sum;
-  }
-
-  // A host all of whose ranks take longer than every rank of the other hosts, or whose processors
-  // are slower: then only one of its ranks need be behind, as the GPUs of the others have work that
-  // was launched ahead, and wait for it.
-  void Node() {
-    result_.node.loss.lost.by_device.resize(ranks_.size());
-    std::map<std::string, std::set<std::uint32_t>> hosts;
-    std::vector<Nanos> alone;
-    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-      hosts[ranks_[r].host].insert(r);
-      alone.push_back(AllAlone(r));
-    }
-    if (hosts.size() < 2 || hosts.contains("")) return;
-    const auto slowest =
-        static_cast<std::uint32_t>(std::max_element(alone.begin(), alone.end()) - alone.begin());
-    for (const auto& [host, members] : hosts) {
-      if (members.size() < 2 || !members.contains(slowest)) continue;
-      LateCause cause = FindLateCause(ranks_, job_, knowledge_, members);
-      if (cause.kind != LateCause::Kind::kSlowHost && !StandApart(members)) continue;
-      std::vector<Nanos> mine;
-      Nanos next = 1;
-      for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-        if (members.contains(r)) {
-          mine.push_back(alone[r]);
-        } else {
-          next = std::max(next, alone[r]);
-        }
-      }
-      SlowNode& node = result_.node;
-      node.host = host;
-      node.ranks = members.size();
-      node.excess = static_cast<double>(LowerMedian(mine)) / static_cast<double>(next) - 1;
-      node.loss.cuts.resize(ranks_.size());
-      node.cause = std::move(cause);
-      CutToNext(members, node.cause.kind == LateCause::Kind::kMoreWork, &node.loss.cuts);
-      Complete(&node.loss);
-      // Its ranks wait for each other, too. What is told is how long the others wait for them.
-      for (const std::uint32_t r : members) node.loss.lost.by_device[r] = {};
-    }
-  }
-
   const std::vector<RankSummary>& ranks_;
   const Clocks& clocks_;
   const Joint& joint_;
   const Job& job_;
   const Knowledge& knowledge_;
-  const RankCuts pace_;  // of hosts
-  std::vector<std::vector<Interval>> waits_;
+  const RankLossBuilder losses_;
   Lateness result_;
 };
 
 }  // namespace
-
-void ClaimWaits(const std::vector<Interval>& waits, std::uint32_t rank, RankLoss* loss) {
-  Nanos all = 0;
-  for (const Interval& wait : waits) all += wait.Length();
-  const double part =
-      std::min(1.0, static_cast<double>(loss->gain) / static_cast<double>(std::max<Nanos>(1, all)));
-  for (const Interval& wait : waits) {
-    loss->lost.by_device[rank].Append(
-        wait.start, wait.start + static_cast<Nanos>(part * static_cast<double>(wait.Length())));
-  }
-}
 
 Lateness FindLateness(const std::vector<RankSummary>& ranks, const Clocks& clocks,
                       const Joint& joint, const Job& job, const Knowledge& knowledge) {

@@ -1,27 +1,15 @@
 // Who comes late at collectives, why, and what it costs the job.
 #pragma once
 
-#include <array>
-#include <string>
 #include <vector>
 
 #include "engine/cluster/job.h"
 #include "engine/cluster/late_cause.h"
+#include "engine/cluster/rank_loss.h"
+#include "engine/cluster/slow_node.h"
 #include "engine/knowledge/knowledge.h"
-#include "engine/trace/spans.h"
 
 namespace advise {
-
-// Something that makes the job longer than its ranks need it to be.
-struct RankLoss {
-  Spans lost;     // by rank: what the others wait because of it, at most what its end would win
-  RankCuts cuts;  // what the fix takes off ranks, by rank and step, but for communication
-  RankCuts comm_cuts;  // what it takes off their communication
-  Nanos gain = 0;      // what the job wins by it
-};
-
-// Claims for one rank a part of its waits, the same of each: as much in all as the job gains.
-void ClaimWaits(const std::vector<Interval>& waits, std::uint32_t rank, RankLoss* loss);
 
 struct LateRank {
   std::uint32_t rank = kNone;  // index; kNone: no rank comes late, or nothing to compare by
@@ -44,14 +32,6 @@ struct Imbalance {
   double behind = 1;
   double in_turn = 0;  // of the gain, the share that ranks wait in turn within one step
   std::vector<std::uint32_t> deciding;  // ranks that decide a step, ascending
-  RankLoss loss;
-};
-
-struct SlowNode {
-  std::string host;       // "" when there is none
-  std::size_t ranks = 0;  // on it
-  double excess = 0;      // its median own time over that of the next-slowest node, less one
-  LateCause cause;
   RankLoss loss;
 };
 

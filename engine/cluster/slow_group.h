@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "engine/cluster/lateness.h"
+#include "engine/cluster/rank_loss.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 

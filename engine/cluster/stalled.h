@@ -2,7 +2,8 @@
 // network or a link stopped for a moment.
 #pragma once
 
-#include "engine/cluster/lateness.h"
+#include "engine/cluster/rank_loss.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/cluster/lateness.h"
 #include "engine/cluster/patterns.h"
 #include "engine/cluster/pipeline.h"
+#include "engine/cluster/rank_loss.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 

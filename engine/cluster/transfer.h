@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cluster/lateness.h"
+#include "engine/cluster/rank_loss.h"
+#include "engine/knowledge/knowledge.h"
 
 namespace advise {
 
