@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "engine/base/median.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/measure_command.h"
 
@@ -201,6 +202,43 @@ void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
                          (before >= least && after >= least ? "both" : "that time") + " out"});
 }
 
+// How long kernels run in the median of these steps, on all GPUs.
+Nanos KernelsOfStep(const Run& run, std::size_t from, std::size_t to) {
+  const OpTable& ops = run.trace.ops;
+  std::vector<Nanos> times;
+  for (std::size_t s = from; s < to; ++s) {
+    const Step& step = run.steps.all[s];
+    auto op = static_cast<std::uint32_t>(
+        std::lower_bound(ops.start.begin(), ops.start.end(), step.start) - ops.start.begin());
+    Nanos time = 0;
+    for (; op < ops.size() && ops.start[op] < step.end; ++op)
+      time += ops.kind[op] == OpKind::kKernel ? ops.end[op] - ops.start[op] : 0;
+    times.push_back(time);
+  }
+  return Median(std::move(times));
+}
+
+// The first steps of a capture are often cut off, or slow. Where they did the same work in less
+// than half of the time, the run became slower, and no figure tells of that.
+void AddNoteOnFastStart(const Run& run, std::vector<CareNote>* notes) {
+  const std::size_t leading = run.steps.first_steady;
+  if (leading == 0 || run.window.mode != "steady") return;
+  std::vector<Nanos> lengths;
+  for (std::size_t s = 0; s < leading; ++s) lengths.push_back(run.steps.all[s].Length());
+  const Nanos first = Median(std::move(lengths));
+  const Nanos usual = run.steps.Median();
+  const auto work = static_cast<double>(KernelsOfStep(run, 0, leading));
+  const auto later = static_cast<double>(KernelsOfStep(run, leading, run.steps.all.size()));
+  if (2 * first >= usual || work < run.knowledge.Number("care.same_work") * later) return;
+  notes->push_back(
+      {Care::kOther,
+       fmt::format("the run became slower: the first {}took {} with as much work on the GPU, "
+                   "and no figure includes {}",
+                   leading == 1 ? "step " : fmt::format("{} steps ", leading),
+                   FormatQuantity(static_cast<double>(first), "ns"),
+                   leading == 1 ? "it" : "them")});
+}
+
 }  // namespace
 
 bool Matters(const Analysis& analysis, Nanos time, const char* least) {
@@ -245,6 +283,7 @@ void AddNotesOnSteps(const Analysis& analysis, std::vector<CareNote>* notes) {
                      FormatQuantity(static_cast<double>(pause.Length()), "ns"),
                      pause.start < run.window.start ? "after" : "before")});
   }
+  AddNoteOnFastStart(run, notes);
   if (run.steps.recordings > 1)
     notes->push_back(
         {Care::kOther,
