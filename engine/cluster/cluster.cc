@@ -38,13 +38,7 @@ void NumberByNames(std::vector<RankSummary>* ranks) {
   }
 }
 
-std::string Listed(const std::vector<int>& numbers) {
-  const std::size_t shown = std::min<std::size_t>(numbers.size(), 8);
-  std::string text = fmt::format(
-      "{}", fmt::join(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (numbers.size() > shown) text += fmt::format(" and {} more", numbers.size() - shown);
-  return text;
-}
+constexpr std::size_t kMostListed = 8;  // ranks without a report: of more, their number
 
 // In order of rank, and their clocks numbered in that order: the first rank's clock is the run's.
 void PutInOrder(Cluster* run) {
@@ -94,10 +88,15 @@ void NoteMissingRanks(Cluster* run) {
     for (int number = 0; number <= last; ++number) {
       if (!present.contains(number)) run->missing.push_back(number);
     }
-    if (!run->missing.empty()) {
+    const std::size_t missing = run->missing.size();
+    if (missing > kMostListed) {
       run->notes.push_back(
-          fmt::format("no report of rank{} {} of {}: what only they show is not known",
-                      run->missing.size() == 1 ? "" : "s", Listed(run->missing), last + 1));
+          fmt::format("only {} of {} ranks have a report: what the others show is not known",
+                      present.size(), last + 1));
+    } else if (missing > 0) {
+      run->notes.push_back(fmt::format("no report of rank{} {} of {}: what only {} not known",
+                                       missing == 1 ? "" : "s", fmt::join(run->missing, ", "),
+                                       last + 1, missing == 1 ? "it shows is" : "they show is"));
     }
   } else if (run->reports > 1) {
     run->notes.emplace_back(
@@ -119,7 +118,7 @@ void NoteSharedGpus(Cluster* run) {
     const bool known = run->ranks[r].rank >= 0 && others.front() >= 0;
     run->notes.push_back(
         known ? fmt::format("rank{} {} share{} the GPU of rank {}: their reports were put together",
-                            others.size() > 1 ? "s" : "", Listed(others),
+                            others.size() > 1 ? "s" : "", fmt::join(others, ", "),
                             others.size() > 1 ? "" : "s", run->ranks[r].rank)
               : fmt::format("{} reports are of the same GPU: they were put together",
                             others.size() + 1));

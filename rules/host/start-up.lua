@@ -21,7 +21,7 @@ return {
                  "startup.before_call_time", "startup.lost" },
   thresholds = { "min_share", "winnable", "min_before" },
 
-  symptom = "Start-up takes {share:pct} of the time. In {most:time} of that, it {goes:text}.{before_text:text}",
+  symptom = "Start-up takes {share:pct} of the time. For {most:time} of it, the program {goes:text}.{before_text:text}",
   cause   = "{why:text} Each process pays for that once. No loop was recorded after it.",
   fixes   = {
     { reason = "compile", action  = "For short jobs and cold servers, keep compiled code from run to run",

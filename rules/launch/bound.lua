@@ -30,7 +30,7 @@ return {
   optional   = { "launch.kernels_per_step", "window.supports_verdict", "run.framework", "run.kind", "run.optimizer", "startup.time", "phase.optimizer.lost" },
   thresholds = { "min_share", "min_gap_of_kernel", "min_gap_of_call", "min_launches_of_pass", "max_start_up", "mostly_optimizer", "mostly_empty" },
 
-  symptom = "Gaps of {gap:time} between kernels of {kernel:time} add up to {share:pct} of the time. {empty:pct} of the launches find the GPU idle.",
+  symptom = "Gaps between kernels add up to {share:pct} of the time: the median gap takes {gap:time}, the median kernel {kernel:time}. {empty:pct} of the launches find the GPU idle.",
   cause   = "{why:text}",
   fixes   = {
     { action  = "Update all weights with a few launches: use a fused or multi-tensor optimizer", reason = "optimizer",

@@ -381,7 +381,12 @@ TEST_CASE("a rank that is missing is named") {
 
   std::vector<RankSummary> of_eight = JobStory().Tell();
   for (RankSummary& rank : of_eight) rank.world_size = 8;
-  CHECK(Cluster(of_eight, ShippedKnowledge()).missing == std::vector<int>{4, 5, 6, 7});
+  const Cluster half(of_eight, ShippedKnowledge());
+  CHECK(half.missing == std::vector<int>{4, 5, 6, 7});
+  CHECK(half.notes[0] == "no report of ranks 4, 5, 6, 7 of 8: what only they show is not known");
+  for (RankSummary& rank : of_eight) rank.world_size = 128;
+  CHECK(Cluster(of_eight, ShippedKnowledge()).notes[0] ==
+        "only 4 of 128 ranks have a report: what the others show is not known");
 }
 
 TEST_CASE("fewer steps on one rank: the others are compared in those that all have") {
