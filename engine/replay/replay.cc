@@ -427,7 +427,7 @@ void Replay::Pass::Bound(Result* result) const {
   } else if (static_cast<double>(waited_for_data_) > graph_.input_share_ * length) {
     result->next_bound = kBoundByLoader;
   } else {
-    result->next_bound = "the launching thread";
+    result->next_bound = graph_.bound_by_host_;
   }
 }
 

@@ -132,6 +132,7 @@ class Replay {
   void Shorten(const Run& run);
   void AddCalls(const Run& run, const Polls& polls, const std::vector<PacedWaits>& sources);
   void FindLastCalls(const Run& run);
+  void NameHostBound(const Run& run);
   void AddOps(const Run& run, const LostWork& lost);
   void AwaitTurns(const Run& run);
   void MeasureWide();
@@ -194,6 +195,7 @@ class Replay {
   Nanos baseline_ns_ = 0;
   std::vector<std::size_t> queue_depth_;  // per stream: launches that may be outstanding
   double busy_share_, input_share_;       // what names the next bound
+  std::string bound_by_host_;             // the launching thread, and the range that takes its time
   double graph_spacing_;                  // of the distance between two kernels: between two nodes
   bool by_timer_ = false;
   double scale_ = 1;  // the window over the part of it that is replayed

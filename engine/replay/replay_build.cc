@@ -44,6 +44,7 @@ Replay::Replay(const Run& run, const std::vector<DeviceTime>& times, const Idle&
   GroupCollectives(run);
   Order();
   CountLaunches();
+  NameHostBound(run);
   if (!ops_.empty()) baseline_ns_ = With(Remedy{}).length_ns;
 }
 

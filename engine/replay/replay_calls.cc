@@ -1,11 +1,14 @@
 // The host's side of the graph that the replay runs: which calls lie in the window, and what each
 // waited for.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
 
 #include "engine/base/median.h"
+#include "engine/base/text.h"
 #include "engine/replay/batch_waits.h"
 #include "engine/replay/launch_queue.h"
 #include "engine/replay/polls.h"
@@ -128,6 +131,31 @@ void Replay::AddCalls(const Run& run, const Polls& polls, const std::vector<Pace
     }
   }
   FindLastCalls(run);
+}
+
+// A range that holds most of the code between the calls of launching threads, and the smaller part
+// of the calls themselves, says what these threads do for so long. Ranges of steps hold both.
+void Replay::NameHostBound(const Run& run) {
+  struct Held {
+    Nanos code = 0;
+    std::size_t calls = 0;
+  };
+  std::map<StringId, Held> by_range;
+  Nanos code = 0;
+  for (const HostCall& call : calls_) {
+    ++by_range[InnermostRange(run, call.thread, call.start)].calls;
+    const Nanos pause = call.start - EndBefore(call);
+    if (call.blocked || call.paused_for != kNone || pause <= 0) continue;
+    code += pause;
+    by_range[InnermostRange(run, call.thread, call.start - pause / 2)].code += pause;
+  }
+  bound_by_host_ = "the launching thread";
+  for (const auto& [name, held] : by_range) {
+    if (name != 0 && !run.names.IsStepRange(name) && 2 * held.code > code &&
+        2 * held.calls < calls_.size())
+      bound_by_host_ =
+          fmt::format("code in \"{}\" on the launching thread", SafeText(run.trace.strings[name]));
+  }
 }
 
 // The last caller of each process. A host that had queued all its work before the end does not hold

@@ -34,6 +34,19 @@ std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time) {
   return next == last ? kNone : static_cast<std::uint32_t>(next - start.begin());
 }
 
+StringId InnermostRange(const Run& run, std::uint32_t thread, Nanos time) {
+  constexpr int kTries = 256;  // ranges that came and went since it began
+  const RangeTable& ranges = run.trace.ranges;
+  const RowRange rows = run.ranges_of_thread[thread];
+  const auto first = ranges.start.begin() + rows.first;
+  auto at = std::upper_bound(first, ranges.start.begin() + rows.last, time);
+  for (int tries = 0; at != first && tries < kTries; ++tries) {
+    const auto row = static_cast<std::size_t>(--at - ranges.start.begin());
+    if (ranges.end[row] > time) return ranges.name[row];
+  }
+  return 0;
+}
+
 namespace {
 
 // Launches behind the first of one operator follow it as fast as a library makes them: they tell

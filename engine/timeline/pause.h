@@ -12,6 +12,9 @@ Interval PauseAround(const Run& run, std::uint32_t thread, Nanos time);
 // The first call of the thread that starts after `time`; kNone if none, or of no thread. O(log n).
 std::uint32_t NextCall(const Run& run, std::uint32_t thread, Nanos time);
 
+// The innermost named range of a thread that is open at that time; 0 where there is none. O(log n).
+StringId InnermostRange(const Run& run, std::uint32_t thread, Nanos time);
+
 // By thread: pauses longer than this are no code between two launches, since they stand out against
 // the pauses before the thread's launches in the window. Before a launch the longest pause counts:
 // a framework asks the driver a few things right before it launches, and the code of its operator

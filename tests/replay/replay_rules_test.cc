@@ -272,5 +272,24 @@ TEST_CASE("what has less data to work on gets faster still by what makes it fast
   CHECK(run->replay().Gain(both) == Approx(1500_us).margin(10e3));
 }
 
+// The host prepares each batch for 900 us in a range of its own, and launches outside of it.
+TEST_CASE("where the launching thread is the limit, the range that takes its time is named") {
+  const auto bound = [](Nanos length) {
+    TraceBuilder story;
+    Repeat(20, 1_ms, [&](int, Nanos at) {
+      story.Range("prepare", {at, at + length});
+      story.Launch("work", {at + 910_us, at + 915_us}, {at + 920_us, at + 1820_us});
+      story.Launch("work", {at + 920_us, at + 925_us}, {at + 1822_us, at + 1842_us});
+    });
+    const Analyzed run(story);
+    Remedy faster;
+    for (std::uint32_t op = 0; op < run.trace().ops.size(); ++op)
+      faster.scaled_ops.emplace_back(op, 0.1F);
+    return run->replay().With(faster).next_bound;
+  };
+  CHECK(bound(900_us) == "code in \"prepare\" on the launching thread");
+  CHECK(bound(950_us) == "the launching thread");  // it launches in it, too
+}
+
 }  // namespace
 }  // namespace advise

@@ -215,7 +215,7 @@ class HostCodeFinder : Finder {
   // neither.
   std::string NameAt(std::uint32_t thread, Nanos time) const {
     std::string frame = InnermostOwnFrame(thread, time);
-    return frame.empty() ? InnermostRange(thread, time) : frame;
+    return frame.empty() ? trace_.strings[InnermostRange(run_, thread, time)] : frame;
   }
 
   // Of the python functions open at that time, the innermost of the program's own files.
@@ -232,18 +232,6 @@ class HostCodeFinder : Finder {
       const auto row = static_cast<std::size_t>(--at - frames.start.begin());
       if (frames.end[row] <= time) continue;
       if (own_frames_.Has(frames.name[row])) return trace_.strings[frames.name[row]];
-    }
-    return "";
-  }
-
-  std::string InnermostRange(std::uint32_t thread, Nanos time) const {
-    const RowRange rows = run_.ranges_of_thread[thread];
-    const auto first = trace_.ranges.start.begin() + rows.first;
-    const auto last = trace_.ranges.start.begin() + rows.last;
-    auto at = std::upper_bound(first, last, time);
-    for (int tries = 0; at != first && tries < 256; ++tries) {
-      const auto row = static_cast<std::size_t>(--at - trace_.ranges.start.begin());
-      if (trace_.ranges.end[row] > time) return trace_.strings[trace_.ranges.name[row]];
     }
     return "";
   }
