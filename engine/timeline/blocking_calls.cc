@@ -97,8 +97,12 @@ std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run, const HandOvers& ha
       blocks[call] = own.last;
       own.launched = true;
     }
-    // A synchronization right behind a call that blocked finds everything done.
-    const bool finds_done = own.last != kNone && !own.launched && IsSync(run.ClassOfCall(call));
+    // A synchronization right behind a call that blocked finds everything done. So does a request
+    // for memory; memory that is freed may wait for work of other streams.
+    const CallClass call_class = run.ClassOfCall(call);
+    const bool harmless = IsSync(call_class) ||
+                          (IsAllocation(call_class) && call_class != CallClass::kFreeDevice);
+    const bool finds_done = own.last != kNone && !own.launched && harmless;
     if (!finds_done && BlocksHost(run, call)) own.Block(call);
   };
   std::map<std::uint32_t, std::vector<std::uint32_t>> tied;  // by process: threads to take in order

@@ -50,7 +50,7 @@ cudaMallocHost(&host, bytes);          // instead of malloc(); or once: cudaHost
     local mostly = 2 * sum(pageable, "time") > f.copy.time
     return { who = one and "The GPU" or "On average, each GPU", op_text = calls and "; aten::copy_ is called " .. in_words(math.floor(calls + 0.5), "count") .. " times per step" or "",
              share = exposed, copy_time = f.copy.time, compute_time = f.budget.compute, bytes = f.copy.bytes,
-             reason = mostly and "pageable" or nil, memory_text = mostly and " Most of the data lies in pageable memory." or "",
+             reason = mostly and "pageable" or nil, memory_text = mostly and " Most of the data lies in pageable memory: pin buffers that are copied more than once." or "",
              rows = top(f.copy.groups, "time", 3) }
   end,
 
@@ -85,7 +85,7 @@ cudaMallocHost(&host, bytes);          // instead of malloc(); or once: cudaHost
                 copy = { count = 40, time = 8e8, bytes = 6e9, exposed = 7.5e8,
                          groups = { { direction = "host to device", memory = "pageable", time = 5e8 },
                                     { direction = "device to host", memory = "pinned", time = 3e8 } } } },
-      expect = { reason = "pageable", memory_text = " Most of the data lies in pageable memory." } },
+      expect = { reason = "pageable", memory_text = " Most of the data lies in pageable memory: pin buffers that are copied more than once." } },
     { name = "near miss: as long as computing, but beside it",
       facts = { window = { device_time = 1e9 }, budget = { compute = 9e8 },
                 copy = { count = 40, time = 9.5e8, bytes = 6e9, exposed = 4e7,

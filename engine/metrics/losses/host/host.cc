@@ -61,7 +61,8 @@ class HostFinder : Finder {
         loss.Count(trace_.calls.start[c], 0, length);
         names[trace_.calls.name[c]] += static_cast<double>(length);
         if (trace_.calls.start[c] >= middle) late += 1;
-        blamed[c] = 1;
+        // Without work to wait for, it costs its own time: not what the thread does behind it.
+        blamed[c] = GpuWorksIn({trace_.calls.start[c], trace_.calls.end[c]}) ? 1 : 0;
         loss.remedy().unblocked_calls.push_back(c);
         loss.CutHost(thread, trace_.calls.start[c], trace_.calls.end[c]);
       }
@@ -79,6 +80,13 @@ class HostFinder : Finder {
     result_.alloc = loss.Build();
     if (result_.alloc.count > 0)
       result_.alloc_late_share = late / static_cast<double>(result_.alloc.count);
+  }
+
+  // Whether a GPU had work at some time of this span.
+  bool GpuWorksIn(const Interval& span) const {
+    return std::any_of(run_.active_devices.begin(), run_.active_devices.end(), [&](auto device) {
+      return basis_.times[device].idle.OverlapWith(span.start, span.end) < span.Length();
+    });
   }
 
   // Whether what the thread launched last before the call is a kernel.
