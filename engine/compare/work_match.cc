@@ -321,8 +321,12 @@ WorkMatch MatchWork(const Report& before, const Report& after, const Knowledge& 
   const std::vector<WorkRow> rows_before = WorkRowsOf(before);
   const std::vector<WorkRow> rows_after = WorkRowsOf(after);
   if (rows_before.empty() || rows_after.empty()) {
-    match.problem =
-        fmt::format("{} holds no compute kernels", rows_before.empty() ? "BEFORE" : "AFTER");
+    const bool first = rows_before.empty();
+    const bool timeline = !(first ? before : after).devices.empty();
+    match.problem = fmt::format("{} holds no {}", first ? "BEFORE" : "AFTER",
+                                timeline ? "compute kernels"
+                                         : "timeline: give recordings of Nsight Systems or of "
+                                           "PyTorch's profiler");
     return match;
   }
   match.levels = MatchLevels(rows_before, rows_after, knowledge);

@@ -198,6 +198,21 @@ void LeaveOutIdleDevices(Run* run) {
   if (!working.empty()) run->active_devices = std::move(working);
 }
 
+// Timelines that people look at begin with it.
+Nanos FirstEvent(const Run& run) {
+  const Trace& trace = run.trace;
+  Nanos first = trace.ops.start.front();
+  const auto look = [&first](const RowRange& rows, const std::vector<Nanos>& starts) {
+    if (!rows.empty()) first = std::min(first, starts[rows.first]);
+  };
+  for (std::uint32_t t = 0; t < trace.threads.size(); ++t) {
+    look(run.calls_of_thread[t], trace.calls.start);
+    look(run.ranges_of_thread[t], trace.ranges.start);
+  }
+  for (const Nanos start : trace.operators.start) first = std::min(first, start);
+  return first;
+}
+
 }  // namespace
 
 void ChooseWindow(const WindowRequest& request, Run* run) {
@@ -207,7 +222,7 @@ void ChooseWindow(const WindowRequest& request, Run* run) {
     window.start = ops.start.front();
     window.end = *std::max_element(ops.end.begin(), ops.end.end());
   }
-  window.origin = window.start > static_cast<Nanos>(1e15) ? window.start : 0;
+  window.origin = window.start > static_cast<Nanos>(1e15) ? FirstEvent(*run) : 0;
   const Steps& steps = run->steps;
   if (request.mode == WindowRequest::Mode::kGiven) {
     const Nanos last = window.end;

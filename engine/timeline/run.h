@@ -24,7 +24,7 @@ struct Window {
   Nanos start = 0;
   Nanos end = 0;
   // What a given window counts from: zero of the trace's clock; of normalized clocks (nanoseconds
-  // since 1970), the first op.
+  // since 1970), the first event that was recorded, on the host or on a GPU.
   Nanos origin = 0;
   Nanos Length() const { return end - start; }
 };

@@ -32,7 +32,7 @@ return {
   cause   = "{why:text}",
   fixes   = {
     { reason = "odd-sizes", action = "Where a size is not a multiple of 8, pad it to a multiple of 64: vocabulary, classes, hidden sizes",
-      snippet = "padded = 64 * ((vocab_size + 63) // 64)\nhead = torch.nn.Linear(hidden, padded)   # ignore the logits past vocab_size", language = "python", ["for"] = { "pytorch" } },
+      snippet = "padded = 64 * ((features + 63) // 64)\nlayer = torch.nn.Linear(hidden, padded)   # ignore the outputs past the last feature", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp32-units", action = "Where products run in FP32 without the matrix units, allow TF32 or use bf16",
       snippet = "torch.set_float32_matmul_precision(\"high\")", language = "python", ["for"] = { "pytorch" } },
     { reason = "fp64-units", action = "Where products run in FP64, compute in FP32 or TF32 as far as the accuracy allows, and refine the result in FP64" },

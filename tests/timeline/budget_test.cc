@@ -116,6 +116,20 @@ TEST_CASE("a window that was given begins where it was asked to, and ends with t
   CHECK(analysis.times[0].idle == IntervalSet::Of({{200_us, 300_us}}));
 }
 
+TEST_CASE("on a clock that counts from 1970, a window counts from the first event of the trace") {
+  constexpr Nanos kToday = 1'700'000'000'000'000'000;
+  TraceBuilder story;
+  story.Range("load", {kToday, kToday + 50_us});
+  story.Kernel("gemm", {kToday + 100_us, kToday + 200_us});
+  story.Kernel("gemm", {kToday + 300_us, kToday + 400_us});
+  const Trace trace = story.Build();
+  AnalysisOptions options;
+  options.window = {WindowRequest::Mode::kGiven, 150e-6, 350e-6};
+  const Analysis analysis(trace, ShippedKnowledge(), options);
+  CHECK(analysis.run.window.start == kToday + 150_us);
+  CHECK(analysis.times[0].ComputeNs() == 150_us);
+}
+
 TEST_CASE("a window that was given is narrowed to the whole steps in it") {
   TraceBuilder story;
   for (Nanos i = 0; i < 10; ++i) {
