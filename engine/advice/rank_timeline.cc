@@ -16,8 +16,6 @@ constexpr std::size_t kRanks = 8;    // rows: more are no picture
 constexpr std::size_t kEvents = 80;  // collectives of a row, the longest
 constexpr int kLanes = 3;            // rows of collectives of a rank
 
-std::string TimeText(Nanos ns) { return FormatQuantity(static_cast<double>(ns), "ns"); }
-
 class TimelineBuilder {
  public:
   TimelineBuilder(const Cluster& cluster, const Finding& finding)
@@ -191,8 +189,8 @@ class TimelineBuilder {
     std::stable_sort(words.begin(), words.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t i = 0; i < words.size(); ++i) {
-      row->name +=
-          fmt::format("{} {} {}", i == 0 ? ":" : ",", words[i].second, TimeText(-words[i].first));
+      row->name += fmt::format("{} {} {}", i == 0 ? ":" : ",", words[i].second,
+                               FormatQuantity(static_cast<double>(-words[i].first), "ns"));
     }
   }
 

@@ -172,6 +172,12 @@ struct Report {
 // Whether the report says so.
 bool HasCare(const Report& report, Care care);
 
+// The finding of that rule; null: it is not listed.
+const Finding* FindingOf(const Report& report, const std::string& rule);
+
+// The fact of that name; null: the report has none.
+const NamedFact* FindFact(const Report& report, std::string_view name);
+
 // A fact of the report by name: a number, a flag as 0 or 1, spans as their total; nullopt when it
 // is absent or of another kind.
 std::optional<double> FactNumber(const Report& report, std::string_view name);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/app/output.h"
 #include "engine/base/error.h"
 
 namespace advise {
@@ -54,6 +55,10 @@ std::vector<std::string> JobsOf(const CLI::App& app);
 // "advise: where: what (hint)" on stderr, always one line; returns `code`.
 int Complain(const Error& error, ExitCode code);
 int Complain(const std::vector<Error>& errors, ExitCode code);
+
+// Writes what a command answers (WriteOutput). Returns `code`; where that fails, complains.
+int WriteAnswer(const std::string& text, const OutputOptions& options,
+                const std::vector<std::string>& inputs = {}, int code = kAnalyzed);
 
 // While one lives, complaints of this process are kept in it and not printed.
 class HearComplaints {

@@ -109,8 +109,7 @@ class CompareCommand : public Command {
 
  private:
   int Write(const std::string& text, int code) const {
-    const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
-    return written ? code : Complain(written.error(), kWrongUsage);
+    return WriteAnswer(text, run_.output, run_.diagnose.reports, code);
   }
 
   int Change(const SeveralRuns& several) const {

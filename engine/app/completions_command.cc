@@ -9,11 +9,6 @@
 namespace advise {
 namespace {
 
-int Write(const std::string& text, const OutputOptions& output) {
-  const auto written = WriteOutput(text, output, {});
-  return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
-}
-
 class CompletionsCommand : public Command {
  public:
   std::string Name() const override { return "completions"; }
@@ -36,7 +31,7 @@ class CompletionsCommand : public Command {
     if (shell_.empty()) {
       return Complain({"no shell is named", "", "bash, zsh or fish"}, kWrongUsage);
     }
-    return Write(RenderCompletions(ReadUsage(), shell_), output_);
+    return WriteAnswer(RenderCompletions(ReadUsage(), shell_), output_);
   }
 
  private:
@@ -60,7 +55,7 @@ class CompletionsCommand : public Command {
     }
     std::string text;
     for (const std::string& word : words) text += word + "\n";
-    return Write(text, output_);
+    return WriteAnswer(text, output_);
   }
 
   std::string shell_;
@@ -80,7 +75,7 @@ class ManualCommand : public Command {
   void AddOptions(CLI::App& app) override {
     app.add_option("--output,-o", output_.path, "write to this file")->type_name("FILE");
   }
-  int Run() override { return Write(RenderManual(ReadUsage(), ADVISE_VERSION), output_); }
+  int Run() override { return WriteAnswer(RenderManual(ReadUsage(), ADVISE_VERSION), output_); }
 
  private:
   OutputOptions output_;

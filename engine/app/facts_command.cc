@@ -108,8 +108,7 @@ class FactsCommand : public Command {
   }
 
   int Write(const std::string& text) const {
-    const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
-    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
+    return WriteAnswer(text, run_.output, run_.diagnose.reports);
   }
 
   RunOptions run_;

@@ -102,8 +102,7 @@ class GradeCommand : public Command {
     std::vector<std::string> inputs = submissions_;
     inputs.push_back(exercise_);
     if (!baseline_.empty()) inputs.push_back(baseline_);
-    const auto written = WriteOutput(text, run_.output, inputs);
-    return written ? code : Complain(written.error(), kWrongUsage);
+    return WriteAnswer(text, run_.output, inputs, code);
   }
 
   int List() const {

@@ -206,6 +206,12 @@ int Complain(const std::vector<Error>& errors, ExitCode code) {
   return code;
 }
 
+int WriteAnswer(const std::string& text, const OutputOptions& options,
+                const std::vector<std::string>& inputs, int code) {
+  const auto written = WriteOutput(text, options, inputs);
+  return written ? code : Complain(written.error(), kWrongUsage);
+}
+
 int RunWords(int argc, const char* const* argv) {
   try {
     const auto commands = AllCommands();

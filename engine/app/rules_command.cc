@@ -128,10 +128,7 @@ class RulesCommand : public Command {
     return job;
   }
 
-  int Write(const std::string& text) const {
-    const auto written = WriteOutput(text, output_, {});
-    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
-  }
+  int Write(const std::string& text) const { return WriteAnswer(text, output_); }
 
   int List(const Session& session) const {
     const std::vector<const RuleInfo*> rules = RuleInfos(session);

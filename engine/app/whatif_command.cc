@@ -278,8 +278,7 @@ class WhatIfCommand : public Command {
     }
     const Answer answer = fixes_.empty() ? Plan() : WhatIfAnswer(run_, fixes_);
     if (!answer) return answer.error();
-    const auto written = WriteOutput(*answer, run_.output, run_.diagnose.reports);
-    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
+    return WriteAnswer(*answer, run_.output, run_.diagnose.reports);
   }
 
  private:

@@ -47,8 +47,7 @@ class WhyCommand : public Command {
     const std::string text =
         json ? RenderWhyJson(report, rule_)
              : RenderWhyText(report, rule_, run_.output.Width(), run_.output.Color());
-    const auto written = WriteOutput(text, run_.output, run_.diagnose.reports);
-    return written ? kAnalyzed : Complain(written.error(), kWrongUsage);
+    return WriteAnswer(text, run_.output, run_.diagnose.reports);
   }
 
  private:

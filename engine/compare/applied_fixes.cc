@@ -82,13 +82,6 @@ struct Gone {
   Sign sign = Sign::kUnknown;
 };
 
-const Finding* BeforeFinding(const Report& report, const std::string& rule) {
-  for (const Finding& finding : report.findings) {
-    if (finding.rule != nullptr && finding.rule->id == rule) return &finding;
-  }
-  return nullptr;
-}
-
 // Seen when any of its changes is, not seen when none of them is.
 void ReadSigns(const SignReader& reader, Gone* gone) {
   if (gone->finding == nullptr || gone->finding->changes.empty()) return;
@@ -141,7 +134,7 @@ void FindWhatWentAlong(const MeasuredRun& before, const MeasuredRun& after,
   const SignReader reader(before, after, knowledge);
   std::vector<Gone> all;
   for (const FindingChange& change : comparison->fixed) {
-    all.push_back({change, BeforeFinding(before.report, change.rule)});
+    all.push_back({change, FindingOf(before.report, change.rule)});
     ReadSigns(reader, &all.back());
   }
   comparison->fixed.clear();

@@ -52,13 +52,6 @@ double UnitsOfBudget(const Report& report, double ns) {
 
 bool Speaks(const Finding& finding) { return finding.severity != Severity::kInfo; }
 
-const Finding* FindingOf(const Report& report, const std::string& rule) {
-  for (const Finding& finding : report.findings) {
-    if (finding.rule != nullptr && finding.rule->id == rule) return &finding;
-  }
-  return nullptr;
-}
-
 bool WasChecked(const Report& report, const std::string& rule) {
   return std::none_of(report.not_checked.begin(), report.not_checked.end(),
                       [&](const NotChecked& item) { return item.rule == rule; });

@@ -23,13 +23,6 @@ std::string Normal(std::string_view text) {
   return normal;
 }
 
-const NamedFact* FindFact(const Report& report, const std::string& name) {
-  for (const NamedFact& fact : report.facts) {
-    if (fact.info->name == name) return &fact;
-  }
-  return nullptr;
-}
-
 // A number with its unit, or why there is none.
 struct FactValue {
   std::optional<double> number;

@@ -38,6 +38,11 @@ struct Basis {
   }
 };
 
+// Between host and device, in either direction; migrations are not counted.
+inline bool IsHostDevice(CopyDirection d) {
+  return d == CopyDirection::kHostToDevice || d == CopyDirection::kDeviceToHost;
+}
+
 // The base of classes that look for something in a trace.
 class Finder {
  protected:
@@ -49,6 +54,22 @@ class Finder {
   std::size_t CountOf(std::string_view name) const { return run_.knowledge.CountOf(name); }
   std::int64_t BytesOf(std::string_view name) const { return run_.knowledge.BytesOf(name); }
   Nanos Length(std::uint32_t op) const { return trace_.ops.Length(op); }
+  double LengthNs(std::uint32_t op) const { return static_cast<double>(Length(op)); }
+  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
+  bool IsOfHost(std::uint32_t op) const {  // a copy from or to the host
+    return trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op));
+  }
+  Nanos CallLength(std::uint32_t call) const {
+    return trace_.calls.end[call] - trace_.calls.start[call];
+  }
+  // Of kernels: what a launch looks like, and what its name tells.
+  const KernelShape& Shape(std::uint32_t op) const { return trace_.shapes[trace_.ops.detail[op]]; }
+  const KernelClass& Class(std::uint32_t op) const {
+    return run_.names.Kernel(trace_.ops.detail[op]);
+  }
+  bool In(const ShapeSet& shapes, std::uint32_t op) const {
+    return shapes.Has(trace_.ops.detail[op]);
+  }
   // The factor that brings a copy to this rate; 1 when the rate is unknown (0) or no higher.
   float ToRate(std::uint32_t op, double bytes_per_s) const {
     if (bytes_per_s <= 0 || Length(op) <= 0) return 1.0F;

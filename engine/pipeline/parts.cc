@@ -139,7 +139,7 @@ class PartsReader {
       parts_.push_back({beside.front(), false, std::nullopt, std::nullopt, {}, {}});
       beside.erase(beside.begin());
     }
-    return SideInputs::Read(beside, options_.jobs);
+    return SideInputs::Read(beside, options_.jobs, *session_.knowledge);
   }
 
   void ReadPart(const DiagnoseOptions& options, const SideInputs& sides, Part* part) const {

@@ -135,9 +135,9 @@ std::string DayOf(double seconds) {
                      static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
 }
 
-// Logs write the time of their place: less than a day and a half apart says nothing.
-std::string OtherDay(const Trace& side, const Trace& report) {
-  constexpr double kNever = 1e9, kApart = 36.0 * 3600;
+// Logs write the time of their place: less than `apart` (seconds) says nothing.
+std::string OtherDay(const Trace& side, const Trace& report, double apart) {
+  constexpr double kNever = 1e9;
   const double log = static_cast<double>(side.utc_origin_ns) / kNanosPerSecond;
   const double ran = static_cast<double>(report.utc_origin_ns) / kNanosPerSecond;
   if (log < kNever || ran < kNever) return "";
@@ -147,15 +147,16 @@ std::string OtherDay(const Trace& side, const Trace& report) {
       if (!series.time_s.empty()) length = std::max(length, series.time_s.back());
   }
   const double session = static_cast<double>(report.session_ns) / kNanosPerSecond;
-  if (log <= ran + session + kApart && log + length + kApart >= ran) return "";
+  if (log <= ran + session + apart && log + length + apart >= ran) return "";
   return fmt::format("was written on another day ({}) than the report ({})", DayOf(log),
                      DayOf(ran));
 }
 
 // Why a GPU of a monitor's log cannot be of a report; "" where nothing speaks against it.
-std::string WhyAnother(const MonitoredGpu& gpu, const Trace& side, const Trace& report) {
+std::string WhyAnother(const MonitoredGpu& gpu, const Trace& side, const Trace& report,
+                       double apart) {
   if (!report.HasTimeline()) return "";
-  std::string day = OtherDay(side, report);
+  std::string day = OtherDay(side, report, apart);
   return day.empty() ? OtherModel(gpu, report) : day;
 }
 
@@ -301,8 +302,10 @@ InputInfo InputOf(const Trace& trace) {
   return {trace.path, trace.kind, trace.producer, std::max(trace.rank, 0), trace.host};
 }
 
-Result<SideInputs> SideInputs::Read(const std::vector<std::string>& files, int jobs) {
+Result<SideInputs> SideInputs::Read(const std::vector<std::string>& files, int jobs,
+                                    const Knowledge& knowledge) {
   SideInputs read;
+  read.days_apart_s_ = knowledge.Number("monitor.days_apart");
   for (const std::string& file : files) {
     Result<Trace> trace = ImportReport(file, ImportOptions{jobs});
     if (!trace) return tl::unexpected(trace.error());
@@ -337,7 +340,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
     std::map<std::string, std::size_t> others;  // why, and of how many GPUs
     for (std::size_t g = 0; g < side.monitor.gpus.size(); ++g) {
       const MonitoredGpu& gpu = side.monitor.gpus[g];
-      if (const std::string why = WhyAnother(gpu, side, *trace); !why.empty()) {
+      if (const std::string why = WhyAnother(gpu, side, *trace, days_apart_s_); !why.empty()) {
         ++others[why];
         if (of == Of::kOnlyReport) took.insert(Key(s, g));  // it is said here
         continue;

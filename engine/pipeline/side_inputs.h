@@ -15,6 +15,7 @@
 
 #include "engine/advice/report_model.h"
 #include "engine/base/error.h"
+#include "engine/knowledge/knowledge.h"
 #include "engine/trace/tables.h"
 
 namespace advise {
@@ -28,7 +29,8 @@ class SideInputs {
   enum class Of : std::uint8_t { kOnlyReport, kFirstReport, kOtherReport };
 
   // Reads all of them. Fails on the first that cannot be read.
-  static Result<SideInputs> Read(const std::vector<std::string>& files, int jobs);
+  static Result<SideInputs> Read(const std::vector<std::string>& files, int jobs,
+                                 const Knowledge& knowledge);
 
   // For the list of inputs of the report that they are joined to.
   const std::vector<InputInfo>& inputs() const { return inputs_; }
@@ -41,6 +43,7 @@ class SideInputs {
  private:
   std::vector<Trace> sides_;
   std::vector<InputInfo> inputs_;
+  double days_apart_s_ = 0;  // a log and a report that are further apart are of different days
 };
 
 }  // namespace advise

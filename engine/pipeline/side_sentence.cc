@@ -16,8 +16,6 @@
 namespace advise {
 namespace {
 
-std::string ShareText(double share) { return FormatQuantity(share, "share"); }
-
 // "kernels ran for 159 ms in 1,785 launches"; "" without such totals. Where one name takes most of
 // the time, and `named`, that as well.
 std::string TotalInWords(const TotalsOf& sum, bool named, const char* what, const char* unit,
@@ -29,7 +27,7 @@ std::string TotalInWords(const TotalsOf& sum, bool named, const char* what, cons
   const ProfileRow& top = sum.rows.front();
   if (named && sum.rows.size() > 1 && 2 * top.total > sum.total) {
     const std::string_view name = top.name;
-    words += fmt::format(", {} of it in {}", ShareText(top.total / sum.total),
+    words += fmt::format(", {} of it in {}", Percent(top.total / sum.total),
                          SafeText(KernelInWords(std::string(name.substr(name.starts_with(':'))))));
   }
   return words;
@@ -61,7 +59,7 @@ std::array<TotalsOf, 3> HostCallsByKind(const TotalsOf& calls) {
 std::string ProfileSentence(const ProfileTotals& totals) {
   const auto samples = [&](ProfileOf of, const char* what) {
     const TotalsOf& sum = totals.Of(of);
-    return fmt::format("{} of {} samples are in {}.", ShareText(sum.rows.front().total / sum.total),
+    return fmt::format("{} of {} samples are in {}.", Percent(sum.rows.front().total / sum.total),
                        FormatQuantity(sum.total, "count"),
                        what + SafeText(KernelInWords(sum.rows.front().name)));
   };
@@ -110,7 +108,7 @@ std::string FarFromLimits(const CountedKernel& kernel) {
       std::max_element(std::begin(limits), std::end(limits),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
   return fmt::format("It reaches {} of its nearest limit ({}), so latency limits it",
-                     ShareText(nearest->first), nearest->second);
+                     Percent(nearest->first), nearest->second);
 }
 
 // The first sentence for inputs without a timeline: what each kind can say.
@@ -139,7 +137,7 @@ std::string SideSentence(const Analysis& analysis) {
                          kernels);
     }
     return fmt::format("Counters were given for {} kernels. {} takes {} of their time. {}.",
-                       kernels, name, ShareText(top.weight), limit);
+                       kernels, name, Percent(top.weight), limit);
   }
   if (!analysis.server.empty()) return ServerSentence(analysis.server);
   if (trace.monitor.gpus.empty() && trace.monitor.kernel_log)

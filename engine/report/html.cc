@@ -69,8 +69,6 @@ std::string RunsBeside(const Report& report) {
   return report.inputs.size() < 2 ? "" : fmt::format(" and {} more", report.inputs.size() - 1);
 }
 
-std::string RunName(const Report& report) { return RunPath(report) + RunsBeside(report); }
-
 std::string VerdictNotes(const Report& report) {
   std::string html;
   if (const std::string doubt = DoubtText(report); !doubt.empty()) {
@@ -221,7 +219,7 @@ std::string RenderHtml(const Report& report, const HtmlOptions& options) {
        {"base.js", "findings.js", "timeline.js", "charts.js", "kernels.js", "main.js"}) {
     scripts += HtmlAsset(name);
   }
-  return Fill(HtmlAsset("page.html"), {{"title", HtmlText(RunName(report))},
+  return Fill(HtmlAsset("page.html"), {{"title", HtmlText(RunPath(report) + RunsBeside(report))},
                                        {"path", HtmlPath(RunPath(report), RunsBeside(report))},
                                        {"css", std::string(HtmlAsset("report.css"))},
                                        {"chips", Chips(report)},

@@ -7,16 +7,13 @@
 #include "engine/base/text.h"
 #include "engine/report/html_parts.h"
 #include "engine/report/html_text.h"
+#include "engine/report/not_checked_text.h"
 #include "engine/report/shell.h"
 
 namespace advise {
 namespace {
 
 constexpr std::size_t kMostNames = 10;  // of rules in a line
-
-std::string Rules(std::size_t count) {
-  return fmt::format("{} rule{}", count, count == 1 ? "" : "s");
-}
 
 // A panel whose content shows when it is asked for.
 std::string Folded(const std::string& title, const std::string& count, const std::string& content,
@@ -55,7 +52,8 @@ std::string SilentSection(const Report& report) {
     list += fmt::format("<li>{} <span class=\"muted\">{}</span></li>\n", HtmlText(area),
                         HtmlText(fmt::format("{}", fmt::join(names, ", "))));
   }
-  return Folded("Looked for, and not found or too small to matter", Rules(count), list + "</ul>\n");
+  return Folded("Looked for, and not found or too small to matter", RuleCount(count),
+                list + "</ul>\n");
 }
 
 std::string NotCheckedSection(const Report& report) {
@@ -70,15 +68,15 @@ std::string NotCheckedSection(const Report& report) {
                 ? fmt::format(
                       "<li><details><summary>{} <span class=\"muted\">{}</span></summary>"
                       "<p class=\"muted\">{}</p></details></li>\n",
-                      HtmlText(reason), Rules(rules.size()), names)
+                      HtmlText(reason), RuleCount(rules.size()), names)
                 : fmt::format("<li>{} <span class=\"muted\">{}: {}</span></li>\n", HtmlText(reason),
-                              Rules(rules.size()), names);
+                              RuleCount(rules.size()), names);
   }
   std::string how =
       report.capture_command.empty() ? "" : "<p>To check more of them, capture again:</p>\n";
   for (const Piece& piece : PiecesOf(report.capture_command))
     how += HtmlCodeBlock(piece.code, piece.language);
-  return Folded("What could not be checked", Rules(report.not_checked.size()), list + "</ul>\n",
+  return Folded("What could not be checked", RuleCount(report.not_checked.size()), list + "</ul>\n",
                 how);
 }
 
@@ -102,7 +100,8 @@ std::string RunSection(const Report& report) {
                                  MomentText(report.window.start_ns),
                                  MomentText(report.window.end_ns), report.window.mode));
   }
-  if (!report.devices.empty()) html += fmt::format("{} reached a verdict.", Rules(report.checked));
+  if (!report.devices.empty())
+    html += fmt::format("{} reached a verdict.", RuleCount(report.checked));
   html += "</p>\n";
   std::string notes;
   for (const Diagnostic& item : report.diagnostics) {

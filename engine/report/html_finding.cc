@@ -15,10 +15,6 @@
 namespace advise {
 namespace {
 
-std::string HtmlTitle(const Finding& finding) { return finding.Title(); }
-
-std::string Id(const Finding& finding) { return finding.rule == nullptr ? "" : finding.rule->id; }
-
 std::string Badge(const std::string& kind, const std::string& words) {
   return fmt::format("<span class=\"badge {}\">{}</span>", HtmlText(kind), HtmlText(words));
 }
@@ -161,13 +157,13 @@ std::string HtmlFindingLine(const Report& report, const Finding& finding) {
       "<span class=\"bar\" aria-hidden=\"true\"><span class=\"{1}\" "
       "style=\"--share:{4:.4f}\"></span>"
       "</span></a></li>\n",
-      finding.rank, SeverityName(finding.severity), HtmlText(HtmlTitle(finding)), HtmlText(saving),
+      finding.rank, SeverityName(finding.severity), HtmlText(finding.Title()), HtmlText(saving),
       finding.InTurn());
 }
 
 std::string HtmlFinding(const Report& report, const Finding& finding, const HtmlOptions& options,
                         bool open) {
-  const std::string id = Id(finding);
+  const std::string id = finding.rule == nullptr ? "" : finding.rule->id;
   const std::string severity = SeverityName(finding.severity);
   std::string html = fmt::format(
       "<details class=\"finding {1}\" id=\"finding-{0}\" data-severity=\"{1}\" "
@@ -175,7 +171,7 @@ std::string HtmlFinding(const Report& report, const Finding& finding, const Html
       "<summary><span class=\"rank {1}\">{0}</span><h3>{4}</h3>"
       "<span class=\"saving\">{5}</span></summary>\n<div class=\"body\">\n",
       finding.rank, severity, HtmlText(id.substr(0, id.find('/'))), open ? " open" : "",
-      HtmlText(HtmlTitle(finding)), HtmlText(SavingText(report, finding)));
+      HtmlText(finding.Title()), HtmlText(SavingText(report, finding)));
   html += Meta(report, finding);
   html += "<dl class=\"words\">\n";
   html += Word("Seen", finding.Seen());

@@ -11,22 +11,10 @@
 namespace advise {
 namespace {
 
-const NamedFact* FindFact(const Report& report, const std::string& name) {
-  for (const NamedFact& fact : report.facts) {
-    if (fact.info->name == name) return &fact;
-  }
-  return nullptr;
-}
-
-const double* NumberOf(const Report& report, const std::string& name) {
-  const NamedFact* fact = FindFact(report, name);
-  return fact == nullptr ? nullptr : std::get_if<double>(&fact->fact.value);
-}
-
 // A factor of the tree: its name, its share as a bar, what it means.
 std::string Factor(const Report& report, const std::string& name, const char* words) {
-  const double* share = NumberOf(report, name);
-  if (share == nullptr) return "";
+  const std::optional<double> share = FactNumber(report, name);
+  if (!share) return "";
   const std::string percent = FormatQuantity(*share, "share");
   return fmt::format(
       "<span class=\"factor\"><span class=\"name\">{}</span> <strong>{}</strong>"
@@ -96,9 +84,9 @@ std::string RankTable(const Report& report) {
 }  // namespace
 
 std::string HtmlRanks(const Report& report) {
-  if (NumberOf(report, "cluster.efficiency.parallel") == nullptr) return "";
-  const double* ranks = NumberOf(report, "cluster.ranks");
-  if (ranks != nullptr && *ranks < 2) return "";
+  if (!FactNumber(report, "cluster.efficiency.parallel")) return "";
+  const std::optional<double> ranks = FactNumber(report, "cluster.ranks");
+  if (ranks && *ranks < 2) return "";
   return "<section aria-labelledby=\"ranks-title\" class=\"panel\" id=\"efficiency\">\n"
          "<h2 id=\"ranks-title\">How the ranks work together</h2>\n<ul class=\"tree\">\n<li>" +
          Factor(report, "cluster.efficiency.parallel", "Parallel efficiency") + "\n<ul>\n<li>" +

@@ -37,8 +37,6 @@ std::string TableCode(std::string_view raw) {
   return code;
 }
 
-std::string Title(const Finding& finding) { return finding.Title(); }
-
 std::string Header(const Report& report) {
   std::string text = fmt::format("## {}\n\n", MarkdownText(report.verdict));
   const std::string doubt = DoubtText(report);
@@ -106,7 +104,7 @@ std::string FindingTable(const Report& report, const std::vector<const Finding*>
     if (saving.empty()) saving = "not known";
     const std::string standing = StandingText(*finding);
     text += fmt::format(
-        "| {} | {} | {} | {} | {} |\n", finding->rank, MarkdownText(Title(*finding)), saving,
+        "| {} | {} | {} | {} | {} |\n", finding->rank, MarkdownText(finding->Title()), saving,
         std::string(SeverityName(finding->severity)) + (standing.empty() ? "" : ", ") + standing,
         finding->rule == nullptr ? "" : TableCode(finding->rule->id));
   }
@@ -139,7 +137,7 @@ std::string Checks(const Report& report, const Finding& finding, const MarkdownO
 }
 
 std::string Full(const Report& report, const Finding& finding, const MarkdownOptions& options) {
-  std::string text = fmt::format("### {}. {}\n\n{}", finding.rank, MarkdownText(Title(finding)),
+  std::string text = fmt::format("### {}. {}\n\n{}", finding.rank, MarkdownText(finding.Title()),
                                  MarkdownText(SavingText(report, finding)));
   if (finding.AtStake() > 0) {
     text += "; confidence " + FormatQuantity(finding.confidence, "share");
@@ -319,7 +317,7 @@ std::string RenderMarkdown(const Report& report, const MarkdownOptions& options)
   if (!good_to_know.empty()) text += "### Good to know\n\n";
   for (const Finding* finding : good_to_know) {
     text +=
-        "- " + MarkdownText(finding->symptom.empty() ? Title(*finding) : finding->Seen()) + "\n";
+        "- " + MarkdownText(finding->symptom.empty() ? finding->Title() : finding->Seen()) + "\n";
   }
   if (!good_to_know.empty()) text += "\n";
   text += NotCheckedText(report);

@@ -16,10 +16,6 @@ namespace {
 
 constexpr int kNoLimit = std::numeric_limits<int>::max();
 
-std::string RuleCount(std::size_t count) {
-  return fmt::format("{} rule{}", count, count == 1 ? "" : "s");
-}
-
 // Reasons why rules could not judge, with the rules of each, the most first.
 using Reasons = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
@@ -46,6 +42,10 @@ std::size_t RulesFrom(const Reasons& groups, std::size_t first) {
 }
 
 }  // namespace
+
+std::string RuleCount(std::size_t count) {
+  return fmt::format("{} rule{}", count, count == 1 ? "" : "s");
+}
 
 std::string RulesNotChecked(const Report& report) {
   return RuleCount(RulesFrom(ReasonsNotChecked(report), 0));

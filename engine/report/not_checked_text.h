@@ -20,6 +20,7 @@ void WriteNotChecked(Page& page, const Report& report, int column, bool verbose,
                      const MissingRoom& room);
 
 // "40 rules"
+std::string RuleCount(std::size_t count);
 std::string RulesNotChecked(const Report& report);
 
 }  // namespace advise

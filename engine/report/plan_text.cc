@@ -79,13 +79,6 @@ bool ProfilerMatters(const Report& report) {
 
 }  // namespace
 
-const Finding* FindingOf(const Report& report, const std::string& rule) {
-  const auto found = std::find_if(
-      report.findings.begin(), report.findings.end(),
-      [&](const Finding& finding) { return finding.rule != nullptr && finding.rule->id == rule; });
-  return found == report.findings.end() ? nullptr : &*found;
-}
-
 std::vector<PlanStage> ListedPlan(const Report& report) {
   const double units = IsOfSteps(report) ? report.step_count : 1;
   double left = report.window.Seconds();

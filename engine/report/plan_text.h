@@ -9,9 +9,6 @@
 
 namespace advise {
 
-// The finding of that rule; null: it is not listed.
-const Finding* FindingOf(const Report& report, const std::string& rule);
-
 // How long a step takes once this finding and those before it are fixed; of the whole window where
 // there are no steps.
 struct PlanStage {

@@ -11,8 +11,6 @@ namespace {
 
 using Kind = LuaToken::Kind;
 
-bool IsWord(char c) { return IsAlnum(c) || c == '_'; }
-
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -68,7 +66,7 @@ class Scanner {
     while (end < text_.size()) {
       const bool sign = (text_[end] == '-' || text_[end] == '+') &&
                         (text_[end - 1] == 'e' || text_[end - 1] == 'E');
-      if (!IsWord(text_[end]) && text_[end] != '.' && !sign) break;
+      if (!IsWordChar(text_[end]) && text_[end] != '.' && !sign) break;
       ++end;
     }
     return end;
@@ -83,9 +81,9 @@ class Scanner {
       return Skip(end != 0 ? end : std::min(text_.find('\n', at_), text_.size()));
     }
     if (IsDigit(c) || (c == '.' && IsDigit(Peek(1)))) return Take(Kind::kNumber, NumberEnd());
-    if (IsWord(c)) {
+    if (IsWordChar(c)) {
       std::size_t end = at_;
-      while (end < text_.size() && IsWord(text_[end])) ++end;
+      while (end < text_.size() && IsWordChar(text_[end])) ++end;
       return Take(Kind::kName, end);
     }
     if (c == '"' || c == '\'') return Take(Kind::kText, QuotedEnd(), 1);

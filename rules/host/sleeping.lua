@@ -37,10 +37,8 @@ return {
     return (regular or at_least(e.count, t.often)) and e or nil
   end,
 
-  saving = function(f, t, e)
-    return { claims = f.host.sleep.lost, remedy = f.host.sleep.remedy, confidence = 0.65,
-             basis = "the launching thread does not sleep in the loop" }
-  end,
+  saving = { claims = "host.sleep.lost", remedy = "host.sleep.remedy", confidence = 0.65,
+             basis = "the launching thread does not sleep in the loop" },
 
   tests = {
     { name = "a poll every millisecond",

@@ -57,7 +57,8 @@ class LossBuilder {
 
   void Count(Nanos when, double bytes, Nanos time_ns);
   void CountOp(std::uint32_t op, double bytes = 0);
-  void AddToCounted(double bytes, Nanos time_ns);  // more of what was counted already
+  void CountWhole(std::uint32_t op) { CountOp(op), AddOp(op); }  // all of its time is lost
+  void AddToCounted(double bytes, Nanos time_ns);                // more of what was counted already
   void AddSpan(std::uint32_t device, Nanos start, Nanos end) { spans_[device].Add(start, end); }
   void AddPiece(const GapPiece& piece) { AddSpan(piece.device, piece.start, piece.end); }
   void CountPiece(const GapPiece& piece) { Count(piece.start, 0, piece.Length()), AddPiece(piece); }

@@ -68,7 +68,6 @@ class CopyFinder : Finder {
   }
 
  private:
-  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
   bool Touches(std::uint32_t op, MemoryKind kind) const {
     const std::uint32_t copy = trace_.ops.detail[op];
     return trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice
@@ -96,8 +95,7 @@ class CopyFinder : Finder {
         const CallClass call_class = run_.ClassOfCall(c);
         const std::uint32_t op = run_.first_op_of_call[c];
         if (op != kNone) {
-          const bool copies =
-              trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op));
+          const bool copies = IsOfHost(op);
           last_copy = copies ? c : kNone;
         } else if (IsSync(call_class)) {
           if (last_copy == kNone) continue;
@@ -159,9 +157,7 @@ class CopyFinder : Finder {
       // A fast link takes more bytes in the time that a call costs, where nothing else slows them.
       const bool plain = result_.kind_of_op[op] == CopyKind::kPlain;
       const double most = plain ? std::max(small_bytes_, quick_bytes_) : small_bytes_;
-      const bool small = trace_.ops.kind[op] == OpKind::kCopy &&
-                         IsHostDevice(trace_.DirectionOfCopy(op)) && Bytes(op) <= most &&
-                         trace_.ops.in_graph[op] == 0 &&
+      const bool small = IsOfHost(op) && Bytes(op) <= most && trace_.ops.in_graph[op] == 0 &&
                          !(result_.kind_of_op[op] == CopyKind::kTiny &&
                            trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost);
       const bool goes_on =

@@ -58,10 +58,6 @@ struct CopyContext {
 // O(ops + calls).
 Copies FindCopies(const Basis& basis, const Phases& phases, const CopyContext& context);
 
-// Between host and device, in either direction; migrations are not counted.
-inline bool IsHostDevice(CopyDirection d) {
-  return d == CopyDirection::kHostToDevice || d == CopyDirection::kDeviceToHost;
-}
 // All copies of the window by direction and memory kind, most time first.
 std::vector<CopyGroup> GroupCopies(const Basis& basis);
 const char* DirectionName(CopyDirection direction);

@@ -40,8 +40,6 @@ class OffloadFinder : Finder {
   }
 
  private:
-  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
-
   bool GpuUpdatesWeights() const {
     const ShapeSet updates =
         run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; });

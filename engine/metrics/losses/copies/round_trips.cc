@@ -297,7 +297,6 @@ class RoundTripFinder : Finder {
     return sizes;
   }
 
-  double Bytes(std::uint32_t op) const { return static_cast<double>(trace_.BytesOfCopy(op)); }
   // The synchronize call that waits for the copy of this call, kNone.
   std::uint32_t SyncOf(std::uint32_t call) const {
     const auto found = sync_of_copy_.find(call);

@@ -138,7 +138,7 @@ class SharedGpuFinder : Finder {
       if (!IsKernel(op)) continue;
       const Nanos own = stretched ? OwnTime(op) : Length(op);
       if (own < Length(op)) Stretch(op, own, room);
-      const auto blocks = static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
+      const auto blocks = static_cast<double>(Shape(op).Blocks());
       needed += static_cast<double>(own) * (sms > 0 ? std::min(1.0, blocks / sms) : 1.0);
     }
     return std::min(needed, Busy(d));

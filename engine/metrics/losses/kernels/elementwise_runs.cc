@@ -38,7 +38,8 @@ class ElementwiseFinder : Finder {
     std::uint32_t next = kernels.empty() ? 0 : kernels.front();  // of all operations
     for (const std::uint32_t op : kernels) {
       for (; next < op; ++next) {
-        if (MeetsHost(next)) CloseAll(&of_stream(next));
+        // What the host reads or sends stands between two kernels: no compiler joins them.
+        if (IsOfHost(next)) CloseAll(&of_stream(next));
       }
       OpenRuns& runs = of_stream(op);
       if (!IsFusable(op) || (!runs.empty() && StepOf(runs.back().back().op) != StepOf(op)))
@@ -69,11 +70,6 @@ class ElementwiseFinder : Finder {
   bool IsFusable(std::uint32_t op) const {
     return light_.Has(trace_.ops.detail[op]) && trace_.ops.in_graph[op] == 0 &&
            in_update_[op] == 0 && phases_.OfOp(run_, op) != Phase::kOptimizer;
-  }
-
-  // What the host reads or sends between two kernels stands between them: no compiler joins them.
-  bool MeetsHost(std::uint32_t op) const {
-    return trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op));
   }
 
   std::uint32_t StepOf(std::uint32_t op) const { return run_.steps.At(trace_.ops.start[op]); }

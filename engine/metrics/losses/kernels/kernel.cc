@@ -51,19 +51,9 @@ class KernelFinder : Finder {
   }
 
  private:
-  double Length(std::uint32_t op) const {
-    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
-  }
-  const KernelShape& Shape(std::uint32_t op) const { return trace_.shapes[trace_.ops.detail[op]]; }
-  const KernelClass& Class(std::uint32_t op) const {
-    return run_.names.Kernel(trace_.ops.detail[op]);
-  }
   // Where a table by stream has the op's row; damaged reports have kernels of no stream.
   std::size_t Slot(std::uint32_t op) const {
     return std::min<std::size_t>(trace_.ops.stream[op], trace_.streams.size());
-  }
-  bool In(const ShapeSet& shapes, std::uint32_t op) const {
-    return shapes.Has(trace_.ops.detail[op]);
   }
   // The shapes of classes with one of these names.
   ShapeSet Named(std::initializer_list<std::string_view> names) const {
@@ -71,11 +61,6 @@ class KernelFinder : Finder {
       return std::find(names.begin(), names.end(), c.name) != names.end();
     });
   }
-  void Count(std::uint32_t op, LossBuilder* loss) const {
-    loss->CountOp(op);
-    loss->AddOp(op);
-  }
-
   // Totals by name and by class.
   void Tables() {
     Tallies all(run_);
@@ -156,17 +141,17 @@ class KernelFinder : Finder {
         [](const KernelClass& c) { return c.name == "cast" || c.HasTrait("cast"); });
     for (const std::uint32_t op : kernels_) {
       if (In(waits, op)) {
-        Count(op, &waiting);
+        waiting.CountWhole(op);
         waiting.ScaleOp(op, 0);
         Nanos& waited = waited_on[trace_.ops.device[op]];
         waited += trace_.ops.end[op] - trace_.ops.start[op];
         waiting.remedy().reach_ns = std::max(waiting.remedy().reach_ns, waited);
       } else if (In(moves, op)) {
-        Count(op, &layout);
+        layout.CountWhole(op);
         layout.ScaleOp(op, 0);
         RemoveConversion(op, &layout);
       } else if (In(casts, op)) {
-        Count(op, &cast);
+        cast.CountWhole(op);
         cast.ScaleOp(op, 1 - removable);
         double& gone = launches_gone[trace_.ops.device[op]];
         gone += removable;
@@ -245,16 +230,16 @@ class KernelFinder : Finder {
     }
     for (const std::uint32_t op : kernels_) {
       if (!In(products, op)) continue;
-      result_.matrix_ns += Length(op);
-      if (Class(op).tensor_core == 1) result_.tensor_ns += Length(op);
+      result_.matrix_ns += LengthNs(op);
+      if (Class(op).tensor_core == 1) result_.tensor_ns += LengthNs(op);
       if (Class(op).precision == "fp32" && Class(op).tensor_core != 1) {
         if (Class(op).HasTrait("vector") || Class(op).HasTrait("no-product")) continue;
-        Count(op, &fp32);
-        names[trace_.strings[Shape(op).name]] += Length(op);
+        fp32.CountWhole(op);
+        names[trace_.strings[Shape(op).name]] += LengthNs(op);
         const double most_here = std::min(speedup, by_memory[trace_.ops.detail[op]]);
         fp32.ScaleOp(op, 1 / std::max(1.0, most_here));
       } else if (Class(op).HasTrait("unaligned")) {
-        Count(op, &unaligned);
+        unaligned.CountWhole(op);
         unaligned.ScaleOp(op, Aligned(op));
       }
     }

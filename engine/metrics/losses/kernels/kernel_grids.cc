@@ -52,20 +52,20 @@ class GridFinder : Finder {
         KernelRow& row = spilling.Add(op);
         row.local_bytes = shape.local_bytes;
         row.registers = shape.registers;
-        result_->spilling_ns += Length(op);
+        result_->spilling_ns += LengthNs(op);
       }
       if (sms <= 0 || blocks <= 0 || In(persistent, op) || In(waits, op)) continue;
       // Where another kernel runs beside it, that one's blocks take the SMs which it leaves.
-      if (static_cast<double>(alone[i]) < alone_share * Length(op)) continue;
+      if (static_cast<double>(alone[i]) < alone_share * LengthNs(op)) continue;
       if (blocks < sms) {
-        Count(op, &small);
+        small.CountWhole(op);
         const double used = Fill(op, blocks, sms);
         small.ScaleOp(op, Widened(op, used, blocks / sms));
         small_rows.Add(op).blocks = blocks;
-        time_of_blocks[blocks] += Length(op);
-        time_of_threads[static_cast<double>(shape.ThreadsPerBlock())] += Length(op);
-        fill += used * Length(op);
-        fill_time += Length(op);
+        time_of_blocks[blocks] += LengthNs(op);
+        time_of_threads[static_cast<double>(shape.ThreadsPerBlock())] += LengthNs(op);
+        fill += used * LengthNs(op);
+        fill_time += LengthNs(op);
       } else {
         const std::uint32_t at = trace_.ops.detail[op];
         const double counted = per_wave[at];
@@ -73,10 +73,10 @@ class GridFinder : Finder {
             blocks / (counted > 0 ? counted : BlocksAtOnce(op, sms, by_registers[at]));
         const double waste = waves > 1 ? (std::ceil(waves) - waves) / std::ceil(waves) : 0;
         if (waves <= 1 || waves > most_waves || waste < tail_waste_) continue;
-        Count(op, &tail);
+        tail.CountWhole(op);
         tail_rows.Add(op).waves = waves;
-        result_->tail_waste_ns += waste * Length(op);
-        if (counted > 0) result_->tail_counted_ns += Length(op);
+        result_->tail_waste_ns += waste * LengthNs(op);
+        if (counted > 0) result_->tail_counted_ns += LengthNs(op);
       }
     }
     result_->small_grid = small.Build();
@@ -90,16 +90,6 @@ class GridFinder : Finder {
   }
 
  private:
-  double Length(std::uint32_t op) const { return static_cast<double>(trace_.ops.Length(op)); }
-  const KernelShape& Shape(std::uint32_t op) const { return trace_.shapes[trace_.ops.detail[op]]; }
-  bool In(const ShapeSet& shapes, std::uint32_t op) const {
-    return shapes.Has(trace_.ops.detail[op]);
-  }
-  void Count(std::uint32_t op, LossBuilder* loss) const {
-    loss->CountOp(op);
-    loss->AddOp(op);
-  }
-
   // Blocks that the device holds at once: by threads, and by registers, which hold so many per SM;
   // shared memory can only lower it.
   double BlocksAtOnce(std::uint32_t op, int sms, double by_registers) const {
@@ -127,9 +117,9 @@ class GridFinder : Finder {
     const double least = std::max(of_sms, 1 - Number("kernel.widened_part"));
     const double left =
         std::clamp(fill / Number("kernel.saturating_fill"), std::min(1.0, least), 1.0);
-    const double fixed = std::min(start_ns_, Length(op));
-    const double length = std::max(1.0, Length(op));
-    return static_cast<float>((fixed + (Length(op) - fixed) * left) / length);
+    const double fixed = std::min(start_ns_, LengthNs(op));
+    const double length = std::max(1.0, LengthNs(op));
+    return static_cast<float>((fixed + (LengthNs(op) - fixed) * left) / length);
   }
 
   // Half of the time is in at most so many.

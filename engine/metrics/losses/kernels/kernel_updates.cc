@@ -43,8 +43,7 @@ class CostFinder : Finder {
         last = kNone;
         continue;
       }
-      loss_.CountOp(op);
-      loss_.AddOp(op);
+      loss_.CountWhole(op);
       if (last != kNone) {
         AddGap(basis_.times[trace_.ops.device[op]].idle, trace_.ops.device[op],
                trace_.ops.end[last], trace_.ops.start[op]);

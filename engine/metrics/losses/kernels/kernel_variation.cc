@@ -239,12 +239,12 @@ class VariationFinder : Finder {
         const std::uint32_t op = ops[i];
         slowing.Count(trace_.ops.start[op], 0, lengths[i] - first);
         slowing.AddOpBeyond(op, first);
-        slowing.ScaleOp(op, static_cast<double>(first) / Length(op));
+        slowing.ScaleOp(op, static_cast<double>(first) / LengthNs(op));
       }
     }
     const std::vector<double> left = paces.LeftOfGrowth(middle);
     double all = 0;
-    for (const std::uint32_t op : kernels_) all += Length(op);
+    for (const std::uint32_t op : kernels_) all += LengthNs(op);
     result_.slowing_ratio = before > 0 ? after / before : 0;
     double alike = 0;
     for (const auto& [ratio, time] : ratios)
@@ -259,10 +259,6 @@ class VariationFinder : Finder {
   }
 
  private:
-  double Length(std::uint32_t op) const {
-    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
-  }
-
   // How much longer than usual the launches of the group's shape take in a step: the median
   // multiple; 1 where they are too few to tell. O(places of the shape log steps), once for each
   // shape and step.
@@ -299,7 +295,7 @@ class VariationFinder : Finder {
       for (std::size_t i = 0; i < ops.size(); ++i) {
         const double part = left[likes.StepsOf(group)[i]];
         if (part >= 1) continue;
-        const auto kept = static_cast<Nanos>(part * Length(ops[i]));
+        const auto kept = static_cast<Nanos>(part * LengthNs(ops[i]));
         const Nanos start = trace_.ops.start[ops[i]];
         growing.Count(start, 0, trace_.ops.end[ops[i]] - start - kept);
         growing.AddOpBeyond(ops[i], kept);

@@ -46,14 +46,12 @@ NumberFormats FindNumberFormats(const Basis& basis, const std::vector<std::uint3
   // What the change wins depends on what binds each kernel: half their time is the assumption,
   // and said.
   const auto count = [&](std::uint32_t op, LossBuilder* loss) {
-    loss->CountOp(op);
-    loss->AddOp(op);
+    loss->CountWhole(op);
     loss->ScaleOp(op, 0.5F);
   };
   // Shorter numbers are one change, whichever of the two asks for it: nobody wins it twice.
   const auto shorten = [&](std::uint32_t op, bool product, LossBuilder* loss) {
-    loss->CountOp(op);
-    loss->AddOp(op);
+    loss->CountWhole(op);
     loss->remedy().lighter_ops.emplace_back(op, product ? product_left : 0.5F);
   };
   for (const std::uint32_t op : kernels) {

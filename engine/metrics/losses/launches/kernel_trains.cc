@@ -42,7 +42,7 @@ class TrainFinder : Finder {
     std::vector<std::pair<Train, Train>> open(trace_.streams.size() + 1);
     for (const std::uint32_t op : kernels_) {
       auto& [products, same] = open[std::min<std::size_t>(trace_.ops.stream[op], open.size() - 1)];
-      const bool small = Length(op) <= small_ns_ && trace_.ops.in_graph[op] == 0;
+      const bool small = LengthNs(op) <= small_ns_ && trace_.ops.in_graph[op] == 0;
       if (small && In(matrix_, op)) {
         // Layers alternate between shapes of products, or between what follows them; a loop over
         // pieces does not.
@@ -73,13 +73,6 @@ class TrainFinder : Finder {
   }
 
  private:
-  double Length(std::uint32_t op) const {
-    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
-  }
-  bool In(const ShapeSet& shapes, std::uint32_t op) const {
-    return shapes.Has(trace_.ops.detail[op]);
-  }
-
   struct Train {
     std::vector<std::uint32_t> ops;  // that count
     Between between{};               // since the last that counts
@@ -141,7 +134,7 @@ class TrainFinder : Finder {
           loss->remedy().vanished_calls.push_back(trace_.ops.call[op]);
         }
         if (i == 0 || left >= 1 || !matrix_.Has(trace_.ops.detail[op])) continue;
-        loss->AddSpan(device, trace_.ops.end[op] - static_cast<Nanos>((1 - left) * Length(op)),
+        loss->AddSpan(device, trace_.ops.end[op] - static_cast<Nanos>((1 - left) * LengthNs(op)),
                       trace_.ops.end[op]);
         loss->ScaleOp(op, left);
       }

@@ -47,9 +47,6 @@ class LaunchFinder : Finder {
     return IsLaunch(call) || ((c == CallClass::kCopyAsync || c == CallClass::kMemsetAsync) &&
                               !BlocksHost(run_, call));
   }
-  Nanos CallLength(std::uint32_t call) const {
-    return trace_.calls.end[call] - trace_.calls.start[call];
-  }
 
   void Kernels() {
     std::vector<float> lengths;
@@ -137,11 +134,6 @@ class LaunchFinder : Finder {
     return trace_.ops.in_graph[op] != 0 && call != kNone && run_.first_op_of_call[call] != op;
   }
 
-  // A copy from or to the host: who launches kernels otherwise still calls it.
-  bool IsOfHost(std::uint32_t op) const {
-    return trace_.ops.kind[op] == OpKind::kCopy && IsHostDevice(trace_.DirectionOfCopy(op));
-  }
-
   // Code that goes on for so long is not the code between two launches, however short the GPU is
   // idle in it.
   bool InLongPause(const GapPiece& piece) const {
@@ -174,7 +166,7 @@ class LaunchFinder : Finder {
           piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute;
       const bool special = piece.phase >= Phase::kEvaluation;
       if (!launching || special || gap.op == kNone || InsideGraph(gap.op)) continue;
-      if (IsOfHost(gap.op)) continue;
+      if (IsOfHost(gap.op)) continue;  // who launches kernels otherwise still calls it
       const std::uint32_t launch = trace_.ops.call[gap.op];
       if (launch == kNone) continue;
       if (!IsLate(launch, gap.start)) {

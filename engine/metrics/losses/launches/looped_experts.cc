@@ -33,7 +33,7 @@ class ExpertFinder : Finder {
     std::vector<Loop> open(trace_.streams.size() + 1);
     for (const std::uint32_t op : kernels_) {
       Loop& loop = open[std::min<std::size_t>(trace_.ops.stream[op], open.size() - 1)];
-      if (Length(op) > small_ns_ || trace_.ops.in_graph[op] != 0) {
+      if (LengthNs(op) > small_ns_ || trace_.ops.in_graph[op] != 0) {
         Close(&loop);
         continue;
       }
@@ -66,10 +66,6 @@ class ExpertFinder : Finder {
     return is;
   }
 
-  double Length(std::uint32_t op) const {
-    return static_cast<double>(trace_.ops.end[op] - trace_.ops.start[op]);
-  }
-
   void Take(std::uint32_t op, Loop* loop) {
     const std::uint32_t shape = trace_.ops.detail[op];
     Round& now = loop->now;
@@ -91,7 +87,7 @@ class ExpertFinder : Finder {
   // The part of the kernel's time that is left when the rounds are one launch.
   double Left(std::uint32_t op, std::size_t rounds) const {
     const double sms = trace_.devices[trace_.ops.device[op]].sm_count;
-    const auto blocks = static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
+    const auto blocks = static_cast<double>(Shape(op).Blocks());
     if (sms <= 0 || blocks <= 0) return 1;
     // Products read weights, for whose bandwidth part of the SMs is enough.
     const double fill = blocks / (products_.Has(trace_.ops.detail[op]) ? room_ * sms : sms);
@@ -121,7 +117,7 @@ class ExpertFinder : Finder {
       const auto known = left.find(op);
       const double part = known == left.end() ? 0 : known->second;
       if (part >= 1) continue;
-      loss_.AddSpan(device, trace_.ops.end[op] - static_cast<Nanos>((1 - part) * Length(op)),
+      loss_.AddSpan(device, trace_.ops.end[op] - static_cast<Nanos>((1 - part) * LengthNs(op)),
                     trace_.ops.end[op]);
       loss_.ScaleOp(op, part);
     }

@@ -54,7 +54,7 @@ class SeriesFinder : Finder {
   // Of the SMs, those that a block of the kernel is on; 1 where that is not known.
   double Filled(std::uint32_t op) const {
     const double sms = trace_.devices[trace_.ops.device[op]].sm_count;
-    const auto blocks = static_cast<double>(trace_.shapes[trace_.ops.detail[op]].Blocks());
+    const auto blocks = static_cast<double>(Shape(op).Blocks());
     return sms > 0 && blocks > 0 ? std::min(1.0, blocks / sms) : 1;
   }
 
@@ -126,9 +126,8 @@ class SeriesFinder : Finder {
       return;
     for (std::uint32_t call = from + 1; call < to; ++call) {
       const std::uint32_t op = run_.first_op_of_call[call];
-      const bool reads = op != kNone && trace_.ops.kind[op] == OpKind::kCopy &&
-                         IsHostDevice(trace_.DirectionOfCopy(op)) &&
-                         trace_.copies.bytes[trace_.ops.detail[op]] <= tiny_bytes_;
+      const bool reads =
+          op != kNone && IsOfHost(op) && trace_.copies.bytes[trace_.ops.detail[op]] <= tiny_bytes_;
       if (reads) loss_.RemoveExposed(op);
       if (reads || IsSync(run_.ClassOfCall(call))) loss_.remedy().vanished_calls.push_back(call);
     }

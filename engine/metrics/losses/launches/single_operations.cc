@@ -105,9 +105,7 @@ class SingleOperationFinder : Finder {
            run_.names.Kernel(trace_.ops.detail[op]).name == "elementwise";
   }
 
-  std::uint64_t BlocksOf(std::uint32_t op) const {
-    return trace_.shapes[trace_.ops.detail[op]].Blocks();
-  }
+  std::uint64_t BlocksOf(std::uint32_t op) const { return Shape(op).Blocks(); }
 
   // One call replaces each series: the code between its calls goes, what the GPU idles meanwhile,
   // and the uploads of single values that other threads make for it.

@@ -40,9 +40,6 @@ class SyncFinder : Finder {
   }
 
  private:
-  Nanos CallLength(std::uint32_t call) const {
-    return trace_.calls.end[call] - trace_.calls.start[call];
-  }
   // When the thread makes its next call; the end of the window behind its last one.
   Nanos NextStart(std::uint32_t call) const {
     const bool last = call + 1 == run_.calls_of_thread[trace_.calls.thread[call]].last;
