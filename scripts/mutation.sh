@@ -22,6 +22,10 @@ random_mutants() {
   rm -rf "${tree:?}"/{engine,tests,mutants,mutants.tsv}
   mkdir -p "$tree"
   git ls-files -z | xargs -0 cp --parents --preserve=timestamps -t "$tree"
+  # What a former sample changed is as old as before: without this, its mutants would stay in the objects.
+  find "$tree"/engine/{advice,metrics} -name '*.cc' -exec touch {} +
+  # The entry point of the tests is compiled, with what tells which mutants a test case reaches.
+  sed -i 's/if(TARGET Catch2::Catch2WithMain)/if(NO)/' "$tree/tests/CMakeLists.txt"
   /usr/bin/python3 "$mutate" plan "$tree" "$count" "$seed"
   local targets=("${rooms[@]/%/_test}") commands=()
   if [ "$whole" = --whole ]; then targets+=(advise advise-sim advise-accuracy); fi

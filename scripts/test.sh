@@ -71,6 +71,6 @@ if [ $threads = yes ]; then
   configure_and_build tsan unit_tests
   ctest --preset tsan
 fi
-if [ $tidy = yes ]; then configure_and_build tidy advise; fi
+if [ $tidy = yes ]; then scripts/tidy.sh; fi
 if [ $fuzz = yes ]; then scripts/fuzz.sh --ci || [ $? -eq 77 ]; fi
 echo "test.sh: all good"
