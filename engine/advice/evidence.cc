@@ -43,7 +43,8 @@ class EvidenceCollector {
     item.table = std::move(look_up.table);
     item.sql = std::move(look_up.sql);
     item.find = std::move(look_up.find);
-    item.source = look_up.report.empty() ? trace_.path : std::move(look_up.report);
+    item.source = trace_.path;
+    if (!look_up.report.empty()) item.source = std::move(look_up.report);
     item.start_ns -= look_up.later;
     item.end_ns -= look_up.later;
     evidence_.push_back(std::move(item));
@@ -278,7 +279,7 @@ class EvidenceCollector {
         },
         [&](std::uint32_t op) { return copies.bytes[trace_.ops.detail[op]]; });
     std::vector<std::string> names;
-    for (const CopyDirection direction : directions) names.push_back(DirectionName(direction));
+    for (const CopyDirection direction : directions) names.emplace_back(DirectionName(direction));
     const bool migrated = std::all_of(directions.begin(), directions.end(), IsMigration);
     AddTotal(migrated ? "bytes of managed memory that moved"
                       : fmt::format("bytes copied {} ({} memory)", fmt::join(names, " and "),

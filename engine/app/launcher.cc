@@ -238,11 +238,12 @@ Result<LaunchLine> SplitLaunch(const std::vector<std::string>& command, const st
   if (line.kind == LauncherKind::kDirect || line.kind == LauncherKind::kTorchrun) {
     line.program = command;
     if (forced == "auto" && IsOtherLauncher(command.front())) {
-      line.warnings.push_back(command.front() +
-                              " starts processes that the profiler may not see from outside; put "
-                              "'advise record --no-diagnosis --launcher none --rank-variable NAME "
-                              "--' between " +
-                              command.front() + " with its options and the program");
+      line.warnings.emplace_back(
+          command.front() +
+          " starts processes that the profiler may not see from outside; put "
+          "'advise record --no-diagnosis --launcher none --rank-variable NAME "
+          "--' between " +
+          command.front() + " with its options and the program");
     }
     return line;
   }

@@ -85,7 +85,7 @@ std::string CaptureCommand(std::set<std::string> tags, const Knowledge& knowledg
   if (!torch) return any ? nsys : "";
   const bool has_rest =
       !IsAmd(report) && (traced.size() > 3 || !others.empty() || tags.contains("osrt"));
-  const std::string rest = has_rest ? nsys : "";
+  std::string rest = has_rest ? nsys : "";
   if (!by_torch) return rest;
   const std::string server = knowledge.HowToRecord(report.run.framework);
   return (server.empty() ? TorchCommand(torch_options, ranges) : server) + (has_rest ? "\n" : "") +

@@ -246,7 +246,7 @@ std::string SavingShares(const Finding& finding) {
     return Percent(*finding.unprofiled_share) + " without the profiler";
   const std::string unprofiled = AloneUnprofiled(finding);
   if (!finding.DiffersAlone() && !unprofiled.empty()) return unprofiled + " without the profiler";
-  const std::string alone = ByItself(finding);
+  std::string alone = ByItself(finding);
   if (finding.saving_s <= 0) return alone;
   return Percent(finding.saving_share) + (alone.empty() ? "" : "; " + alone);
 }

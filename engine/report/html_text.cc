@@ -110,7 +110,7 @@ std::string HtmlPath(const std::string& path, const std::string& more) {
   const std::size_t end = path.find_last_not_of('/');
   const std::size_t slash = end == std::string::npos ? end : path.rfind('/', end);
   const std::size_t file = slash == std::string::npos ? 0 : slash + 1;
-  const std::string name =
+  std::string name =
       fmt::format("<span class=\"file\">{}</span>", HtmlText(path.substr(file) + more));
   if (file == 0) return name;
   return fmt::format("<span class=\"folders\">{}</span>{}", HtmlText(path.substr(0, file)), name);

@@ -88,10 +88,10 @@ std::map<std::string, std::string> EvidenceKinds(const RuleInfo& rule) {
 // As the rule read it of a fact, whose unit is known: what it passes on reads the same. 0 and 1 are
 // too common to tell.
 std::string AsRead(double number, const Verdict& verdict) {
-  const std::string plain = FormatQuantity(number, "count");
+  std::string plain = FormatQuantity(number, "count");
   if (number == 0 || number == 1) return plain;
   for (const char* unit : {"count", "share", "ns", "bytes", "bytes_per_s", "flop_per_s"}) {
-    const std::string words = FormatQuantity(number, unit);
+    std::string words = FormatQuantity(number, unit);
     const bool read = std::any_of(verdict.reads.begin(), verdict.reads.end(),
                                   [&](const FactRead& one) { return one.shown == words; });
     if (read) return words;

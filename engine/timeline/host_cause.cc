@@ -204,10 +204,8 @@ void HostCauses::CauseOfCode(std::uint32_t thread, const HostPiece& piece, Piece
   } else if (awaited_.IsSilentLoader(thread, piece.start, piece.end)) {
     made->cause = IdleCause::kDataLoading;
     made->activity = Activity::kSilentWait;
-  } else if (awaited_.IsSilentForRequest(thread, piece.start, piece.end)) {
-    made->cause = IdleCause::kNoWorkQueued;
-    made->activity = Activity::kSilentWait;
-  } else if (sources_[thread].silent && sources_[thread].waits.Contains(piece.start)) {
+  } else if (awaited_.IsSilentForRequest(thread, piece.start, piece.end) ||
+             (sources_[thread].silent && sources_[thread].waits.Contains(piece.start))) {
     made->cause = IdleCause::kNoWorkQueued;
     made->activity = Activity::kSilentWait;
   } else if (run_.loads[thread] != 0) {

@@ -51,7 +51,7 @@ class Helpers {
     const OsCallTable& os = trace.os_calls;
     for (std::uint32_t row = 0; row < os.size(); ++row) {
       if (IsRest(row) && Contains(working, ProcessOf(row)))
-        goes_on_.push_back({os.end[row], ProcessOf(row)});
+        goes_on_.emplace_back(os.end[row], ProcessOf(row));
     }
     std::sort(goes_on_.begin(), goes_on_.end());
     for (std::uint32_t row = 0; row < os.size() && !goes_on_.empty(); ++row) {

@@ -19,7 +19,7 @@ std::vector<std::string_view> BarredCells(std::string_view line) {
   std::vector<std::string_view> cells;
   if (line.size() < 2 || line.front() != '|' || line.back() != '|') return cells;
   line.remove_prefix(1);
-  for (std::size_t bar = line.find('|'); bar != line.npos; bar = line.find('|')) {
+  for (std::size_t bar = line.find('|'); bar != std::string_view::npos; bar = line.find('|')) {
     cells.push_back(Trimmed(line.substr(0, bar)));
     line.remove_prefix(bar + 1);
   }
@@ -56,7 +56,7 @@ class SmiTableReader {
   void ReadVersion(std::string_view line) {
     constexpr std::string_view kLabel = "Driver Version: ";
     const std::size_t at = line.find(kLabel);
-    if (at == line.npos) return;
+    if (at == std::string_view::npos) return;
     const auto words = WordsOf(line.substr(at + kLabel.size()));
     if (!words.empty()) trace_->driver_version = words[0];
   }
@@ -104,7 +104,7 @@ class SmiTableReader {
   // "350W / 700W": the words beside the slash.
   void AddPair(const char* first, const char* second, std::string_view cell) {
     const std::size_t slash = cell.find('/', cell.find(" /"));
-    if (slash == cell.npos) return;
+    if (slash == std::string_view::npos) return;
     const auto before = WordsOf(cell.substr(0, slash));
     const auto after = WordsOf(cell.substr(slash + 1));
     if (!before.empty()) AddWithUnit(first, before.back());
@@ -131,7 +131,8 @@ class SmiTableReader {
 
 bool SniffSmiTable(std::string_view head) {
   const std::size_t first = head.find(kHeading);
-  return first != head.npos && head.find(kHeading, first + 1) != head.npos;
+  return first != std::string_view::npos &&
+         head.find(kHeading, first + 1) != std::string_view::npos;
 }
 
 std::optional<Error> ReadSmiTable(std::string_view text, const std::string& path, Trace* trace) {

@@ -283,7 +283,7 @@ GpuRows JoinGpuRows(std::vector<GpuRows> parts, int jobs) {
           parts, [column](GpuRows & of) -> auto& { return of.ops.*column; }, rows);
     });
   });
-  columns.push_back([&parts, &rows] {
+  columns.emplace_back([&parts, &rows] {
     JoinColumn(
         parts, [](GpuRows & of) -> auto& { return of.nodes; }, rows);
   });

@@ -44,7 +44,9 @@ enum class EventKind : std::uint8_t { kOther, kHip, kMarker, kFunction };
 // "HIP_RUNTIME_API", "MARKER_CORE_API" of rocprofv3; "rocm_hip_api", "rocm_marker_api", "host" of
 // rocprof-sys, which writes functions of the program as well.
 EventKind EventKindOf(std::string_view category) {
-  const auto has = [&](std::string_view part) { return category.find(part) != category.npos; };
+  const auto has = [&](std::string_view part) {
+    return category.find(part) != std::string_view::npos;
+  };
   if (category.starts_with("HIP") || has("hip_api")) return EventKind::kHip;
   if (has("MARKER") || has("marker_api")) return EventKind::kMarker;
   const bool function = category == "host" || category == "user" || category == "python";

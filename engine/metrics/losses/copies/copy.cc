@@ -291,7 +291,7 @@ class CopyFinder : Finder {
     for (const std::uint32_t op : copies_) {
       const std::uint32_t stream = trace_.ops.stream[op];
       if (!IsHostDevice(trace_.DirectionOfCopy(op)) || stream == kNone) continue;
-      if (exchanged.count(op) > 0) continue;
+      if (exchanged.contains(op)) continue;
       const bool on_stream = computes[stream] != 0;
       if (!(IsPinned(op) || (on_stream && MayBePinned(op)))) continue;
       LossBuilder& loss = on_stream ? serial : separate;

@@ -62,9 +62,9 @@ class RoundTripFinder : Finder {
     }
     double activations = 0;
     for (const Pair& pair : pairs) {
-      const bool same = OnOneDevice(pair) && exchanged.count(trace_.BytesOfCopy(pair.up)) == 0;
-      if (same && untouched.count(trace_.BytesOfCopy(pair.up)) > 0) continue;
-      if (same && frames.count(Of(pair.up)) > 0) continue;
+      const bool same = OnOneDevice(pair) && !exchanged.contains(trace_.BytesOfCopy(pair.up));
+      if (same && untouched.contains(trace_.BytesOfCopy(pair.up))) continue;
+      if (same && frames.contains(Of(pair.up))) continue;
       LossBuilder& loss = same ? trip : through;
       loss.Count(trace_.ops.start[pair.down], Bytes(pair.up), Length(pair.up) + Length(pair.down));
       for (const std::uint32_t part : {pair.down, pair.up}) {
@@ -171,7 +171,7 @@ class RoundTripFinder : Finder {
       first.try_emplace(Of(up), up);
     }
     for (const std::uint32_t op : copies_) {
-      if (trace_.DirectionOfCopy(op) != CopyDirection::kHostToDevice || paired.count(op) > 0)
+      if (trace_.DirectionOfCopy(op) != CopyDirection::kHostToDevice || paired.contains(op))
         continue;
       const auto of_trip = first.find(Of(op));
       if (of_trip == first.end() || op < of_trip->second) continue;  // they have to go up once
@@ -284,7 +284,7 @@ class RoundTripFinder : Finder {
     const std::size_t reach = run_.active_devices.size();
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const std::int64_t bytes = trace_.BytesOfCopy(pairs[i].up);
-      if (untouched.count(bytes) == 0 || frames.count(Of(pairs[i].up)) > 0) continue;
+      if (!untouched.contains(bytes) || frames.contains(Of(pairs[i].up))) continue;
       bool any = false;
       for (std::size_t j = i - std::min(i, reach); j < std::min(pairs.size(), i + reach + 1); ++j)
         any = any || meets(pairs[i], pairs[j]);

@@ -252,8 +252,9 @@ void ForEachDelay(const Basis& basis,
   const LateUploads uploads(basis);
   const std::vector<Nanos> needs = UsualSpacing(basis.run);
   for (const std::uint32_t thread : basis.run.launching_threads) {
-    for (std::uint16_t device = 0; device < basis.run.trace.devices.size(); ++device) {
-      WaitsForThread waits(basis, thread, device, needs[device], uploads);
+    for (std::size_t d = 0; d < basis.run.trace.devices.size(); ++d) {
+      const auto device = static_cast<std::uint16_t>(d);
+      WaitsForThread waits(basis, thread, device, needs[d], uploads);
       if (waits.Next() != nullptr) DelayWalk(basis, thread, std::move(waits)).Run(is_cause, visit);
     }
   }

@@ -20,7 +20,7 @@ class TuningFinder : Finder {
       RunOfStream& run = open[std::min<std::size_t>(trace_.ops.stream[op], open.size() - 1)];
       const OpKind kind = trace_.ops.kind[op];
       if (kind == OpKind::kMemset) {
-        const double bytes = static_cast<double>(trace_.memsets.bytes[trace_.ops.detail[op]]);
+        const auto bytes = static_cast<double>(trace_.memsets.bytes[trace_.ops.detail[op]]);
         if (bytes < clears_ || (run.bytes > 0 && bytes != run.bytes) || run.cleared) Close(&run);
         if (bytes < clears_) continue;
         run.bytes = bytes;
@@ -60,7 +60,8 @@ class TuningFinder : Finder {
     const Nanos start = trace_.ops.start[first];
     const Nanos end = trace_.ops.end[last];
     loss_.Count(start, 0, end - start);
-    runs_ += static_cast<double>(run.ops.size() / 2);
+    const std::size_t pairs = run.ops.size() / 2;
+    runs_ += static_cast<double>(pairs);
     const std::uint32_t device = trace_.ops.device[first];
     loss_.AddSpans(device, basis_.times[device].idle.Clip(start, end));
     for (const std::uint32_t op : run.ops) {

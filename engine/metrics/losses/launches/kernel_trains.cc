@@ -64,7 +64,7 @@ class TrainFinder : Finder {
     result_.product_kernels = matrix_whens.PerStep();
     result_.repeat_kernels = repeat_whens.PerStep();
     // Steps of one or a few such kernels are pieces themselves: then the whole run of them counts.
-    const double runs = static_cast<double>(repeats.count());
+    const auto runs = static_cast<double>(repeats.count());
     if (runs > 0 && result_.repeat_kernels < static_cast<double>(train_length_))
       result_.repeat_kernels = static_cast<double>(repeat_whens.all()) / runs;
     result_.products = matrix.Build();

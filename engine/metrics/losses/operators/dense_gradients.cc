@@ -71,7 +71,7 @@ class DenseFinder : Finder {
         continue;
       }
       const std::int64_t rows = RowsOf(*inputs, static_cast<std::size_t>(of));
-      const double lookups = static_cast<double>(inputs->tensors[1].Elements());
+      const auto lookups = static_cast<double>(inputs->tensors[1].Elements());
       if (inputs->tensors[0].sizes.empty() || lookups <= 0) continue;
       if (lookups > most * static_cast<double>(rows)) continue;
       found.push_back({row, {rows, inputs->tensors[0].sizes.back()}});

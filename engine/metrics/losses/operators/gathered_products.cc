@@ -51,7 +51,7 @@ class GatheredProductFinder : Finder {
   }
 
   // Whole matrices by index, and some of them more than once.
-  std::optional<Gather> GatherOf(std::uint32_t op, const OperatorInputs& inputs) const {
+  static std::optional<Gather> GatherOf(std::uint32_t op, const OperatorInputs& inputs) {
     const auto& tensors = inputs.tensors;
     if (tensors.size() < 2 || tensors.front().sizes.size() != 3) return {};
     std::int64_t copies = 0;

@@ -190,7 +190,7 @@ class MpiFinder : Finder {
     const std::set<std::uint32_t> down(staged_.down.begin(), staged_.down.end());
     const std::vector<std::uint32_t> awaited = AwaitedBySyncs(run_);
     for (std::uint32_t call = 0; call < awaited.size(); ++call) {
-      if (awaited[call] != kNone && down.count(awaited[call]) > 0)
+      if (awaited[call] != kNone && down.contains(awaited[call]))
         remedy.unblocked_calls.push_back(call);
     }
   }

@@ -372,7 +372,8 @@ class SlowStepFinder : Finder {
     const bool even = std::all_of(paused.begin(), paused.end(), [&](const SlowStep& one) {
       return in_turn(one) || run_.steps.IsOutlier(one.step);
     });
-    const auto due = static_cast<double>(pauses.size() / rhythm.every);
+    const std::size_t whole = pauses.size() / rhythm.every;
+    const auto due = static_cast<double>(whole);
     const double least_seen = Number("step.periodic_share") * due;
     if (!even || static_cast<double>(rhythm.steps.size()) < least_seen) return {};
     std::erase_if(paused, [&](const SlowStep& one) { return !in_turn(one); });
