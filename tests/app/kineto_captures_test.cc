@@ -57,7 +57,7 @@ const std::vector<TraceCapture>& TraceCaptures() {
        1231461000,
        {210998000, 185317000, 41721000, 388000, 793037000},
        216.2,
-       {"comm/exposed", "comm/overlap-disabled"}},
+       {"rank/unseen-late"}},  // one of 16 ranks: how much of it is waiting, the others tell
       {"facebookresearch__param/linear_kineto.json.gz",
        1008570000,
        {369343000, 0, 0, 1640000, 637587000},
