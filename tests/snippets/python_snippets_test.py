@@ -68,7 +68,7 @@ OF_THE_PROGRAM = """
     train train_step branch_a branch_b prof self process load write log update_metrics handler kernel grid f
     layers layer block blocks weight weights table tables rows indices inputs targets target source sources received sent
     grad grads layout nodes gpus_per_node micro_batches ranks_on_this_node correct total out shard shape dim hidden
-    labels lm_head averages training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor vocab_size features
+    labels lm_head averages training tokens expert_weights offsets tensors buffer buffers static_in scale scale_tensor features
     router_logits cu_seqlens_q cu_seqlens_k max_q max_k name path state values norms capacity pieces to_one_tensor pipe
     array items transforms images_uint8 event copied pinned staging stream copy_stream following following_host batches
     ids classes prompt next_token validate configs make_env debug experts eps
@@ -190,7 +190,7 @@ DDP = DistributedDataParallel
 
 torch.manual_seed(0)
 B, n, k, d, dim, size, length, capacity, limit, i, local_rank, name = 4, 8, 4, 4, 4, 50, 7, 8, 0.5, 0, 0, "weight"
-batch_size, steps, lr, step, total, training, shape, hidden, vocab_size, features = 4, 3, 0.1, 100, 10, True, (2, 4), 4, 50, 30
+batch_size, steps, lr, step, total, training, shape, hidden, features = 4, 3, 0.1, 100, 10, True, (2, 4), 4, 30
 device = torch.device("cpu")
 net = nn.Linear(4, 4)
 model = net
