@@ -10,6 +10,7 @@
 #include "engine/base/median.h"
 #include "engine/base/text.h"
 #include "engine/pipeline/measure_command.h"
+#include "engine/timeline/tokens.h"
 
 namespace advise {
 namespace {
@@ -202,8 +203,8 @@ void AddNoteOnStart(const Analysis& analysis, std::vector<CareNote>* notes) {
                          (before >= least && after >= least ? "both" : "that time") + " out"});
 }
 
-// How long kernels run in the median of these steps, on all GPUs.
-Nanos KernelsOfStep(const Run& run, std::size_t from, std::size_t to) {
+// How long kernels and graphs run in the median of these steps, on all GPUs.
+Nanos WorkOfStep(const Run& run, std::size_t from, std::size_t to) {
   const OpTable& ops = run.trace.ops;
   std::vector<Nanos> times;
   for (std::size_t s = from; s < to; ++s) {
@@ -212,7 +213,7 @@ Nanos KernelsOfStep(const Run& run, std::size_t from, std::size_t to) {
         std::lower_bound(ops.start.begin(), ops.start.end(), step.start) - ops.start.begin());
     Nanos time = 0;
     for (; op < ops.size() && ops.start[op] < step.end; ++op)
-      time += ops.kind[op] == OpKind::kKernel ? ops.end[op] - ops.start[op] : 0;
+      time += IsCompute(ops, op) ? ops.end[op] - ops.start[op] : 0;
     times.push_back(time);
   }
   return Median(std::move(times));
@@ -227,9 +228,10 @@ void AddNoteOnFastStart(const Run& run, std::vector<CareNote>* notes) {
   for (std::size_t s = 0; s < leading; ++s) lengths.push_back(run.steps.all[s].Length());
   const Nanos first = Median(std::move(lengths));
   const Nanos usual = run.steps.Median();
-  const auto work = static_cast<double>(KernelsOfStep(run, 0, leading));
-  const auto later = static_cast<double>(KernelsOfStep(run, leading, run.steps.all.size()));
-  if (2 * first >= usual || work < run.knowledge.Number("care.same_work") * later) return;
+  const auto work = static_cast<double>(WorkOfStep(run, 0, leading));
+  const auto later = static_cast<double>(WorkOfStep(run, leading, run.steps.all.size()));
+  if (2 * first >= usual || work <= 0 || work < run.knowledge.Number("care.same_work") * later)
+    return;
   notes->push_back(
       {Care::kOther,
        fmt::format("the run became slower: the first {}took {} with as much work on the GPU, "
