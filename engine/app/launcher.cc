@@ -264,7 +264,7 @@ Result<LaunchLine> SplitLaunch(const std::vector<std::string>& command, const st
                 "put -- before it: " + command.front() + " … -- python train.py");
   }
   if (std::find(line.program.begin(), line.program.end(), ":") != line.program.end()) {
-    line.warnings.push_back(
+    line.warnings.emplace_back(
         "':' begins a second program, which is not recorded; record each by a "
         "command line of its own");
   }

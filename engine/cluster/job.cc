@@ -210,6 +210,7 @@ Nanos Job::LongestWith(const RankCuts& cuts, const RankCuts& comm_cuts,
 }
 
 Nanos Job::MeanOfCuts(const RankCuts& cuts, const RankCuts& comm_cuts) const {
+  if (ranks == 0) return 0;
   Nanos sum = 0;
   for (std::size_t r = 0; r < ranks; ++r) {
     for (std::size_t s = 0; s < steps; ++s)

@@ -21,11 +21,11 @@ class RoundTripFinder : Finder {
  public:
   RoundTripFinder(const Basis& basis, const Phases& phases,
                   const std::vector<std::uint32_t>& copies,
-                  const std::unordered_map<std::uint32_t, std::uint32_t>& sync_of_copy)
+                  std::unordered_map<std::uint32_t, std::uint32_t> sync_of_copy)
       : Finder(basis),
         phases_(phases),
         copies_(copies),
-        sync_of_copy_(sync_of_copy),
+        sync_of_copy_(std::move(sync_of_copy)),
         least_bytes_(Number("copy.tiny_bytes")) {
     TieRowsOfDownloads();
   }
