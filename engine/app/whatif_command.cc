@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 
 #include "engine/app/command.h"
@@ -18,8 +17,6 @@
 #include "engine/report/layout.h"
 #include "engine/report/plan_text.h"
 #include "engine/store/facts_file.h"
-
-namespace fs = std::filesystem;
 
 namespace advise {
 namespace {

@@ -73,7 +73,7 @@ class RpdReader {
     into->Sort();
   }
 
-  StringId TextOf(const ById<StringId>& texts, std::int64_t id) const {
+  static StringId TextOf(const ById<StringId>& texts, std::int64_t id) {
     const StringId* const found = texts.Find(id);
     return found == nullptr ? 0 : *found;
   }
