@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "engine/app/command.h"
@@ -17,6 +18,8 @@
 #include "engine/report/layout.h"
 #include "engine/report/plan_text.h"
 #include "engine/store/facts_file.h"
+
+namespace fs = std::filesystem;
 
 namespace advise {
 namespace {
