@@ -181,8 +181,7 @@ std::vector<Nanos> CutsOfJob::Spread(const Finding& finding, double part, double
   }
   over += std::max(0.0, idle_over - waited_alike);
   for (std::size_t s = 0; s < job.steps && length > 0; ++s) {
-    cuts[s] +=
-        static_cast<Nanos>(over * static_cast<double>(job.Captured(r, s)) / length);
+    cuts[s] += static_cast<Nanos>(over * static_cast<double>(job.Captured(r, s)) / length);
   }
   return cuts;
 }

@@ -100,8 +100,8 @@ std::vector<std::uint32_t> UnrecoveredBlocks(const Run& run, const HandOvers& ha
     // A synchronization right behind a call that blocked finds everything done. So does a request
     // for memory; memory that is freed may wait for work of other streams.
     const CallClass call_class = run.ClassOfCall(call);
-    const bool harmless = IsSync(call_class) ||
-                          (IsAllocation(call_class) && call_class != CallClass::kFreeDevice);
+    const bool harmless =
+        IsSync(call_class) || (IsAllocation(call_class) && call_class != CallClass::kFreeDevice);
     const bool finds_done = own.last != kNone && !own.launched && harmless;
     if (!finds_done && BlocksHost(run, call)) own.Block(call);
   };

@@ -59,7 +59,6 @@ std::string Sentence(Report report) {
   return VerdictSentence(report, ShippedKnowledge(), nullptr);
 }
 
-
 TEST_CASE("idle time that the profiler makes is not blamed on code of the program") {
   Report report = ReportWith(700, 0, 0, {{IdleCause::kHostCompute, 250}});
   CHECK(Sentence(report).find("idle for 30 %, mostly waiting for host code") != std::string::npos);

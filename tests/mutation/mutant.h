@@ -20,7 +20,8 @@ inline const bool recording = std::getenv("ADVISE_MUTANTS_REACHED") != nullptr;
 inline std::array<std::atomic<bool>, 4096> reached{};  // by number, as far as it goes
 
 inline bool Lives(int id) {
-  if (recording) reached[static_cast<std::size_t>(id) % reached.size()].store(true, std::memory_order_relaxed);
+  if (recording)
+    reached[static_cast<std::size_t>(id) % reached.size()].store(true, std::memory_order_relaxed);
   return id == living;
 }
 

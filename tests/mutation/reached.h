@@ -1,5 +1,6 @@
-// Which mutants does each test case reach? tests/mutation/mutate.py puts this behind tests/support/main.cc: with
-// ADVISE_MUTANTS_REACHED, each test case adds a line to the file of that name, with the numbers behind a tab.
+// Which mutants does each test case reach? tests/mutation/mutate.py puts this behind
+// tests/support/main.cc: with ADVISE_MUTANTS_REACHED, each test case adds a line to the file of
+// that name, with the numbers behind a tab.
 #pragma once
 
 #include <fstream>
