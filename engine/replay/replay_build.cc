@@ -185,10 +185,11 @@ void Replay::AwaitRoom(const std::vector<std::uint32_t>& by_end, double last_blo
   const auto left = static_cast<double>(other.end - op->start);
   if (left > last_blocks * static_cast<double>(other.end - other.start)) {
     op->awaited = awaited;
-    return;
+  } else {
+    op->awaited = *ended;
+    if (op->event == kNone) op->event = awaited;
   }
-  op->awaited = *ended;
-  if (op->event == kNone) op->event = awaited;
+  if (op->awaited != kNone) op->latency = usual_latency_ns_;
 }
 
 void Replay::LinkOps(const Run& run) {
@@ -259,10 +260,10 @@ void Replay::LinkOps(const Run& run) {
       if (before == kNone) before = released(by_end.back(), i);
       if (before != kNone) {
         op.awaited = before;
-      } else {
+        op.latency = usual_latency_ns_;
+      } else if (op.awaited == kNone) {  // else it waited for its process's turn
         AwaitRoom(by_end[op.device], last_blocks, &op);
       }
-      if (op.awaited != kNone) op.latency = usual_latency_ns_;
     }
     if (op.latency < 0) op.latency = 0;
     if (op.call != kNone) last_node[op.call] = i;
