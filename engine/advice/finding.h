@@ -179,8 +179,9 @@ struct Where {
 struct ClaimResult {
   const RuleInfo* rule = nullptr;
   Nanos claimed = 0;                                        // device time, summed
-  Nanos gain = 0;                                           // of the fix alone
-  Nanos saving = 0;                                         // what is left of it
+  Nanos gain = 0;                                           // of the fix, with all its changes
+  Nanos alone = 0;                                          // without those of more specific fixes
+  Nanos saving = 0;                                         // what is left of that in the plan
   std::vector<std::pair<const RuleInfo*, Nanos>> taken_by;  // largest first
 };
 

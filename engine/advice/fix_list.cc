@@ -56,9 +56,11 @@ void AddOnce(std::vector<std::string>* list, const std::string& id) {
 
 }  // namespace
 
-std::vector<Finding> FixList::Rank() {
+std::vector<Finding> FixList::Rank(const std::vector<std::string>& only) {
   Specify();
   OnSpecified();
+  if (!only.empty())
+    std::erase_if(candidates_, [&](const Candidate& c) { return !IsIn(c.rule->id, only); });
   Plan();
   Explain();
   PartAlternatives();

@@ -68,8 +68,9 @@ class FixList {
   // switch of the environment also before what its rule explains and wins little more after it.
   // What a cause alone makes needless is listed under that cause only, and is no finding. Each fix
   // of the plan names what it makes needless or worthwhile. What wins only while a profiler slows
-  // the host is a note. O(candidates^2).
-  std::vector<Finding> Rank();
+  // the host is a note. `only`, when not empty: the rules to plan; what more specific fixes change
+  // is not theirs, whether these are planned or not. O(candidates^2).
+  std::vector<Finding> Rank(const std::vector<std::string>& only);
 
  protected:
   Candidate& Add(const RuleInfo* rule);

@@ -97,8 +97,11 @@ class JobFixes : public FixList {
     if (item.fixed) return item.limit;
     const bool of_parts = item.verdict == nullptr;
     const Cuts& specific = of_parts ? specific_verdicts_ : specific_;
-    const Nanos beyond = GainOf(With({specific, {}}, item)) - cuts_.GainOf(specific);
-    const Nanos own = std::clamp<Nanos>(beyond, 0, item.limit);
+    const Nanos won = cuts_.GainOf(specific);
+    const Nanos own = std::clamp<Nanos>(GainOf(With({specific, {}}, item)) - won, 0, item.limit);
+    const Nanos with = of_parts ? cuts_.GainOf(cuts_.Joined(specific, item.by_itself)) - won
+                                : cuts_.GainOf(item.by_itself);
+    by_itself_[candidate.id] = std::clamp<Nanos>(with, 0, item.limit);
     specific_ = With({specific_, {}}, item).planned;
     if (!of_parts) {
       specific_verdicts_ = With({specific_verdicts_, {}}, item).planned;
@@ -169,9 +172,8 @@ class JobFixes : public FixList {
   }
 
   Nanos ByItself(const Candidate& candidate) const override {
-    const JobItem& item = ItemOf(candidate);
-    if (item.fixed) return candidate.own;
-    return std::min(item.limit, cuts_.GainOf(item.by_itself));
+    const auto known = by_itself_.find(candidate.id);
+    return known == by_itself_.end() ? candidate.own : known->second;
   }
 
   // What the late ranks suffer from is no matter of these ranks where others suffer from it, too,
@@ -414,9 +416,11 @@ class JobFixes : public FixList {
   const Cluster& cluster_;
   const CutsOfJob cuts_;
   std::vector<JobItem> items_;  // by candidate
-  Cuts specific_;               // by the more specific candidates
-  Cuts specific_verdicts_;      // by those of them that are verdicts
-  Taken taken_;                 // by the fixes in the plan so far
+  // By candidate: what it wins if only it is fixed, beyond the more specific verdicts.
+  std::map<std::size_t, Nanos> by_itself_;
+  Cuts specific_;           // by the more specific candidates
+  Cuts specific_verdicts_;  // by those of them that are verdicts
+  Taken taken_;             // by the fixes in the plan so far
   std::set<std::size_t> taken_ids_;
   Nanos won_ = 0;  // by all of these
 };
@@ -425,8 +429,8 @@ class JobFixes : public FixList {
 
 std::vector<Finding> RankRun(const std::vector<Verdict>& together,
                              const std::vector<ReportFindings>& reports, const Cluster& cluster,
-                             const Knowledge& knowledge) {
-  return JobFixes(together, reports, cluster, knowledge).Rank();
+                             const Knowledge& knowledge, const std::vector<std::string>& only) {
+  return JobFixes(together, reports, cluster, knowledge).Rank(only);
 }
 
 }  // namespace advise

@@ -24,8 +24,9 @@ struct ReportFindings {
 };
 
 // `together`: verdicts of rules about several ranks; their claims are by rank.
+// `only`, when not empty: the rules to plan, as if the others of the list were left undone.
 std::vector<Finding> RankRun(const std::vector<Verdict>& together,
                              const std::vector<ReportFindings>& reports, const Cluster& cluster,
-                             const Knowledge& knowledge);
+                             const Knowledge& knowledge, const std::vector<std::string>& only = {});
 
 }  // namespace advise

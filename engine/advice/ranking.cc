@@ -62,7 +62,8 @@ class TraceFixes : public FixList {
     for (const Candidate& candidate : candidates()) {
       const Claim& claim = ClaimOf(candidate);
       if (claim.claimed <= 0) continue;
-      ClaimResult result{candidate.rule, claim.claimed, candidate.alone, candidate.saving, {}};
+      ClaimResult result{candidate.rule, claim.claimed,    candidate.alone,
+                         candidate.own,  candidate.saving, {}};
       for (const Candidate& other : candidates()) {
         const Nanos took = &other == &candidate ? 0 : TakenBy(other, claim);
         if (took > 0) result.taken_by.emplace_back(other.rule, took);
@@ -134,7 +135,9 @@ class TraceFixes : public FixList {
       const Nanos free = LongestWithout(claim.spans, taken_);
       return std::min({candidate.own, Part(claim, free), left});
     }
-    const Nanos won = ByFixItself(claim, ReplayedWith(claim) - replayed_);
+    Nanos won = ByFixItself(claim, ReplayedWith(claim) - replayed_);
+    // Changes that are a more specific fix's may hold up the others: these win no more than all.
+    if (made_.ChangesNothing()) won = std::min(won, candidate.own);
     return std::clamp<Nanos>(std::min(won, left - WorkLeft(claim)), 0, left);
   }
 
@@ -384,9 +387,10 @@ class TraceFixes : public FixList {
 }  // namespace
 
 std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
-                          const Knowledge& knowledge, std::vector<ClaimResult>* claim_results) {
+                          const Knowledge& knowledge, std::vector<ClaimResult>* claim_results,
+                          const std::vector<std::string>& only) {
   TraceFixes fixes(verdicts, analysis, knowledge);
-  std::vector<Finding> findings = fixes.Rank();
+  std::vector<Finding> findings = fixes.Rank(only);
   if (claim_results != nullptr) *claim_results = fixes.ClaimResults();
   return findings;
 }

@@ -17,8 +17,10 @@ namespace advise {
 // are kept (Finding::rule), not the verdicts themselves. O(findings x claims + one replay a
 // finding).
 // `claim_results`, when given, gets one entry a fired rule that claims time.
+// `only`, when not empty: the rules to plan, as if the others of the list were left undone.
 std::vector<Finding> Rank(const std::vector<Verdict>& verdicts, const Analysis& analysis,
                           const Knowledge& knowledge,
-                          std::vector<ClaimResult>* claim_results = nullptr);
+                          std::vector<ClaimResult>* claim_results = nullptr,
+                          const std::vector<std::string>& only = {});
 
 }  // namespace advise

@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 namespace advise {
 namespace {
 
+constexpr double kWorthSaying = 0.005;  // of the window: layout only
+
 // What some fixes would win together: where the plan that holds them alone ends. Not the sum of
 // what each wins by itself: fixes share time, and the next bound stops them.
 struct WhatIf {
@@ -35,6 +37,7 @@ struct WhatIf {
     std::string rule;
     std::string title;
     Nanos alone_ns = 0;     // gain of this fix by itself
+    Nanos whole_ns = 0;     // the same with what more specific findings change, too; 0 not known
     bool replayed = false;  // else a part of the time it claims
   };
   std::vector<Part> parts;  // as the fixes were named
@@ -58,6 +61,9 @@ WhatIf WhatIfOf(const Report& report, const std::vector<std::string>& fixes) {
       part.title = finding->Title();
       part.alone_ns = std::llround(finding->alone_share * window);
       part.replayed = !finding->changes.empty();
+    }
+    for (const ClaimResult& claim : report.claim_results) {
+      if (claim.rule->id == fix) part.whole_ns = std::max(part.whole_ns, claim.gain);
     }
     result.parts.push_back(std::move(part));
   }
@@ -100,6 +106,14 @@ std::string Text(const WhatIf& result, int width, bool color) {
   page.Blank();
   if (!result.next_bound.empty()) {
     page.Labelled("Then", 0, 6, result.next_bound + " is the limit.");
+  }
+  for (const WhatIf::Part& part : result.parts) {
+    const double more = Share(result, part.whole_ns - part.alone_ns);
+    if (more < kWorthSaying) continue;
+    page.Wrapped(
+        fmt::format("More specific findings make some of the changes of {}, too. With "
+                    "these changes it saves {}.",
+                    part.rule, time(part.whole_ns)));
   }
   page.Wrapped(result.steps > 0
                    ? fmt::format("Mean of {} steps. Fixes share time: together they save less than "

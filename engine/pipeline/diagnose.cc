@@ -55,7 +55,7 @@ Judgment JudgeRank(const Session& session, const DiagnoseOptions& options,
   Say(options, "ranking");
   if (replay.valid()) replay.get();
   judged.findings =
-      Rank(ToRank(judged.verdicts, options), analysis, knowledge, &judged.claim_results);
+      Rank(judged.verdicts, analysis, knowledge, &judged.claim_results, options.fixes);
   // What is left of an export without its kernels: nothing shows what they did.
   if (analysis.kind.kind == KindOfRun::kNoGpu && !analysis.run.active_devices.empty())
     std::erase_if(judged.findings,

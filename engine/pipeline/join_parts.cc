@@ -261,8 +261,7 @@ Result<Judgment> JoinParts(const Session& session, const DiagnoseOptions& option
   if (options.progress) options.progress("ranking");
   std::vector<ReportFindings> findings = TakeFindings(cluster, parts);
   TellTransit(cluster, *session.knowledge, *parts, &findings);
-  joined.findings =
-      RankRun(ToRank(joined.verdicts, options), findings, cluster, *session.knowledge);
+  joined.findings = RankRun(joined.verdicts, findings, cluster, *session.knowledge, options.fixes);
   for (Finding& finding : joined.findings) {
     for (Evidence& item : finding.evidence) AddChecks(*parts, cluster, &item);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/base/is_in.h"
 #include "engine/facts/catalog.h"
 
 namespace advise {
@@ -69,12 +68,6 @@ bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options) {
                        [&](const std::string& n) { return n == rule.id || n == area; });
   };
   return (options.only.empty() || names(options.only)) && !names(options.skip);
-}
-
-std::vector<Verdict> ToRank(std::vector<Verdict> verdicts, const DiagnoseOptions& options) {
-  if (options.fixes.empty()) return verdicts;
-  std::erase_if(verdicts, [&](const Verdict& v) { return !IsIn(v.rule->id, options.fixes); });
-  return verdicts;
 }
 
 FactNames FactsReadBy(const Session& session, const DiagnoseOptions& options) {

@@ -20,9 +20,6 @@ enum class Asked : std::uint8_t { kAll, kAboutRanks };
 std::vector<Verdict> RunRules(const Session& session, const DiagnoseOptions& options, Asked asked,
                               const Facts& facts, const std::string& day);
 
-// Those of the verdicts that are ranked: of the fixes that the options ask for, or all.
-std::vector<Verdict> ToRank(std::vector<Verdict> verdicts, const DiagnoseOptions& options);
-
 // Whether --only and --skip leave a rule in.
 bool Chosen(const RuleInfo& rule, const DiagnoseOptions& options);
 

@@ -352,6 +352,7 @@ std::string RenderWhyJson(const Report& report, const std::string& rule) {
       taken.push_back({{"rule", JsonText(taker->id)}, {"ns", time}});
     claims.push_back({{"claimed_ns", result.claimed},
                       {"gain_ns", result.gain},
+                      {"alone_ns", result.alone},
                       {"saving_ns", result.saving},
                       {"taken_by", taken}});
   }

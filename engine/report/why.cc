@@ -218,16 +218,19 @@ void WriteClaims(Page& page, const Report& report, const std::string& rule) {
     page.Line("  " + page.Paint("the time it claims", Ink::kDim));
     page.Labelled("claimed on GPUs", 4, kClaimColumn,
                   FormatQuantity(static_cast<double>(result.claimed), "ns"));
-    page.Labelled("its fix alone would save", 4, kClaimColumn,
-                  FormatQuantity(static_cast<double>(result.gain), "ns"));
     for (const auto& [taker, time] : result.taken_by) {
-      page.Labelled(
-          "taken by " + taker->id, 4, kClaimColumn,
-          FormatQuantity(static_cast<double>(time), "ns") +
-              (taker->priority > result.rule->priority ? " (more specific)" : " (wins more)"));
+      page.Labelled("of that, for " + taker->id, 4, kClaimColumn,
+                    FormatQuantity(static_cast<double>(time), "ns") +
+                        (taker->priority > result.rule->priority ? " (more specific)" : ""));
     }
-    page.Labelled("left to save", 4, kClaimColumn,
-                  FormatQuantity(static_cast<double>(result.saving), "ns"));
+    const auto saves = [&](const char* how, Nanos time) {
+      page.Labelled(how, 4, kClaimColumn, FormatQuantity(static_cast<double>(time), "ns"));
+    };
+    if (result.alone < result.gain) saves("saves with all its changes", result.gain);
+    saves(result.alone < result.gain ? "without those of others" : "saves by itself", result.alone);
+    saves("saves in its turn", result.saving);
+    page.Wrapped("A replay of the run gives the savings: they are no difference of claimed times.",
+                 4, Ink::kDim);
   }
 }
 

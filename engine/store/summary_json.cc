@@ -153,7 +153,7 @@ ADVISE_KEEP(Finding, rank, severity, tentative, observed, confidence, confidence
             idle_share, host_share, batches_ready, step_parts, basis, bound_alone, where, title,
             symptom, cause, fixes, evidence, explains, explained_by, makes_needless, unlocks,
             next_bound, changes)
-ADVISE_KEEP(ClaimResult, claimed, gain, saving)
+ADVISE_KEEP(ClaimResult, claimed, gain, alone, saving)
 ADVISE_KEEP(RunInfo, kind, unit, units, framework, languages, maker)
 ADVISE_KEEP(EfficiencyInfo, measured_share, mfu, bandwidth, source)
 ADVISE_KEEP(PlanStep, rule, after_seconds, unlocks, makes_needless, next_bound)

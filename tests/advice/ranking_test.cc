@@ -415,6 +415,24 @@ TEST_CASE("who took the time of a claim is kept, the largest first") {
   CHECK(static_cast<double>(vague->saving) == Approx(10 * percent).epsilon(0.01));
 }
 
+TEST_CASE("a fix wins by itself what it wins beside more specific ones, planned or not") {
+  const Analyzed run(HalfIdleSteps(), kAuto);
+  Verdicts verdicts;
+  verdicts.Add({.id = "a/specific", .priority = 90, .claims = {Percent(run, 0, 10)}});
+  verdicts.Add({.id = "a/vague", .priority = 10, .claims = {Percent(run, 0, 40)}});
+  const auto all = verdicts.Rank(run);
+  std::vector<ClaimResult> claims;
+  const auto only = Rank(verdicts.list(), *run, ShippedKnowledge(), &claims, {"a/vague"});
+  REQUIRE(only.size() == 1);
+  CHECK(Named(all, "a/vague")->alone_share == Approx(0.3).epsilon(0.01));
+  CHECK(only.front().alone_share == Named(all, "a/vague")->alone_share);
+  CHECK(only.front().saving_share == Approx(0.3).epsilon(0.01));
+  REQUIRE(claims.size() == 1);
+  const auto percent = static_cast<double>(run.Window()) / 100;
+  CHECK(static_cast<double>(claims[0].gain) == Approx(40 * percent).epsilon(0.01));
+  CHECK(static_cast<double>(claims[0].alone) == Approx(30 * percent).epsilon(0.01));
+}
+
 TEST_CASE("common causes come first only where all else is equal") {
   const Analyzed run(HalfIdleSteps(), kAuto);
   Verdicts tie;

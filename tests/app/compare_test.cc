@@ -256,6 +256,14 @@ TEST_CASE("whatif with the fixes of the plan ends where the plan ends") {
     const Json together = ParseJson(RunAdvise(folder, whatif + " --fix " + fixes).out);
     CHECK(together["window"] == plan["window"]);
     CHECK(together["next_bound"] == plan["plan"].back()["next_bound"]);
+    for (const Json& step : plan["plan"]) {
+      const std::string rule = step["rule"];
+      INFO(rule);
+      const Json what = ParseJson(RunAdvise(folder, whatif + " --fix " + rule).out);
+      const double alone = step["saving"]["alone"];
+      CHECK(what["fixes"][0]["alone"]["share"].get<double>() == Approx(alone).margin(0.001));
+      CHECK(what["saving"]["share"].get<double>() == Approx(alone).margin(0.001));
+    }
   }
 }
 

@@ -413,11 +413,13 @@ TEST_CASE("why gives margins and says who took the claimed time") {
   CHECK_THAT(text, Contains("over by 3"));
   CHECK_THAT(text, Contains("2 to spare"));
   sample->report.claim_results = {
-      {sample->report.verdicts[1].rule, 400, 300, 0, {{fired.rule, 400}}}};
+      {sample->report.verdicts[1].rule, 400, 300, 100, 0, {{fired.rule, 400}}}};
   sample->report.findings[0].explains.clear();
   sample->report.findings.erase(sample->report.findings.begin() + 2);
   CHECK_THAT(RenderWhyText(sample->report, "sync/host-busy-wait", 200, false),
-             Contains("taken by transfer/repeated-upload") &&
+             Contains("of that, for transfer/repeated-upload") &&
+                 Contains("saves with all its changes              300 ns") &&
+                 Contains("without those of others                 100 ns") &&
                  Contains("not in the report: transfer/repeated-upload took the time it claims"));
 }
 
