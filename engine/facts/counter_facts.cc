@@ -34,6 +34,7 @@ Rows CounterRows(const Counters& counters) {
                                : k.on_chip         ? "on-chip"
                                                    : "device"},
                {"headroom", k.headroom},
+               {"scattered", k.scattered},
                {"lost", k.lost_ns},
                {"sm", k.sm},
                {"memory", k.memory},
@@ -188,7 +189,8 @@ void DeclareCounterFacts(Catalog* catalog) {
                "compute; latency when it is near neither, launch when it is also as short as a "
                "start), memory_kind (of what memory limits: on-chip, "
                "if device memory is far less busy, else device), headroom (share of its time that "
-               "running near that limit would win), lost (the same as time), then shares of peak, "
+               "running near that limit would win), scattered (of headroom, what moving no more "
+               "than was asked for would win, as fast as now), lost (headroom as time), then shares of peak, "
                "of the warps, of the issue slots, of a warp's latency, and ratios; -1 was not "
                "counted.",
                CounterRows);

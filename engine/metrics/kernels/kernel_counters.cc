@@ -122,6 +122,7 @@ class CounterFinder : Finder {
       kernel.instances += 1;
       kernel.time_ns += time;
       kernel.headroom += one.headroom * time;
+      kernel.scattered += one.scattered * time;
       kernel.tensor_estimated = kernel.tensor_estimated || one.tensor_estimated;
       if (kernel.limiter.empty()) kernel.limiter = one.limiter;
       if (kernel.bound.empty()) {
@@ -135,6 +136,7 @@ class CounterFinder : Finder {
       CountedKernel& kernel = result_.kernels[k];
       for (const auto field : kMeans) means[k].Give(field, &kernel);
       kernel.headroom = kernel.time_ns > 0 ? kernel.headroom / kernel.time_ns : 0;
+      kernel.scattered = kernel.time_ns > 0 ? kernel.scattered / kernel.time_ns : 0;
       if (kernel.flops >= 0 && kernel.bytes > 0) kernel.intensity = kernel.flops / kernel.bytes;
     }
   }

@@ -49,6 +49,8 @@ struct CountedKernel {
   std::string bound;
   bool on_chip = false;  // what bounds it is memory of the chip: caches, shared memory
   double headroom = 0;   // share of its time
+  // Of headroom, what it would save by moving no more than was asked for, as fast as it does now.
+  double scattered = 0;
   double lost_ns = 0;    // headroom of run_time_ns (of time_ns without a timeline)
 };
 

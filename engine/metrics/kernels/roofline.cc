@@ -367,6 +367,7 @@ void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware
                       kernel->dram <= busiest * knowledge.Number("counter.most_of_device_memory");
     const double useful = kernel->useful > 0 ? kernel->useful : 1;
     next = std::max(memory * useful, kernel->sm);
+    kernel->scattered = 1 - next / memory;
     if (kernel->on_chip && kernel->conflicts > 0 && kernel->l1 >= kernel->memory)
       next = std::max({memory * useful * (1 - kernel->conflicts), kernel->dram, kernel->sm});
     const double spilled = m.Of("local_bytes") * knowledge.Number("counter.spill_traffic");
@@ -381,6 +382,7 @@ void PlaceUnderRoofline(const KernelCounters& counters, const Hardware& hardware
     }
   }
   kernel->headroom = std::clamp(1 - next / achievable, 0.0, 1.0);
+  kernel->scattered = std::clamp(kernel->scattered, 0.0, kernel->headroom);
 }
 
 }  // namespace advise

@@ -130,6 +130,23 @@ TEST_CASE("waste in sectors is headroom of a kernel that memory limits") {
   CHECK(quarter.kernel().headroom == Approx(0.75));
 }
 
+// At 0.60 of memory's peak, a quarter of the bytes takes a quarter of the time. The rest of the
+// headroom is what a higher rate would win: 0.15 of 0.85 are left.
+TEST_CASE("moving what was asked for, as fast as now, is the certain part of the headroom") {
+  const auto kernel = [](double sm) {
+    return Counted("a", {{kTime, 100},
+                         {kSm, sm},
+                         {kMemory, 60},
+                         {"memory_l2_theoretical_sectors_global", 400},
+                         {"memory_l2_theoretical_sectors_global_ideal", 100}});
+  };
+  const Case copy(Trace(), {kernel(10)});
+  CHECK(copy.kernel().headroom == Approx(1 - 0.15 / 0.85));
+  CHECK(copy.kernel().scattered == Approx(0.75));
+  const Case works(Trace(), {kernel(30)});  // the SMs need half of the time
+  CHECK(works.kernel().scattered == Approx(0.5));
+}
+
 TEST_CASE("sectors a request prove waste only beyond the widest access") {
   const auto useful = [](double sectors) {
     return Case(Trace(),
