@@ -17,7 +17,24 @@ struct Group {
 
 using Groups = std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, Group>;
 
-Groups GroupsOf(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job) {
+// By step: whether ranks compute clearly longer than in most. Then they may well send more, too, as
+// in a step of a server that reads a prompt.
+std::vector<bool> ComputesMore(const std::vector<RankSummary>& ranks, const Job& job,
+                               const Knowledge& knowledge) {
+  std::vector<Nanos> compute(job.steps, 0);
+  for (std::size_t s = 0; s < job.steps; ++s) {
+    for (std::size_t r = 0; r < job.ranks; ++r) compute[s] += job.TimeOf(ranks, r, s).compute;
+  }
+  const double most =
+      knowledge.Number("cluster.stalled_compute") * static_cast<double>(Median(compute));
+  std::vector<bool> more;
+  for (const Nanos time : compute) more.push_back(static_cast<double>(time) > most);
+  return more;
+}
+
+Groups GroupsOf(const std::vector<RankSummary>& ranks, const Joint& joint, const Job& job,
+                const Knowledge& knowledge) {
+  const std::vector<bool> computes_more = ComputesMore(ranks, job, knowledge);
   Groups groups;
   for (std::size_t i = 0; i < joint.all.size(); ++i) {
     const JointCollective& one = joint.all[i];
@@ -32,7 +49,7 @@ Groups GroupsOf(const std::vector<RankSummary>& ranks, const Joint& joint, const
     const JointMember& first = one.members.front();
     const std::size_t step =
         job.StepAt(ranks, first.rank, ranks[first.rank].collectives.start[first.row]);
-    if (step < job.steps) group.by_step[step].push_back(i);
+    if (step < job.steps && !computes_more[step]) group.by_step[step].push_back(i);
   }
   return groups;
 }
@@ -81,7 +98,7 @@ StalledCollectives FindStalled(const std::vector<RankSummary>& ranks, const Join
                                const Job& job, const Knowledge& knowledge) {
   StalledCollectives found;
   std::vector<double> parts(joint.all.size(), 0);  // of transfers
-  for (const auto& [key, group] : GroupsOf(ranks, joint, job)) {
+  for (const auto& [key, group] : GroupsOf(ranks, joint, job, knowledge)) {
     for (const std::vector<std::size_t>& like : LikeOnes(joint, group)) {
       const Outstanding stalled = FindOutstanding(joint, like, knowledge);
       found.all += stalled.rows.empty() ? 0 : static_cast<double>(like.size());

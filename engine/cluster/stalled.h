@@ -16,7 +16,8 @@ struct StalledCollectives {
 };
 
 // Like are collectives of one kind and size among the same ranks; where reports do not say sizes,
-// those at the same place of steps that have as many. Waits for ranks without a report are none.
+// those at the same place of steps that have as many and compute no longer than most. Waits for
+// ranks without a report are none.
 // O(n log n) in the collectives.
 StalledCollectives FindStalled(const std::vector<RankSummary>& ranks, const Joint& joint,
                                const Job& job, const Knowledge& knowledge);

@@ -36,6 +36,27 @@ TEST_CASE("many slow ones, little slower ones and too few are no stall") {
   CHECK(Summed({}).stalled.loss.gain == 0);
 }
 
+// Two steps compute longer.
+TEST_CASE("where sizes are unknown, a step that computes longer may send more") {
+  const auto stalled = [](Nanos more, std::int64_t bytes) {
+    JobStory story;
+    story.extra_transfer = std::vector<Nanos>(10, 0);
+    story.extra_compute.assign(4, std::vector<Nanos>(10, 0));
+    for (const std::size_t step : {4, 9}) {
+      story.extra_transfer[step] = 30'000'000;
+      for (auto& of_rank : story.extra_compute) of_rank[step] = more;
+    }
+    std::vector<RankSummary> ranks = story.Tell();
+    for (RankSummary& rank : ranks)
+      std::fill(rank.collectives.bytes.begin(), rank.collectives.bytes.end(), bytes);
+    return Cluster(std::move(ranks), ShippedKnowledge()).stalled.count;
+  };
+  const auto compute = static_cast<double>(JobStory().Tell().front().steps.front().time.compute);
+  CHECK(stalled(static_cast<Nanos>(0.2 * compute), -1) == 2);
+  CHECK(stalled(static_cast<Nanos>(0.3 * compute), -1) == 0);
+  CHECK(stalled(static_cast<Nanos>(0.3 * compute), 100'000'000) == 2);
+}
+
 TEST_CASE("waiting for a late rank is no stall") {
   JobStory story;
   story.extra_compute = {std::vector<Nanos>(10, 0)};
