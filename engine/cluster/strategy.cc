@@ -76,7 +76,8 @@ class StrategyFinder {
         pipeline_(pipeline),
         knowledge_(knowledge),
         part_often_(knowledge.Number("cluster.part_often")),
-        inside_(InsideGain(ranks, knowledge)) {
+        inside_(InsideGain(ranks, knowledge)),
+        infers_(Runs(ranks, "inference")) {
     found_.rows = FindPatterns(ranks, joint);
   }
 
@@ -127,9 +128,9 @@ class StrategyFinder {
     // Where no range names the passes, the rhythm tells.
     const PatternSum any = PartOf("allreduce", "*");
     const bool named = 2 * PartOf("allreduce", "backward").per_step > any.per_step;
-    const bool by_rhythm =
-        tensor_.per_step < often && any.per_step >= often && !named && IsOfLayers(any);
-    if (by_rhythm) tensor_ = any;
+    const bool unnamed = tensor_.per_step < often && any.per_step >= often && !named;
+    const bool by_rhythm = unnamed && IsOfLayers(any);
+    if (by_rhythm || (unnamed && infers_)) tensor_ = any;
     if (tensor_.per_step < often) tensor_ = PatternSum();
     if (tensor_.per_step <= 0) return;
     found_.tensor = static_cast<int>(tensor_.group);
@@ -140,6 +141,7 @@ class StrategyFinder {
     Add("tensor", fmt::format("{:.0f} {} per step {} {}{}", tensor_.per_step,
                               divided_ ? "reduce-scatters" : "all-reduces",
                               by_rhythm ? "all through the step, one after each part of a layer,"
+                              : unnamed ? "of a program without a backward pass"
                                         : "in the forward pass",
                               AmongRanks(found_.tensor, ranks_.size()),
                               divided_ ? ", which divide the sequence between layers" : ""));
@@ -231,7 +233,7 @@ class StrategyFinder {
     const Sharding sharding = FindSharding(found_.rows, tensor_, ranks_, knowledge_);
     found_.reduce_bytes =
         sharding.scatters.per_step > 0 ? sharding.scatters.bytes : PartOf("allreduce", "*").bytes;
-    if (sharding.stage < 0) return;
+    if (sharding.stage < 0 || infers_) return;  // inference has no gradients
     found_.zero_stage = sharding.stage;
     found_.data = sharding.ranks;
     Add(sharding.name, sharding.reason);
@@ -302,6 +304,7 @@ class StrategyFinder {
   const Knowledge& knowledge_;
   double part_often_;
   double inside_;
+  bool infers_;  // nothing is trained
   PatternSum tensor_;     // of tensor parallelism, nothing unless it happens often
   bool divided_ = false;  // the sequence, between layers
   std::vector<std::string> names_;

@@ -304,6 +304,7 @@ class Summarizer {
       if (trace_.ops.kind[op] == OpKind::kKernel) used[trace_.ops.detail[op]] = 1;
     }
     std::set<std::string> traits;
+    if (analysis_.kind.kind == KindOfRun::kInference) traits.insert("inference");
     if (analysis_.kind.decode && !analysis_.kind.trains) traits.insert("tokens");
     if (!analysis_.kind.trains && MultipliesFewRows(d)) traits.insert("few-rows");
     for (std::uint32_t shape = 0; shape < used.size(); ++shape) {

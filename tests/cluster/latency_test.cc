@@ -51,6 +51,24 @@ Nanos LostToLatency(const std::vector<RankSummary>& ranks) {
   return Cluster(ranks, ShippedKnowledge()).strategy.latency_loss.gain;
 }
 
+// All sums of a token in a row, so that no rhythm tells what they are.
+TEST_CASE("what infers has no gradients: its sums are those of shared layers") {
+  const auto strategy = [](const char* trait) {
+    std::vector<RankSummary> ranks = Tokens(34 * kUs, -1);
+    for (RankSummary& rank : ranks) {
+      rank.traits = {trait};
+      RankCollectives& list = rank.collectives;
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        list.end[i] = rank.steps[i / 16].end - static_cast<Nanos>(15 - i % 16) * 34 * kUs;
+        list.start[i] = list.end[i] - 34 * kUs;
+      }
+    }
+    return Cluster(std::move(ranks), ShippedKnowledge()).strategy.name;
+  };
+  CHECK(strategy("inference") == "tensor");
+  CHECK(strategy("attention") == "ddp");
+}
+
 TEST_CASE("small sums of shared layers could take 8 us each") {
   const Cluster cluster(Tokens(34 * kUs, -1), ShippedKnowledge());
   REQUIRE(cluster.strategy.name == "tensor");

@@ -18,7 +18,7 @@ class ElementwiseFinder : Finder {
         light_(run_.names.Shapes([](const KernelClass& c) {
           const bool simple = c.name == "elementwise" || c.name == "copy" || c.name == "cast";
           return simple && !c.HasTrait("fused") && !c.HasTrait("tiny-optimizer") &&
-                 !c.HasTrait("by-table");
+                 !c.HasTrait("by-table") && !c.HasTrait("vector-call");
         })),
         joins_(run_.names.Shapes([](const KernelClass& c) { return c.HasTrait("concatenates"); })),
         loss_(basis),
