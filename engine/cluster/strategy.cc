@@ -304,7 +304,7 @@ class StrategyFinder {
   const Knowledge& knowledge_;
   double part_often_;
   double inside_;
-  bool infers_;  // nothing is trained
+  bool infers_;           // nothing is trained
   PatternSum tensor_;     // of tensor parallelism, nothing unless it happens often
   bool divided_ = false;  // the sequence, between layers
   std::vector<std::string> names_;

@@ -21,6 +21,8 @@ class Replay::Pass {
   void EndCall(std::uint32_t i);
   void StartOp(std::uint32_t i);
   void EndGroup(std::uint32_t g);
+  // When a call can begin that could at `begin` if the thread did not wait for a tick before it.
+  Nanos AfterTick(std::uint32_t i, Nanos begin) const;
   // When a call can begin before which the thread waits for locks, after code that runs on at
   // `ready` since `since`.
   Nanos AfterLocks(const HostCall& call, Nanos since, Nanos ready);
@@ -146,8 +148,8 @@ void Replay::Pass::StartCall(std::uint32_t i) {
     Nanos code = call.start - done - changes_.CutWithin(call.thread, done, call.start);
     // Behind it, the thread may have waited for another one, whose code the fix takes off.
     if (call.waited_for != kNone) code -= changes_.CutWithin(call.waited_for, done, call.start);
-    call_start_[i] =
-        std::max(call_end_[call.previous], DoneAt(call.paused_for) + std::max<Nanos>(code, 0));
+    call_start_[i] = AfterTick(
+        i, std::max(call_end_[call.previous], DoneAt(call.paused_for) + std::max<Nanos>(code, 0)));
     return;
   }
   const bool released = call.released_by != kNone;
@@ -161,10 +163,7 @@ void Replay::Pass::StartCall(std::uint32_t i) {
   if (call.arrival != kNone && changes_.vanished[i] == 0)
     begin = AfterBatch(call, since, ready, begin);
   if (call.locks > 0 && changes_.vanished[i] == 0) begin = AfterLocks(call, since, ready);
-  // The tick comes when it comes, unless the fix is that nobody waits for it.
-  const Interval& sleep = call.until_tick;
-  if (sleep.Length() > 0 && changes_.CutWithin(call.thread, sleep.start, sleep.end) == 0)
-    begin = std::max(begin, sleep.end + std::max<Nanos>(0, code - (sleep.end - since)));
+  begin = AfterTick(i, begin);
   // What it does before it waits takes it as long as before.
   if (released && call.previous != kNone) {
     const Nanos done = graph_.calls_[call.previous].end;
@@ -173,6 +172,17 @@ void Replay::Pass::StartCall(std::uint32_t i) {
     begin = std::max(begin, call_end_[call.previous] + (changes_.vanished[i] != 0 ? 0 : before));
   }
   call_start_[i] = begin;
+}
+
+// The tick comes when it comes, unless the fix is that nobody waits for it.
+Nanos Replay::Pass::AfterTick(std::uint32_t i, Nanos begin) const {
+  const HostCall& call = graph_.calls_[i];
+  const Interval& sleep = call.until_tick;
+  if (sleep.Length() <= 0 || changes_.CutWithin(call.thread, sleep.start, sleep.end) > 0)
+    return begin;
+  Nanos code = call.start - sleep.end - changes_.CutWithin(call.thread, sleep.end, call.start);
+  if (changes_.vanished[i] != 0 && !call.long_pause) code = 0;
+  return std::max(begin, sleep.end + std::max<Nanos>(code, 0));
 }
 
 Nanos Replay::Pass::AfterLocks(const HostCall& call, Nanos since, Nanos ready) {

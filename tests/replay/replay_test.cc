@@ -61,6 +61,29 @@ TEST_CASE("a timer begins the next iteration when it is time, however soon the G
   CHECK(gain(false) > 60_ms);
 }
 
+// Frames come every 8 ms. The thread handles each for 400 us once the GPU is done, and waits in
+// poll() for the next one.
+TEST_CASE("code between a frame and the wait for the next one costs nothing") {
+  TraceBuilder story;
+  std::vector<Interval> code;
+  Nanos at = 8_ms;
+  for (int i = 1; i <= 100; ++i) {
+    const Nanos done = at + 1_ms + (i * 7 % 11) * 50'000;
+    story.Launch("decode", {at, at + 5_us}, {at + 10_us, done});
+    story.Sync({at + 6_us, done + 2_us});
+    code.push_back({done + 3_us, done + 400_us});
+    const Nanos next = (i + 1) * 8_ms + (i % 3) * 4'000;
+    story.OsCall("poll", {done + 400_us, next});
+    story.OsCall("ioctl", {next, next + 35_us});
+    at = next + 40_us;
+  }
+  const Analyzed run(story);
+  CHECK(run->replay().IsPaced());
+  Remedy remedy;
+  remedy.host_cuts.push_back({run->run.trace.calls.thread.front(), IntervalSet::Of(code)});
+  CHECK(run->replay().Gain(remedy) < 1_ms);  // of the last frame
+}
+
 TEST_CASE("ops that a fix has queued keep the distance that queued ones have") {
   // Each second kernel is queued and follows 2 us behind the first one, which comes late.
   TraceBuilder story;
