@@ -150,6 +150,18 @@ class MigrationFinder : Finder {
     return sum;
   }
 
+  // Times of faults and migrations, and up to `copy.gpu_fault` behind each until the next one: what
+  // a fault takes until it is reported, and the kernel goes on.
+  IntervalSet WithPauses(IntervalSet moves) const {
+    const auto most = Time("copy.gpu_fault");
+    std::vector<Interval> longer;
+    for (const Interval& move : moves.intervals()) {
+      if (!longer.empty()) longer.back().end = std::min(move.start, longer.back().end + most);
+      longer.push_back(move);
+    }
+    return IntervalSet::Of(std::move(longer));
+  }
+
   // A kernel that faults waits for its pages: the time that faults and migrations take inside it is
   // not its own, but for what a prefetch takes.
   void Kernels() {
@@ -158,7 +170,8 @@ class MigrationFinder : Finder {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (trace_.ops.kind[op] != OpKind::kKernel || Length(op) <= 0) continue;
       const std::uint32_t device = trace_.ops.device[op];
-      const IntervalSet waits = sets[device].Clip(trace_.ops.start[op], trace_.ops.end[op]);
+      const IntervalSet waits =
+          WithPauses(sets[device].Clip(trace_.ops.start[op], trace_.ops.end[op]));
       if (waits.empty()) continue;
       const Nanos kept =
           std::min(waits.Total(), KeptInside(device, trace_.ops.start[op], trace_.ops.end[op]));

@@ -15,6 +15,20 @@
 namespace advise {
 namespace {
 
+// While pages that the host touched move back to it: it waits for them, and runs no code.
+IntervalSet PagesComingBack(const Run& run) {
+  const OpTable& ops = run.trace.ops;
+  std::vector<Interval> moves;
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    if (ops.kind[op] != OpKind::kCopy) continue;
+    const std::uint32_t copy = ops.detail[op];
+    if (run.trace.copies.direction[copy] == CopyDirection::kMigrationToHost &&
+        run.trace.copies.cause[copy] == MigrationCause::kFault)
+      moves.push_back({ops.start[op], ops.end[op]});
+  }
+  return IntervalSet::Of(std::move(moves));
+}
+
 class HostCodeFinder : Finder {
  public:
   HostCodeFinder(const Basis& basis, const std::vector<IntervalSet>& doubtful)
@@ -22,6 +36,7 @@ class HostCodeFinder : Finder {
         doubtful_(doubtful),
         compiling_(CompilingPauses(basis.run)),
         away_(AwayFromCpu(basis)),
+        faulting_(PagesComingBack(basis.run)),
         updates_(run_.names.Shapes([](const KernelClass& c) { return c.name == "optimizer"; })),
         own_frames_(basis.run) {}
 
@@ -52,7 +67,7 @@ class HostCodeFinder : Finder {
       if (piece.Length() <= long_gap && !long_pause) continue;
       loss.CountPiece(piece);
       if (thread == kNone) continue;
-      loss.CutHost(thread, piece.start, piece.end);
+      CutCode(thread, piece.start, piece.end, &loss);
       functions.Add(thread, piece.start, piece.end);
       operators.Add(thread, piece.start, piece.end);
       like.Add(thread, piece.start);
@@ -80,7 +95,7 @@ class HostCodeFinder : Finder {
                    if (CauseOf(piece) != IdleCause::kHostCompute) return;
                    const IntervalSet code = compiling_[thread].GapsWithin(piece.start, piece.end);
                    for (const Interval& part : code.intervals())
-                     loss.CutHost(thread, part.start, part.end);
+                     CutCode(thread, part.start, part.end, &loss);
                  });
     result.time = loss.Build();
     result.code_ns = TimeOf(result.time.remedy->host_cuts);
@@ -93,6 +108,11 @@ class HostCodeFinder : Finder {
   }
 
  private:
+  void CutCode(std::uint32_t thread, Nanos start, Nanos end, LossBuilder* loss) const {
+    const IntervalSet code = faulting_.GapsWithin(start, end);
+    for (const Interval& part : code.intervals()) loss->CutHost(thread, part.start, part.end);
+  }
+
   // How few steps hold `host.most_in_steps` of the loss.
   std::size_t FewestSteps(const Loss& loss) const {
     const Steps& steps = run_.steps;
@@ -131,7 +151,7 @@ class HostCodeFinder : Finder {
         },
         [&](const Delay& delay) {
           loss->AddSpan(delay.device, delay.idle.start, delay.idle.end);
-          loss->CutHost(delay.thread, delay.piece.start, delay.piece.end);
+          CutCode(delay.thread, delay.piece.start, delay.piece.end, loss);
           like->Add(delay.thread, delay.piece.start);
           const Nanos length = delay.idle.Length();
           const Nanos start = delay.piece.start;
@@ -239,6 +259,7 @@ class HostCodeFinder : Finder {
   const std::vector<IntervalSet>& doubtful_;
   const std::vector<IntervalSet> compiling_;
   const std::vector<IntervalSet> away_;
+  const IntervalSet faulting_;
   const ShapeSet updates_;
   mutable std::vector<RowRange> frames_of_thread_;
   mutable OwnPythonFrames own_frames_;

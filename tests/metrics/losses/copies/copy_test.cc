@@ -218,8 +218,24 @@ TEST_CASE("unified memory that the driver moves is migration, and has no launchi
                          .MigrateToGpu(2_MiB, {240_us, 440_us}));
   CHECK(run->copies.migration.count == 2);
   CHECK(run->copies.migration.bytes == Approx(4_MiB));
-  CHECK(run->copies.migration.lost->Total() == 400_us);
+  CHECK(run->copies.migration.lost->Total() == 420_us);  // and from the first to the second
   CHECK(ClassedCopies(run) == 0);
+}
+
+TEST_CASE("a kernel that faults on page after page waits for them, and works in between") {
+  // Ten pages, 5 us each; the kernel runs for longer than any.
+  const auto lost = [](Nanos between) {
+    TraceBuilder story;
+    story.Launch("touch", {0_us, 5_us}, {10_us, 4_ms});
+    for (int i = 0; i < 10; ++i) {
+      const Nanos at = 100_us + i * (between + 5_us);
+      story.MigrateToGpu(64_KiB, {at, at + 5_us}, MigrationCause::kFault);
+    }
+    return Analyzed(story)->copies.migration.lost->Total() - 10 * 5_us;
+  };
+  const auto fault = static_cast<Nanos>(ShippedKnowledge().Number("copy.gpu_fault"));
+  CHECK(lost(20_us) == 9 * 20_us);
+  CHECK(lost(fault + 100_us) == 9 * fault);  // the rest is its own
 }
 
 TEST_CASE("migrations are counted by page fault, and prefetches of the program are none") {

@@ -77,6 +77,20 @@ TEST_CASE("loading code beside the GPU's work costs what the host comes late to 
   CHECK(jit(false).count == 0);
 }
 
+// In each step, the host works on results for 400 us, in 100 us of which pages move back to it.
+TEST_CASE("while pages that it touched move back, the host runs no code") {
+  const auto code = [](MigrationCause cause) {
+    TraceBuilder story;
+    Repeat(20, 1_ms, [&](int, Nanos at) {
+      story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 500_us});
+      story.Sync({at + 6_us, at + 502_us});
+      story.MigrateToHost(2_MiB, {at + 600_us, at + 700_us}, cause);
+    });
+    return Analyzed(story)->host_code->code_ns;
+  };
+  CHECK(code(MigrationCause::kEviction) - code(MigrationCause::kFault) == 19 * 100_us);
+}
+
 TEST_CASE("waiting for a lock in a gap") {
   TraceBuilder story = GapStory();
   story.OsCall("pthread_mutex_lock", {120_us, 180_us});
