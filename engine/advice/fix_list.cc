@@ -211,7 +211,7 @@ FixList::Open* FixList::Surer(Open* chosen, std::vector<Open>* open) const {
 }
 
 // A setting before a change of code or design that wins little more and is no surer, or no more
-// where the setting wins most of it by letting the host get ahead; a switch of
+// where the setting wins most of it by letting the host get ahead and does not explain it; a switch of
 // the environment also before what its rule explains, if that wins little more once the switch is
 // off: only then is it seen what is left. Or if that would make the switch needless: nobody would
 // learn that it is on, and it holds up whatever is measured next.
@@ -225,13 +225,11 @@ FixList::Open* FixList::Easiest(Open* chosen, std::vector<Open>* open) {
   const auto setting = std::find_if(open->begin(), open->end(), [&](const Open& one) {
     const RuleInfo& rule = *one.candidate->rule;
     if (one.candidate->effort != "flag" || one.worth <= 0) return false;
-    if (one.candidate->indirect && one.worth < chosen->worth) return false;
+    const bool explains = IsIn(chosen->candidate->rule->id, rule.explains);
+    if (one.candidate->indirect && one.worth < chosen->worth && !explains) return false;
     if (ConfidenceOf(*one.candidate) < ConfidenceOf(*chosen->candidate)) return false;
     if (little_more(one.worth, chosen->worth)) return true;
-    if (rule.topic != Topic::kSwitch || !Matters(one.worth) ||
-        !IsIn(chosen->candidate->rule->id, rule.explains)) {
-      return false;
-    }
+    if (rule.topic != Topic::kSwitch || !Matters(one.worth) || !explains) return false;
     const auto needless = static_cast<Nanos>(needless_part * static_cast<double>(one.worth));
     return little_more(one.worth, WorthAfter(*one.candidate, *chosen->candidate)) ||
            WorthAfter(*chosen->candidate, *one.candidate) < needless;

@@ -183,6 +183,7 @@ class JobFixes : public FixList {
   bool IsRootOf(const Candidate& cause, const Candidate& effect) const override {
     const JobItem& found = ItemOf(cause);
     const JobItem& late = ItemOf(effect);
+    if (IsOfVaryingCode(cause, effect)) return true;
     if (IsOfLongerCode(found, late)) return true;
     if (IsOfLongerCode(late, found)) return false;
     if (cause.rule->kind == RuleKind::kInfo || found.verdict != nullptr) return false;
@@ -209,6 +210,17 @@ class JobFixes : public FixList {
     return item.verdict != nullptr && late.rank != kNone &&
            late.cause.kind == LateCause::Kind::kSlowGpu &&
            item.ranks == std::set<std::size_t>{late.rank};
+  }
+
+  // All ranks run code of their host that the cause takes off them, and wins more by that than the
+  // effect: the code takes longer on one rank now, on another then.
+  bool IsOfVaryingCode(const Candidate& cause, const Candidate& effect) const {
+    const JobItem& found = ItemOf(cause);
+    const JobItem& late = ItemOf(effect);
+    const std::size_t all = cluster_.ranks.size();
+    return found.verdict == nullptr && late.verdict != nullptr && found.ranks.size() == all &&
+           late.ranks.size() == all && found.words.first->host_share > 0 &&
+           IsIn(effect.rule->id, cause.rule->explains) && cause.alone > effect.alone;
   }
 
   // Ranks run one program. Where code of its host keeps one of them longer than the others, and the

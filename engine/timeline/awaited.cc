@@ -19,11 +19,13 @@ bool IsWorkBetween(const Interval& read, const Interval& next) {
 
 }  // namespace
 
-bool SaysTraining(const Run& run) {
+namespace {
+
+bool Says(const Run& run, const char* kind) {
   const auto says = [&](const char* in, StringId name) {
     for (const std::size_t i : run.knowledge.RunSignsOf(in, run.trace.strings[name])) {
       const RunSign& sign = run.knowledge.run_signs()[i];
-      if (sign.about == RunSign::About::kKind && sign.rule.value == "training") return true;
+      if (sign.about == RunSign::About::kKind && sign.rule.value == kind) return true;
     }
     return false;
   };
@@ -38,6 +40,12 @@ bool SaysTraining(const Run& run) {
   seen.clear();
   return any("range", run.trace.ranges.name, [](StringId name) { return name; });
 }
+
+}  // namespace
+
+bool SaysTraining(const Run& run) { return Says(run, "training"); }
+
+bool SaysServing(const Run& run) { return Says(run, "serving"); }
 
 Awaited::Awaited(const Run& run)
     : run_(run),

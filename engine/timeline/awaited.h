@@ -8,8 +8,10 @@
 
 namespace advise {
 
-// A kernel or a range says that weights are updated. O(kernels + ranges).
+// A kernel or a range says that weights are updated, or that a model server works on requests.
+// O(kernels + ranges).
 bool SaysTraining(const Run& run);
+bool SaysServing(const Run& run);
 
 class Awaited {
  public:
@@ -45,11 +47,12 @@ class Awaited {
   // program: it sends something, waits, and receives something right behind the wait.
   bool IsForAnswer(std::uint32_t thread, Nanos start, Nanos end) const;
 
-  // True when [start, end) of `thread`, one that launches, lies in a wait of its event loop for
-  // what comes from outside the program: it receives something right behind the wait, in a program
-  // that does not train (a request); or the wait is as long as people take, and in a program that
-  // trains far rarer than steps (the next cell of a notebook). An exchange within one range that
-  // comes in each step is a remote call of that step, and no request.
+  // True when most of [start, end) of `thread`, one that launches, lies in a wait of its event loop
+  // for what comes from outside the program: it receives something right behind the wait, in a
+  // program that does not train (a request); or it is the wait of a model server, or in a call that
+  // receives and takes longer one time and shorter another; or the wait is as long as people take,
+  // and in a program that trains far rarer than steps (the next cell of a notebook). An exchange
+  // within one range that comes in each step is a remote call of that step, and no request.
   bool IsForInput(std::uint32_t thread, Nanos start, Nanos end) const;
 
   // When those who load for `thread` paused for far longer than they usually do, in order: they had
@@ -60,6 +63,9 @@ class Awaited {
   // A launching thread receives or answers requests itself, time after time, in a program that does
   // not train.
   bool Serves() const { return serves_; }
+
+  // The program is a model server: its engine looks for requests between naps.
+  bool IsEngine() const { return engine_; }
 
   // A compiler ran beside the program.
   bool CompilerSeen() const { return compiler_seen_; }
@@ -73,8 +79,11 @@ class Awaited {
   std::vector<std::uint8_t> AnswerAlone() const;
   void FindSilentRequests();
   void FindInput();
+  class SocketCalls;
+  IntervalSet InputOf(std::uint32_t thread, bool trains, SocketCalls* socket_calls);
   void FindAnswers();
   IntervalSet RemoteCalls(std::uint32_t thread, std::size_t least) const;
+  bool IsUneven(const std::vector<Interval>& waits) const;
   bool IsOfFamily(const char* family, StringId os_call) const;
   void FindHandOvers();
   void FindWaitsBeforeUploads();
@@ -117,6 +126,7 @@ class Awaited {
   std::vector<IntervalSet> answers_;             // per thread: see IsForAnswer
   std::vector<IntervalSet> before_uploads_;      // per thread: see IsLoader
   bool serves_ = false;
+  bool engine_ = false;
   std::vector<std::uint8_t> hands_over_;  // per thread: its silent pauses end with loading
 };
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "engine/base/median.h"
 #include "engine/timeline/awaited.h"
 
 namespace advise {
@@ -60,6 +61,36 @@ class MessagesOfSteps {
 };
 
 }  // namespace
+
+// What calls of the OS do with sockets, asked once for each name.
+class Awaited::SocketCalls {
+ public:
+  enum Kind : std::uint8_t { kNoSocket, kEventLoop, kPoll, kReceive, kOther, kUnknown };
+
+  explicit SocketCalls(const Run& run)
+      : run_(run), kinds_(run.trace.strings.size(), Kind::kUnknown) {}
+
+  Kind Of(StringId name) {
+    Kind& kind = kinds_[name];
+    if (kind == Kind::kUnknown) kind = Find(name);
+    return kind;
+  }
+
+ private:
+  Kind Find(StringId name) const {
+    const auto is = [&](const char* family) {
+      return run_.knowledge.IsOfFamily(FamilyKind::kOs, family, run_.trace.strings[name]);
+    };
+    const OsClass os = run_.names.Os(name);
+    if (is("event_loop")) return kEventLoop;
+    if (os == OsClass::kWait && is("poll")) return kPoll;
+    if (os != OsClass::kNetwork) return kNoSocket;
+    return is("receives") ? kReceive : kOther;
+  }
+
+  const Run& run_;
+  std::vector<Kind> kinds_;  // by name
+};
 
 // By process: its launching threads send something time after time, in a program that does not
 // train. They answer, and others may receive for them.
@@ -146,57 +177,80 @@ bool Awaited::IsSilentForRequest(std::uint32_t thread, Nanos start, Nanos end) c
 }
 
 void Awaited::FindInput() {
-  const OsCallTable& os = run_.trace.os_calls;
   input_.resize(run_.trace.threads.size());
-  std::vector<std::uint8_t> loops(run_.trace.strings.size(), 0);  // 1: an event loop, 2: is none
-  const auto is_event_loop = [&](StringId name) {
-    if (loops[name] == 0) {
-      const std::string& text = run_.trace.strings[name];
-      loops[name] = run_.knowledge.IsOfFamily(FamilyKind::kOs, "event_loop", text) ? 1 : 2;
-    }
-    return loops[name] == 1;
-  };
-  const auto as_people = run_.knowledge.Time("input.as_people");
-  const double rare = run_.knowledge.Number("input.rare");
-  const auto least = run_.knowledge.CountOf("replay.hand_over.least");
-  const double usual = run_.knowledge.Number("replay.hand_over.usual");
   const bool trains = SaysTraining(run_);
+  engine_ = !trains && SaysServing(run_);
+  SocketCalls calls(run_);
   for (const std::uint32_t t : run_.launching_threads) {
-    if (!run_.mpi_of_thread[t].empty()) continue;  // MPI waits for its messages in the same way
-    std::vector<Interval> received;
-    std::vector<Interval> in_loop;  // waits of an event loop, whatever follows
-    std::vector<Interval> as_long_as_people;
-    MessagesOfSteps messages(run_.steps.all);
-    const IntervalSet calls = RemoteCalls(t, least);
-    const RowRange rows = run_.os_of_thread[t];
-    for (const std::uint32_t i : rows) {
-      const Interval wait{os.start[i], os.end[i]};
-      if (!calls.empty() && calls.OverlapWith(wait.start, wait.end) == wait.Length()) continue;
-      if (run_.names.Os(os.name[i]) == OsClass::kNetwork) messages.Add(wait);
-      if (wait.Length() < silent_least_ || !is_event_loop(os.name[i])) continue;
-      in_loop.push_back(wait);
-      if (wait.Length() >= as_people) as_long_as_people.push_back(wait);
-      if (i + 1 == rows.last) continue;
-      const OsClass next = run_.names.Os(os.name[i + 1]);
-      const bool follows = static_cast<double>(os.start[i + 1] - wait.end) <=
-                           behind_share_ * static_cast<double>(wait.Length());
-      if (follows && (next == OsClass::kNetwork || next == OsClass::kFileIo))
-        received.push_back(wait);
-    }
-    const bool talks =
-        messages.steps() >= least &&
-        static_cast<double>(messages.steps()) >= usual * static_cast<double>(run_.steps.all.size());
-    if ((received.size() >= least || talks) && !trains) {
-      serves_ = true;
-      // To receive may take less time than the profiler keeps: then the loop alone is seen.
-      input_[t] =
-          IntervalSet::Of(received.size() >= least ? std::move(received) : std::move(in_loop));
-    } else if (!trains || !run_.steps.known() ||
-               static_cast<double>(as_long_as_people.size()) <=
-                   rare * static_cast<double>(run_.steps.all.size())) {
-      input_[t] = IntervalSet::Of(std::move(as_long_as_people));
-    }
+    // MPI waits for its messages in the same way.
+    if (run_.mpi_of_thread[t].empty()) input_[t] = InputOf(t, trains, &calls);
   }
+}
+
+IntervalSet Awaited::InputOf(std::uint32_t thread, bool trains, SocketCalls* socket_calls) {
+  const OsCallTable& os = run_.trace.os_calls;
+  const Knowledge& knowledge = run_.knowledge;
+  const auto as_people = knowledge.Time("input.as_people");
+  const auto least = knowledge.CountOf("replay.hand_over.least");
+  std::vector<Interval> received;
+  std::vector<Interval> in_loop;    // waits of an event loop, whatever follows
+  std::vector<Interval> polls;      // other waits for sockets, and much else
+  std::vector<Interval> receiving;  // in the call that receives
+  std::vector<Interval> as_long_as_people;
+  MessagesOfSteps messages(run_.steps.all);
+  const IntervalSet calls = RemoteCalls(thread, least);
+  const RowRange rows = run_.os_of_thread[thread];
+  for (const std::uint32_t i : rows) {
+    const Interval wait{os.start[i], os.end[i]};
+    if (!calls.empty() && calls.OverlapWith(wait.start, wait.end) == wait.Length()) continue;
+    const SocketCalls::Kind kind = socket_calls->Of(os.name[i]);
+    if (kind == SocketCalls::kReceive || kind == SocketCalls::kOther) messages.Add(wait);
+    if (kind == SocketCalls::kReceive) receiving.push_back(wait);
+    if (wait.Length() < silent_least_) continue;
+    if (kind == SocketCalls::kPoll) polls.push_back(wait);
+    if (kind != SocketCalls::kEventLoop) continue;
+    in_loop.push_back(wait);
+    if (wait.Length() >= as_people) as_long_as_people.push_back(wait);
+    if (i + 1 == rows.last) continue;
+    const OsClass next = run_.names.Os(os.name[i + 1]);
+    const bool follows = static_cast<double>(os.start[i + 1] - wait.end) <=
+                         behind_share_ * static_cast<double>(wait.Length());
+    if (follows && (next == OsClass::kNetwork || next == OsClass::kFileIo))
+      received.push_back(wait);
+  }
+  const auto steps = static_cast<double>(run_.steps.all.size());
+  if (trains) {
+    const double rare = knowledge.Number("input.rare");
+    const bool as_rare =
+        !run_.steps.known() || static_cast<double>(as_long_as_people.size()) <= rare * steps;
+    return as_rare ? IntervalSet::Of(std::move(as_long_as_people)) : IntervalSet();
+  }
+  const bool talks =
+      messages.steps() >= least &&
+      static_cast<double>(messages.steps()) >= knowledge.Number("replay.hand_over.usual") * steps;
+  const bool by_requests = engine_ || (talks && IsUneven(receiving));
+  const bool awaits = !in_loop.empty() || !polls.empty() || !receiving.empty();
+  serves_ = serves_ || received.size() >= least || talks || (engine_ && awaits);
+  // To receive may take less time than the profiler keeps: then the loop alone is seen.
+  if (received.size() < least && (talks || engine_)) {
+    received = std::move(in_loop);
+    received.insert(received.end(), polls.begin(), polls.end());
+  } else if (received.size() < least) {
+    received = std::move(as_long_as_people);
+  }
+  if (by_requests) received.insert(received.end(), receiving.begin(), receiving.end());
+  return IntervalSet::Of(std::move(received));
+}
+
+// Whether they last as unevenly as waits for requests do.
+bool Awaited::IsUneven(const std::vector<Interval>& waits) const {
+  if (waits.size() < run_.knowledge.CountOf("replay.hand_over.least")) return false;
+  std::vector<Nanos> lengths;
+  for (const Interval& wait : waits) lengths.push_back(wait.Length());
+  constexpr double kQuarter = 0.25;
+  const auto shorter = static_cast<double>(Quantile(lengths, kQuarter));
+  const auto longer = static_cast<double>(Quantile(std::move(lengths), 1 - kQuarter));
+  return longer >= run_.knowledge.Number("input.uneven_requests") * shorter;
 }
 
 void Awaited::FindAnswers() {
@@ -237,7 +291,7 @@ bool Awaited::IsForAnswer(std::uint32_t thread, Nanos start, Nanos end) const {
 }
 
 bool Awaited::IsForInput(std::uint32_t thread, Nanos start, Nanos end) const {
-  return !input_[thread].empty() && input_[thread].OverlapWith(start, end) == end - start;
+  return !input_[thread].empty() && 2 * input_[thread].OverlapWith(start, end) > end - start;
 }
 
 bool Awaited::IsForRequest(std::uint32_t thread, Nanos start, Nanos end) const {

@@ -138,7 +138,7 @@ void HostCauses::Tell(std::uint32_t thread, Nanos start, Nanos end, int depth) {
       SplitOffCompiling(thread, piece, made);
       continue;
     }
-    if (piece.activity == Activity::kOsWait &&
+    if ((piece.activity == Activity::kOsWait || piece.activity == Activity::kNetwork) &&
         awaited_.IsForInput(thread, piece.start, piece.end)) {
       pieces_.push_back({piece.end, IdleCause::kNoWorkQueued, piece.activity, piece.phase, thread});
       continue;
@@ -188,7 +188,8 @@ HostCauses::Piece HostCauses::CauseOfWait(std::uint32_t thread, const HostPiece&
   } else if (for_source) {
     made.cause = IdleCause::kNoWorkQueued;  // the next piece comes when its time has come
   } else if (made.cause == IdleCause::kHostWait &&
-             awaited_.IsForRequest(thread, piece.start, piece.end)) {
+             (awaited_.IsForRequest(thread, piece.start, piece.end) ||
+              (piece.activity == Activity::kSleep && awaited_.IsEngine()))) {
     made.cause = IdleCause::kNoWorkQueued;
     request_waits_.push_back(piece.end - piece.start);
   }

@@ -16,7 +16,7 @@ return {
   effort    = "flag",
   own_steps = true,
   priority  = 65,
-  explains  = { "host/cpu-bound" },
+  explains  = { "host/cpu-bound", "rank/host-imbalance" },
   knowledge = { "K-E1", "K-N6" },
 
   needs      = { "run.serves", "window.device_time", "host.compute.lost", "host.compute.remedy" },

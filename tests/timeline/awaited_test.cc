@@ -2,6 +2,7 @@
 #include "engine/timeline/awaited.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/timeline/idle.h"
 #include "tests/support/analyzed.h"
@@ -241,6 +242,46 @@ TEST_CASE("what an event loop receives may take less time than is recorded: the 
   }));
   CHECK(server.Idle(IdleCause::kNoWorkQueued) == 19 * (2_ms - 260_us));
   CHECK(server.Idle(IdleCause::kHostWait) == 19 * 10_us);  // to send
+}
+
+// Each pass ends with an answer; then the thread waits in the call that receives.
+TEST_CASE(
+    "who waits for an answer waits about as long each time, for requests now long, now short") {
+  const auto idle = [](const std::function<Nanos(int)>& wait) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int i = 0; i < 40; ++i) {
+      story.Launch("forward", {at, at + 5_us}, {at + 10_us, at + 1_ms});
+      story.Sync({at + 6_us, at + 1_ms + 5_us});
+      story.OsCall("send", {at + 1_ms + 10_us, at + 1_ms + 40_us});
+      const Nanos got = at + 1_ms + 40_us + wait(i);
+      story.OsCall("recvfrom", {at + 1_ms + 40_us, got});
+      at = got + 10_us;
+    }
+    return Analyzed(story).Idle(IdleCause::kNoWorkQueued);
+  };
+  CHECK(idle([](int i) { return 100_us + (i * 7 % 40) * 100_us; }) > 39 * 1_ms);
+  CHECK(idle([](int i) { return 2_ms + (i * 7 % 40) * 10_us; }) == 0);
+}
+
+TEST_CASE("the waits of a model server's engine are for requests, whatever follows them") {
+  // Now and then the engine has nothing to do, and waits in this call, or naps in between.
+  const auto idle = [](const char* call, int naps, const char* kernel) {
+    const Analyzed run(Passes(kernel, 20, 3_ms, [&](TraceBuilder* story, int, Interval gap) {
+      const Nanos each = gap.Length() / naps;
+      for (int n = 0; n < naps; ++n)
+        story->OsCall(call, {gap.start + n * each + 10_us, gap.start + (n + 1) * each});
+    }));
+    return run.Idle(IdleCause::kNoWorkQueued);
+  };
+  const char* const engine = "vllm::reshape_and_cache_kernel";
+  CHECK(idle("epoll_wait", 1, engine) > 18 * 2_ms);
+  CHECK(idle("poll", 1, engine) > 18 * 2_ms);
+  CHECK(idle("recv", 1, engine) > 18 * 2_ms);
+  CHECK(idle("clock_nanosleep", 4, engine) > 18 * 2_ms);
+  CHECK(idle("poll", 1, "forward") == 0);
+  CHECK(idle("recv", 1, "forward") == 0);
+  CHECK(idle("clock_nanosleep", 4, "forward") == 0);
 }
 
 // Passes of 3 ms, in which the thread asks another machine and waits 2 ms for the answer.

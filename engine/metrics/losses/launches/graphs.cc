@@ -5,19 +5,30 @@
 namespace advise {
 namespace {
 
-// Idle time in the step, over all devices.
-Nanos IdleIn(const Basis& basis, const Step& step) {
-  Nanos idle = 0;
-  for (const std::uint32_t d : basis.run.active_devices) {
-    idle += basis.times[d].idle.OverlapWith(step.start, step.end);
+// By device: idle while the host launches, or runs code between launches. What a graph would take
+// off is in that, and not in waits for requests, data or other threads.
+std::vector<IntervalSet> IdleForLaunches(const Basis& basis) {
+  std::vector<std::vector<Interval>> idle(basis.times.size());
+  for (const GapPiece piece : basis.idle.pieces) {
+    if (piece.cause == IdleCause::kLaunch || piece.cause == IdleCause::kHostCompute)
+      idle[piece.device].push_back({piece.start, piece.end});
   }
-  return idle;
+  std::vector<IntervalSet> sets;
+  for (auto& list : idle) sets.push_back(IntervalSet::Of(std::move(list)));
+  return sets;
 }
 
 // Steps without a graph launch where most steps have one: the shape was not captured.
 void FindMisses(const Basis& basis, const std::vector<Nanos>& launches, Graphs* graphs) {
   const Run& run = basis.run;
   LossBuilder loss(basis);
+  const std::vector<IntervalSet> idle_of = IdleForLaunches(basis);
+  const auto idle_in = [&](const Step& step) {
+    Nanos idle = 0;
+    for (const std::uint32_t d : run.active_devices)
+      idle += idle_of[d].OverlapWith(step.start, step.end);
+    return idle;
+  };
   std::vector<const Step*> without;
   std::vector<Nanos> idle_with;
   std::size_t steady = 0;
@@ -27,7 +38,7 @@ void FindMisses(const Basis& basis, const std::vector<Nanos>& launches, Graphs* 
     ++steady;
     const auto first = std::lower_bound(launches.begin(), launches.end(), step.start);
     if (first != launches.end() && *first < step.end) {
-      idle_with.push_back(IdleIn(basis, step));
+      idle_with.push_back(idle_in(step));
     } else {
       without.push_back(&step);
     }
@@ -36,12 +47,12 @@ void FindMisses(const Basis& basis, const std::vector<Nanos>& launches, Graphs* 
     graphs->miss_share = static_cast<double>(without.size()) / static_cast<double>(steady);
     const Nanos usual = Median(idle_with);
     for (const Step* step : without) {
-      const Nanos idle = IdleIn(basis, *step);
+      const Nanos idle = idle_in(*step);
       loss.Count(step->start, 0, std::max<Nanos>(0, idle - usual));
       if (idle <= usual) continue;
       const double part = 1 - static_cast<double>(usual) / static_cast<double>(idle);
       for (const std::uint32_t d : run.active_devices) {
-        const IntervalSet gaps = basis.times[d].idle.Clip(step->start, step->end);
+        const IntervalSet gaps = idle_of[d].Clip(step->start, step->end);
         for (const Interval& gap : gaps.intervals()) {
           const auto kept = static_cast<Nanos>(part * static_cast<double>(gap.Length()));
           loss.AddSpan(d, gap.end - kept, gap.end);

@@ -15,7 +15,7 @@ struct Graphs {
   Loss slow;                 // idle before a graph in its launch; it then takes the usual time
   double miss_share = 0;  // of the steady steps: those without a graph launch, where most have one
   double traced_whole_ns = 0;  // of graphs whose kernels were not traced
-  Loss misses;                 // idle time of those steps beyond that of the others' median
+  Loss misses;                 // idle for launches in those steps, beyond the others' median
 };
 
 Graphs FindGraphs(const Basis& basis);  // O(ops + calls)

@@ -121,6 +121,26 @@ TEST_CASE("steps without the graph that the others use are misses") {
   CHECK(graphs.misses.lost->Total() > 0);
 }
 
+TEST_CASE("no graph takes off what a step waits for") {
+  const auto lost = [](const char* wait) {
+    TraceBuilder story;
+    Repeat(20, 3_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 2950_us});
+      if (i % 5 == 4) {
+        story.Launch("node", {at, at + 5_us}, {at + 10_us, at + 100_us});
+        if (wait != nullptr) story.OsCall(wait, {at + 50_us, at + 1900_us});
+        story.Launch("node", {at + 2_ms, at + 2_ms + 5_us}, {at + 2_ms + 10_us, at + 2900_us});
+      } else {
+        story.GraphNodes("node", {at, at + 8_us},
+                         {{at + 10_us, at + 1_ms}, {at + 1_ms, at + 2900_us}});
+      }
+    });
+    return Analyzed(story)->graphs.misses.lost->Total();
+  };
+  CHECK(lost("epoll_wait") < 4 * 200_us);
+  CHECK(lost(nullptr) > 3 * 1_ms);  // code of the host
+}
+
 TEST_CASE("graphs that were traced as a whole hide their kernels") {
   TraceBuilder story;
   for (Nanos k = 0; k < 4; ++k)
