@@ -211,10 +211,10 @@ FixList::Open* FixList::Surer(Open* chosen, std::vector<Open>* open) const {
 }
 
 // A setting before a change of code or design that wins little more and is no surer, or no more
-// where the setting wins most of it by letting the host get ahead and does not explain it; a switch of
-// the environment also before what its rule explains, if that wins little more once the switch is
-// off: only then is it seen what is left. Or if that would make the switch needless: nobody would
-// learn that it is on, and it holds up whatever is measured next.
+// where the setting wins most of it by letting the host get ahead and does not explain it; a switch
+// of the environment also before what its rule explains, if that wins little more once the switch
+// is off: only then is it seen what is left. Or if that would make the switch needless: nobody
+// would learn that it is on, and it holds up whatever is measured next.
 FixList::Open* FixList::Easiest(Open* chosen, std::vector<Open>* open) {
   if (chosen->candidate->effort == "flag") return chosen;
   const double easier_lead = knowledge_.Number("ranking.easier_lead");

@@ -24,7 +24,7 @@ return {
   knowledge = { "K-B4", "K-H9" },
 
   needs      = { "window.device_time", "copy.count", "copy.exposed", "copy.groups" },
-  optional   = { "budget.compute", "run.devices", "copy.serial.lost", "copy.serial.remedy", "copy.separate.lost", "copy.separate.remedy", "launch.waiting.share", "window.supports_verdict" },
+  optional   = { "budget.compute", "run.devices", "copy.serial.lost", "copy.serial.remedy", "copy.separate.lost", "copy.separate.remedy", "launch.waiting.share", "window.supports_verdict", "calls.host_register.lost" },
   thresholds = { "min_share", "min_serial", "min_separate", "max_waiting" },
 
   symptom = "For {share:pct} of the time, copies run without overlapping any kernel{where_text:text}.",
@@ -84,6 +84,9 @@ with torch.cuda.stream(copy_stream):
   detect = function(f, t)
     local exposed = share(f.copy.exposed.time, f.window.device_time)
     if not at_least(exposed, t.min_share) then return nil end
+    -- Memory that is pinned for each copy has to stay pinned until the copy is done: nothing overlaps before that has an end.
+    local pinning = f.calls.host_register.lost and f.calls.host_register.lost.time or 0
+    if pinning > f.copy.exposed.time then return nil end
     local serial = lost_share(f, f.copy.serial)
     local separate = lost_share(f, f.copy.separate)
     local late = separate > serial and at_least(separate, t.min_separate)
@@ -150,6 +153,16 @@ with torch.cuda.stream(copy_stream):
                 copy = { count = 40, exposed = 1e8, serial = { lost = 0, remedy = true },
                          groups = { { direction = "host to device", memory = "pageable", exposed = 1e8 } } } },
       expect = { share = 0.1, serial = 0, where_text = "" } },
+    { name = "near miss: memory is pinned for each copy, which takes longer than the copies",
+      facts = { window = { device_time = 1e9 }, calls = { host_register = { lost = 3e8 } },
+                copy = { count = 40, exposed = 1e8, serial = { lost = 1e8, remedy = true },
+                         groups = { { direction = "host to device", memory = "pinned", exposed = 1e8 } } } },
+      expect = "silent" },
+    { name = "some memory is pinned in the loop, too",
+      facts = { window = { device_time = 1e9 }, calls = { host_register = { lost = 3e7 } },
+                copy = { count = 40, exposed = 1e8, serial = { lost = 1e8, remedy = true },
+                         groups = { { direction = "host to device", memory = "pinned", exposed = 1e8 } } } },
+      expect = { share = 0.1 } },
     { name = "near miss: copies behind kernels",
       facts = { window = { device_time = 1e9 },
                 copy = { count = 40, exposed = 2.2e7, serial = { lost = 2.2e7, remedy = true },

@@ -161,16 +161,19 @@ class RoundTripFinder : Finder {
   }
 
   // What a region only reads goes up with what it changes, in arrays of the same size, and stays on
-  // the GPU with it.
+  // the GPU with it. The runtime fills its buffer between one piece and the next.
   void TakeInputsOfRegions(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& trips,
-                           LossBuilder* trip) const {
+                           LossBuilder* trip) {
     std::set<std::uint32_t> paired;
     std::map<DeviceAndSize, std::uint32_t> first;  // upload of a trip
     for (const auto& [down, up] : trips) {
       paired.insert(up);
       first.try_emplace(Of(up), up);
     }
+    std::map<std::uint32_t, std::uint32_t> copy_before;  // by device
     for (const std::uint32_t op : copies_) {
+      const auto [last, is_first] = copy_before.try_emplace(trace_.ops.device[op], op);
+      const std::uint32_t before = std::exchange(last->second, op);
       if (trace_.DirectionOfCopy(op) != CopyDirection::kHostToDevice || paired.contains(op))
         continue;
       const auto of_trip = first.find(Of(op));
@@ -180,7 +183,15 @@ class RoundTripFinder : Finder {
       trip->ScaleOp(op, 0);
       if (trace_.ops.call[op] != kNone)
         trip->remedy().unblocked_calls.push_back(trace_.ops.call[op]);
+      if (before != op && FollowsPiece(before, op)) AddBetween(before, op, trip);
     }
+  }
+
+  // Both go up, with nothing of the GPU's in between.
+  bool FollowsPiece(std::uint32_t before, std::uint32_t op) const {
+    const IntervalSet& compute = basis_.times[trace_.ops.device[op]].compute;
+    return trace_.DirectionOfCopy(before) == CopyDirection::kHostToDevice &&
+           compute.OverlapWith(trace_.ops.end[before], trace_.ops.start[op]) == 0;
   }
 
   // Downloads for which the host waits, each with the next upload of as many bytes. Where a

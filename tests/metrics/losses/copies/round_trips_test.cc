@@ -51,6 +51,28 @@ TEST_CASE(
   CHECK(run->copies.roundtrip.lost->Total() / 10'000'000 == 29 * 4 * 1298 / 10'000);
 }
 
+// In each step three arrays go up, one after the other: before each copy the runtime fills its
+// buffer. A loop computes, and one array comes down.
+TEST_CASE("the time in which a runtime fills its buffers goes with the arrays that it sends") {
+  const auto lost = [](Nanos filling) {
+    TraceBuilder story;
+    Nanos at = 0;
+    for (int step = 0; step < 30; ++step) {
+      for (int i = 0; i < 3; ++i, at += filling + 1_ms)
+        story.CopyToGpu(16'000'000, MemoryKind::kPinned, {at, at + 4_us}, {at + 6_us, at + 1_ms});
+      story.Sync({at - filling - 900_us, at - filling + 2_us});
+      story.Launch("main_78_gpu", {at, at + 5_us}, {at + 6_us, at + 300_us});
+      story.Sync({at + 6_us, at + 302_us});
+      story.CopyFromGpu(16'000'000, MemoryKind::kPinned, {at + 310_us, at + 314_us},
+                        {at + 316_us, at + 1316_us});
+      story.Sync({at + 315_us, at + 1318_us});
+      at += 1330_us;
+    }
+    return Analyzed(story)->copies.roundtrip.lost->Total();
+  };
+  CHECK((lost(1_ms + 10_us) - lost(10_us)) / 1_ms == 29 * 2);
+}
+
 TEST_CASE("an upload at the end of a step's range is of that step, where the GPU begins it") {
   // Steps of 20 ms: 10 ms of work, 8 MB that the host gets and changes for 5 ms. The call that
   // sends it back ends with the step, and the GPU copies 2 us later.
