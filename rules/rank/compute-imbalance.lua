@@ -17,7 +17,7 @@ return {
   optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "rank.imbalance.compute.in_turn", "run.languages",
                  "rank.late.device", "rank.late.cause",
                  "rank.turns.together", "rank.turns.devices", "rank.turns.busiest", "rank.turns.alike", "rank.turns.slower" },
-  thresholds = { "max_steady", "min_share", "min_together", "mostly_in_turn", "mostly_alike", "hardly_alike", "min_slower" },
+  thresholds = { "max_steady", "min_share", "min_spread", "min_together", "mostly_in_turn", "mostly_alike", "hardly_alike", "min_slower" },
 
   symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text} {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
@@ -76,6 +76,7 @@ return {
       e.why = "Between two collectives of a step the ranks get different amounts of work, as experts with different numbers of tokens do. Each collective waits for the rank that has most."
       return e
     end
+    if not at_least(e.spread, t.min_spread) then return nil end   -- equal work: the slowest of several ranks by chance
     if contains(f.rank.late.cause or "", "same kernels") then
       e.reason = "same"
       e.why = "The ranks run the same kernels in grids of the same size, but on some GPUs these take longer: lower clocks, heat, or another process."
@@ -95,10 +96,14 @@ return {
 
   tests = {
     { name = "sequences of different length on 8 ranks",
-      edges = { ["rank.imbalance.compute.lost"] = 1.6e8 },
+      edges = { ["rank.imbalance.compute.lost"] = 1.6e8, ["rank.imbalance.compute.spread"] = 0.05 },
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
                 rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, behind = 0, lost = 8e8, remedy = true } } } },
       expect = { share = 0.1, steps = 0.9, top = 0.2, spread = 0.15 }, saving = { claims = 8e8 } },
+    { name = "near miss: kernels of equal work that vary by chance",
+      facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 },
+                rank = { imbalance = { compute = { spread = 0.03, steps = 1, top_rank = 0.17, behind = 0, lost = 2e8, remedy = true } } } },
+      expect = "silent" },
     { name = "experts with different numbers of tokens, other ones in each layer",
       edges = { ["rank.imbalance.compute.in_turn"] = 0.5 },
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 }, rank = { late = { device = 3 },
