@@ -107,6 +107,20 @@ class ServingFinder : Finder {
     LossBuilder loss;
   };
 
+  // The host makes the next call for the device only once it has the copy, or all in a row of them.
+  // What it has queued already does not depend on the content: no token is picked from that.
+  bool IsReadAtOnce(const std::vector<std::uint32_t>& ops, std::size_t i) const {
+    const Nanos done = trace_.ops.end[ops[i]];
+    const auto is_download = [&](std::uint32_t op) {
+      return trace_.ops.kind[op] == OpKind::kCopy &&
+             trace_.DirectionOfCopy(op) == CopyDirection::kDeviceToHost;
+    };
+    while (++i < ops.size() && is_download(ops[i])) continue;
+    if (i == ops.size()) return true;
+    const std::uint32_t call = trace_.ops.call[ops[i]];
+    return call == kNone || trace_.calls.start[call] >= done;
+  }
+
   // From the end of each copy of logits to the host until the device works again: the host picks a
   // token meanwhile. Nothing but logits is so large and comes back with each token: IDs of tokens
   // are a few bytes per request.
@@ -121,7 +135,7 @@ class ServingFinder : Finder {
         if (trace_.ops.kind[op] != OpKind::kCopy || !run_.InWindow(trace_.ops.start[op])) continue;
         const std::uint32_t copy = trace_.ops.detail[op];
         if (trace_.copies.direction[copy] != CopyDirection::kDeviceToHost ||
-            static_cast<double>(trace_.copies.bytes[copy]) < least)
+            static_cast<double>(trace_.copies.bytes[copy]) < least || !IsReadAtOnce(ops, i))
           continue;
         logits_.push_back(op);
         tokens_with.insert(run_.steps.At(trace_.ops.start[op]));

@@ -89,6 +89,27 @@ TEST_CASE("code behind a copy of logits samples tokens, also where no range says
   CHECK_FALSE(Analyzed(generator(4 * 32'000 * 2, true), kAuto)->serving.sampling_named);
 }
 
+TEST_CASE("what is downloaded while the next kernels are in the queue are no logits") {
+  // Each step copies a block of the cache to pinned memory, 100 us; the next step is queued 150 us
+  // before its end, or 350 us after it.
+  const auto named = [](Nanos ahead) {
+    TraceBuilder story;
+    Nanos at = 1_ms;
+    for (int i = 0; i < 30; ++i, at += 900_us) {
+      const Nanos call = at - ahead;
+      story.Launch("void vllm::reshape_and_cache_kernel<float>(int)", {call, call + 5_us},
+                   {at + 10_us, at + 110_us});
+      story.Launch("flash_fwd_splitkv_kernel", {call + 5_us, call + 9_us},
+                   {at + 110_us, at + 450_us}, {.blocks = 1});
+      story.CopyFromGpu(2'000'000, MemoryKind::kPinned, {call + 10_us, call + 14_us},
+                        {at + 451_us, at + 551_us});
+    }
+    return Analyzed(story, kAuto)->serving.sampling_named;
+  };
+  CHECK_FALSE(named(500_us));
+  CHECK(named(0_us));
+}
+
 TEST_CASE("a pause of a single step is not the scheduler's") {
   // 50 us of code between the engine's steps, and once 5 ms.
   TraceBuilder story;
