@@ -152,16 +152,23 @@ bool HoldsLayers(const Run& run, const std::vector<std::uint32_t>& sequence, con
                      [&](const auto& launch) { return launch.second > most; });
 }
 
+bool LaunchesGraph(const Run& run, const std::vector<std::uint32_t>& sequence,
+                   const Period& period) {
+  const std::size_t last = std::min(sequence.size(), period.starts.front() + period.length);
+  return std::any_of(sequence.begin() + static_cast<std::ptrdiff_t>(period.starts.front()),
+                     sequence.begin() + static_cast<std::ptrdiff_t>(last), [&](std::uint32_t op) {
+                       return run.trace.ops.kind[op] == OpKind::kGraph ||
+                              run.trace.ops.in_graph[op] != 0;
+                     });
+}
+
 // What repeats may be a layer, too: an iteration launches graphs as a whole, is the same one or two
 // kernels very often, does nothing that layers do, holds layers, or is longer than any layer.
 bool LooksLikeIteration(const Run& run, const std::vector<std::uint32_t>& sequence,
                         const Tokens& tokens, const Period& period) {
   const auto first = sequence.begin() + static_cast<std::ptrdiff_t>(period.starts.front());
   const std::size_t last = std::min(sequence.size(), period.starts.front() + period.length);
-  const bool graph = std::any_of(
-      first, sequence.begin() + static_cast<std::ptrdiff_t>(last), [&](std::uint32_t op) {
-        return run.trace.ops.kind[op] == OpKind::kGraph || run.trace.ops.in_graph[op] != 0;
-      });
+  const bool graph = LaunchesGraph(run, sequence, period);
   const bool computes_layers =
       std::any_of(first, sequence.begin() + static_cast<std::ptrdiff_t>(last),
                   [&](std::uint32_t op) { return IsOfLayer(run, op); });
@@ -223,6 +230,38 @@ std::optional<Period> JoinedAt(const Run& run, const Period& period,
   return joined;
 }
 
+// Whether an iteration runs kernels that the period, a part of it, does not.
+bool HoldsOtherKernels(const Run& run, const std::vector<std::uint32_t>& sequence,
+                       const Period& period, const Period& joined) {
+  const OpTable& ops = run.trace.ops;
+  const std::size_t first = joined.starts.front();
+  std::set<std::uint32_t> of_period;
+  for (std::size_t i = first; i < first + period.length; ++i)
+    of_period.insert(ops.detail[sequence[i]]);
+  for (std::size_t i = first; i < joined.starts[1]; ++i) {
+    const std::uint32_t op = sequence[i];
+    if (ops.kind[op] == OpKind::kKernel && !of_period.contains(ops.detail[op])) return true;
+  }
+  return false;
+}
+
+// Whether collectives run behind most repeats in the first iteration, as behind parts of layers
+// that GPUs share.
+bool SumsBehind(const Run& run, const std::vector<std::uint32_t>& sequence, const Period& period,
+                const Period& joined) {
+  const OpTable& ops = run.trace.ops;
+  const Nanos from = ops.start[sequence[joined.starts[0]]];
+  const Nanos to = ops.start[sequence[joined.starts[1]]];
+  const std::uint32_t device = ops.device[sequence[joined.starts[0]]];
+  std::size_t sums = 0;
+  for (const std::uint32_t op : run.ops_of_device[device])
+    sums += run.IsComm(op) && ops.start[op] >= from && ops.start[op] < to ? 1 : 0;
+  const auto repeats = std::count_if(
+      period.starts.begin(), period.starts.end(),
+      [&](std::size_t start) { return start >= joined.starts[0] && start < joined.starts[1]; });
+  return 2 * sums > static_cast<std::size_t>(repeats);
+}
+
 // By repeat: 1 where its thread launches a send or receive behind it.
 std::vector<std::uint8_t> SendsBehind(const Run& run, const Opened& opened) {
   const OpTable& ops = run.trace.ops;
@@ -244,24 +283,30 @@ std::vector<std::uint8_t> SendsBehind(const Run& run, const Opened& opened) {
 // it meets the host: what lies between two meetings is its iteration. One that is met now and then
 // (a check of a solver) keeps its own, and so does a graph, which is captured to be an iteration.
 // So is what lies between two sends, whatever it launches: a stage of a pipeline runs all of its
-// layers before it passes on what they computed. The period itself where that cannot be told.
+// layers before it passes on what they computed. An engine that captures layers in pieces launches
+// the same graph for each of them, and other kernels before it meets the host: these end its steps.
+// The period itself where that cannot be told.
 Period Joined(const Run& run, const std::vector<std::uint32_t>& sequence, const Tokens& tokens,
               const Period& period) {
-  const OpTable& ops = run.trace.ops;
-  const std::uint32_t op = sequence[period.starts.front()];
-  if (period.length == 1 && (ops.kind[op] == OpKind::kGraph || ops.in_graph[op] != 0))
-    return period;
   const auto opened = OpenedBy(run, sequence, period);
-  if (!opened || opened->at.size() < 2 || !ComputesNothingElse(tokens, period)) return period;
+  if (!opened || opened->at.size() < 2) return period;
+  const std::vector<std::uint8_t> met = HostMeets(run, opened->at, false, opened->thread);
+  const auto all = static_cast<double>(period.starts.size());
+  if (LaunchesGraph(run, sequence, period)) {
+    const std::optional<Period> of_pieces = JoinedAt(run, period, met, all);
+    if (of_pieces && (HoldsOtherKernels(run, sequence, period, *of_pieces) ||
+                      SumsBehind(run, sequence, period, *of_pieces)))
+      return *of_pieces;
+    if (period.length == 1) return period;
+  }
+  if (!ComputesNothingElse(tokens, period)) return period;
   std::optional<Period> joined;
   if (static_cast<double>(KindsComputed(tokens, period)) <=
       run.knowledge.Number("step.stage_kinds")) {
-    joined = JoinedAt(run, period, HostMeets(run, opened->at, false, opened->thread),
-                      run.knowledge.Number("step.stage_most"));
+    joined = JoinedAt(run, period, met, run.knowledge.Number("step.stage_most"));
   }
   if (!joined) {
-    joined =
-        JoinedAt(run, period, SendsBehind(run, *opened), static_cast<double>(period.starts.size()));
+    joined = JoinedAt(run, period, SendsBehind(run, *opened), all);
   }
   return joined.value_or(period);
 }

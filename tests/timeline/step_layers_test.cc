@@ -220,5 +220,46 @@ TEST_CASE(
   CHECK(run->run.steps.all.size() <= 12);
 }
 
+// Sixty tokens. Each sends two arrays, and launches a graph for each of forty parts of layers, with
+// `between` behind each of them and `last` behind all. Then the host reads the token. Three are
+// prompts, without graphs.
+TraceBuilder InPieces(const char* between, const char* last) {
+  TraceBuilder story;
+  Nanos at = 1_ms;
+  for (int token = 0; token < 60; ++token) {
+    for (const Nanos before : {30_us, 26_us})
+      story.CopyToGpu(before == 30_us ? 192 : 384, MemoryKind::kPinned,
+                      {at - before, at - before + 2_us},
+                      {at - before + 10_us, at - before + 11_us});
+    const bool prompt = token == 18 || token == 31 || token == 47;
+    for (int piece = 0; piece < 40; ++piece, at += 60_us) {
+      if (!prompt) story.Graph(1, {at - 8_us, at - 5_us}, {at, at + 40_us});
+      Nanos kernel = at;
+      for (const char* name :
+           {"rms_norm", "sgemm_qkv", "rotary", "flash_fwd_kernel", "sgemm_out"}) {
+        if (!prompt) break;
+        story.Launch(name, {kernel - 8_us, kernel - 5_us}, {kernel, kernel + 8_us},
+                     {.blocks = 500});
+        kernel += 8_us;
+      }
+      if (between != nullptr)
+        story.Launch(between, {at - 5_us, at - 2_us}, {at + 42_us, at + 55_us});
+    }
+    if (last != nullptr) story.Launch(last, {at - 5_us, at - 3_us}, {at, at + 20_us});
+    story.CopyFromGpu(384, MemoryKind::kPinned, {at + 22_us, at + 24_us}, {at + 25_us, at + 26_us});
+    story.Sync({at + 25_us, at + 28_us}, "cudaStreamSynchronize");
+    at += 100_us;
+  }
+  return story;
+}
+
+TEST_CASE("graphs of parts of layers are no steps: the host meets what they are part of") {
+  const auto steps = [](const char* between, const char* last) {
+    return Analyzed(InPieces(between, last), kAuto)->run.steps.all.size();
+  };
+  CHECK(steps(nullptr, "argmax") < 65);
+  CHECK(steps("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", nullptr) < 65);
+}
+
 }  // namespace
 }  // namespace advise
