@@ -40,6 +40,14 @@ TEST_CASE("idle time before the job and after it does not count, pauses inside d
   CHECK(summary.seconds == 3);
 }
 
+TEST_CASE("a log in which no GPU works is as long as it lasts, wherever its clock begins") {
+  MonitorSeries power = SeriesOf("power", {80, 80, 80});
+  for (double& time_s : power.time_s) time_s += 100;
+  const MonitorSummary summary = Summary({{"0", "", "", "", {power}}});
+  CHECK(summary.seconds == 2);
+  CHECK(summary.logged == 3);
+}
+
 TEST_CASE("the job's time is that of all GPUs of a log; GPUs that do nothing are no part of it") {
   const MonitorSummary summary =
       Summary({{"0", "", "", "", {SeriesOf("utilization", {0, 1, 1, 1, 0})}},
