@@ -135,6 +135,22 @@ TEST_CASE("the run's efficiency is what its operators need at the peaks, of the 
   CHECK(run.bandwidth == Approx(3 * (3 * 2.0 * 4096 * 4096) / 2039e9 / 2600e-6));
 }
 
+TEST_CASE("kernels of which no sizes are known are named with their class, the longest first") {
+  SizedStory s;
+  s.story.Launch(kSoftmax, {12_us, 14_us}, {100_us, 200_us})
+      .Launch(kMatrixFp32, {15_us, 17_us}, {200_us, 500_us})
+      .Launch(kSoftmax, {18_us, 20_us}, {500_us, 600_us});
+  const KernelEfficiency& run = s.Analyze().efficiency;
+  CHECK(run.source == "none");
+  REQUIRE(run.unmeasured.size() == 2);
+  CHECK(run.unmeasured[0].name == kMatrixFp32);
+  CHECK(run.unmeasured[0].kernel_class == "matrix");
+  CHECK(run.unmeasured[0].share == Approx(0.6));
+  CHECK(run.unmeasured[1].kernel_class == "softmax");
+  CHECK(run.unmeasured[1].count == 2);
+  CHECK(run.unmeasured[1].time_ns == 200e3);
+}
+
 TEST_CASE("a product too small for either limit is bound by neither") {
   SizedStory s;
   s.story.Launch(kMatrixBf16, {12_us, 14_us}, {20_us, 25_us});

@@ -247,6 +247,9 @@ TEST_CASE("a long row of collectives that take the same time is latency, as betw
     return Analysis(trace, ShippedKnowledge(), {}).comm.small.count;
   };
   CHECK(small(80, 80_us, 20) >= 5 * 80);
+  const Nanos longest = ShippedKnowledge().Time("comm.alike_longest");
+  CHECK(small(80, longest, 0) >= 5 * 80);
+  CHECK(small(80, longest + 1, 0) == 0);
   CHECK(small(80, 60_us, 400) == 0);  // sizes tell: 60 to 92 us
   CHECK(small(50, 60_us, 20) == 0);   // layers of one size
   CHECK(small(80, 130_us, 20) == 0);  // a link may be the limit
