@@ -143,10 +143,11 @@ void DeclareReplication(Catalog* catalog) {
   replication.Add("comm.replicate.devices", "count",
                   "Most devices that one process launches kernels on.", &Replication::devices);
   replication.Add("comm.replicate.broadcasts", "count",
-                  "Broadcast kernels on each device of one process, per step.",
+                  "Broadcast kernels on each device of a process that has several, per step.",
                   &Replication::broadcasts);
   replication.Add("comm.replicate.reduces", "count",
-                  "Reduce kernels on each device of one process, per step.", &Replication::reduces);
+                  "Reduce kernels on each device of a process that has several, per step.",
+                  &Replication::reduces);
   replication.AddLoss("comm.replicate", kOfGaps,
                       {"broadcasts, reduces and copies between the GPUs of one process",
                        "Exposed time of broadcasts, reduces and copies between the GPUs of one "

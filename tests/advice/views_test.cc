@@ -137,6 +137,14 @@ TEST_CASE("findings that stand under another, or only inform, have no timeline")
   CHECK(views.kernels.size() == 2);
   CHECK(views.kernels_left_out == 0);
   CHECK(timelines(Severity::kInfo).timelines.empty());
+  // There is room for 60 timelines; the findings behind them say so.
+  Finding finding;
+  finding.rule = &rule;
+  finding.severity = Severity::kHigh;
+  report.findings.assign(61, finding);
+  const ReportViews many = BuildViews(*run, report);
+  CHECK(many.timelines.size() == 60);
+  CHECK(many.without_timeline.size() == 1);
 }
 
 TEST_CASE("without shapes, or on a GPU that nobody named, there is no roofline") {

@@ -32,6 +32,21 @@ TEST_CASE("kernels are told by the innermost range around their launch, and by t
   CHECK(rows[2].blocks == 1000);
 }
 
+TEST_CASE("what was launched once has a place, too: that in the step which it is in") {
+  TraceBuilder story;
+  for (int i = 0; i < 10; ++i) {
+    const Nanos at = i * 1_ms;
+    story.Range("step " + std::to_string(i), {at, at + 999_us})
+        .Launch("work", {at + 30_us, at + 35_us}, {at + 100_us, at + 200_us});
+  }
+  story.Launch("once", {5700_us, 5705_us}, {5800_us, 5850_us});
+  const Analyzed run(story);
+  REQUIRE(run->origins.rows.size() == 2);
+  CHECK(run->origins.rows[1].kernel == "once");
+  CHECK(run->origins.rows[1].count == 1);
+  CHECK(run->origins.rows[1].place == Approx(0.8).margin(0.01));
+}
+
 TEST_CASE("a graph that was traced as a whole is a row without a kernel") {
   const Analyzed run(TraceBuilder()
                          .Graph(7, {0, 5_us}, {10_us, 110_us})

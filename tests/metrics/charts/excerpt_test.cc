@@ -92,6 +92,25 @@ TEST_CASE("short neighbors become one event that says how many it stands for") {
   CHECK(stream->events[0].end == 498_us);
 }
 
+TEST_CASE("neighbors become one event up to a pause as long as a short event, and never overlap") {
+  const auto events = [](Nanos pause, Nanos length) {
+    TraceBuilder story;
+    story.Launch("a", {0, 1_us}, {10_us, 10_us + length})
+        .Launch("b", {2_us, 3_us}, {10_us + length + pause, 10_us + 2 * length + pause});
+    const Analyzed run(story);
+    ExcerptOptions options;
+    options.merge_below = 7_us;
+    const Excerpt excerpt = Cut(run, 0, 100_us, options);
+    return RowNamed(excerpt, "GPU 0, stream 7")->events.size();
+  };
+  CHECK(events(0, 5_us) == 1);  // back to back
+  CHECK(events(7_us - 1, 5_us) == 1);
+  CHECK(events(7_us, 5_us) == 2);
+  CHECK(events(-1_us, 5_us) == 2);
+  CHECK(events(0, 7_us - 1) == 1);
+  CHECK(events(0, 7_us) == 2);  // long enough to be seen
+}
+
 TEST_CASE("what stands for several copies has their bytes, and is none of them") {
   TraceBuilder story;
   for (Nanos i = 0; i < 3; ++i) {

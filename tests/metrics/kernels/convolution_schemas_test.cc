@@ -142,6 +142,7 @@ TEST_CASE("the gradients of a convolution are those that the mask at its place a
   const auto weight = work(false, true, false);
   REQUIRE(weight);
   CHECK(weight->flops == kFlops);
+  CHECK(weight->bytes == kSmallBytes + kImageBytes + kWeightBytes);
   CHECK_FALSE(work(false, false, true));
 }
 

@@ -264,6 +264,23 @@ TEST_CASE("beside a capture without GPU work counters claim nothing") {
   for (const IntervalSet& set : c.counters().latency) CHECK(set.empty());
 }
 
+TEST_CASE("a kernel claims what it has to win under the bound that it has, and no other") {
+  const auto claims = [](double sm, double memory) {
+    const Case c(TraceBuilder().Kernel("a", {0, 100'000}).Build(),
+                 {Counted("a", {{kTime, 10'000}, {kSm, sm}, {kMemory, memory}})});
+    const Counters& all = c.counters();
+    CHECK(static_cast<double>(all.compute[0].Total() + all.memory[0].Total() +
+                              all.latency[0].Total()) ==
+          Approx(c.kernel().headroom * 100'000).margin(1));
+    CHECK(c.kernel().headroom > 0.1);
+    return std::tuple(c.kernel().bound, all.compute[0].empty(), all.memory[0].empty(),
+                      all.latency[0].empty());
+  };
+  CHECK(claims(65, 5) == std::tuple("compute", false, true, true));
+  CHECK(claims(5, 65) == std::tuple("memory", true, false, true));
+  CHECK(claims(10, 20) == std::tuple("latency", true, true, false));
+}
+
 TEST_CASE("claims of all bounds together are never more than the kernels' time") {
   const Case c(TraceBuilder().Kernel("a", {0, 500}).Kernel("b", {400, 1000}).Build(),
                {Counted("a", {{kTime, 10}, {kSm, 1}, {kMemory, 1}}),

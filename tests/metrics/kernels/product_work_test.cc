@@ -87,6 +87,19 @@ TEST_CASE("packed weights are read at their bits, and multiplied in 16") {
   CHECK_FALSE(WorkOf("_C::awq_gemm", Typed({a, {{4096, 1792}, i32}, {{32, 9000}, kFp16}})));
 }
 
+TEST_CASE("packed weights may have a single column of results, and no part of one") {
+  const auto columns = [](std::int64_t integers) {
+    return WorkOf(
+        "_C::gptq_marlin_gemm",
+        Typed({{{8, 4096}, kFp16}, {{1, integers}, ElementType::kInt32}, {{1, 1}, kFp16}}));
+  };
+  // 4096 values of four bits are 512 integers.
+  REQUIRE(columns(512));
+  CHECK(columns(512)->flops == 2.0 * 8 * 4096);
+  CHECK_FALSE(columns(256));
+  CHECK_FALSE(columns(768));
+}
+
 TEST_CASE("a sum of products writes one result") {
   const auto work =
       WorkOf("aten::addbmm",

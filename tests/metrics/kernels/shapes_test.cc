@@ -116,6 +116,41 @@ TEST_CASE("one row of activations reads all weights for little work: memory limi
   CHECK(row.uses == 1);
 }
 
+// Three products of 2 * 4096^3 operations on three matrices of 32 MiB, one after the other.
+TEST_CASE("the run's efficiency is what its operators need at the peaks, of the time of the GPU") {
+  SizedStory s;
+  for (int i = 0; i < 3; ++i) {
+    const Nanos at = i * 1_ms;
+    s.story.Launch(kMatrixBf16, {at + 12_us, at + 14_us}, {at + 20_us, at + 620_us});
+    s.Operator("aten::mm", {at + 10_us, at + 16_us}, {{4096, 4096}, {4096, 4096}});
+  }
+  const Analysis& analysis = s.Analyze();
+  const KernelEfficiency& run = analysis.efficiency;
+  const double needed_s = 2.0 * 4096 * 4096 * 4096 / 312e12;
+  CHECK(run.source == "shapes");
+  CHECK(run.measured_share == Approx(1));
+  CHECK(run.kernels_reached == Approx(analysis.shapes.rows.at(0).reached));
+  // The window is 2.6 ms long, from the first kernel to the last.
+  CHECK(run.mfu == Approx(3 * needed_s / 2600e-6));
+  CHECK(run.bandwidth == Approx(3 * (3 * 2.0 * 4096 * 4096) / 2039e9 / 2600e-6));
+}
+
+TEST_CASE("kernels of which no sizes are known are named with their class, the longest first") {
+  SizedStory s;
+  s.story.Launch(kSoftmax, {12_us, 14_us}, {100_us, 200_us})
+      .Launch(kMatrixFp32, {15_us, 17_us}, {200_us, 500_us})
+      .Launch(kSoftmax, {18_us, 20_us}, {500_us, 600_us});
+  const KernelEfficiency& run = s.Analyze().efficiency;
+  CHECK(run.source == "none");
+  REQUIRE(run.unmeasured.size() == 2);
+  CHECK(run.unmeasured[0].name == kMatrixFp32);
+  CHECK(run.unmeasured[0].kernel_class == "matrix");
+  CHECK(run.unmeasured[0].share == Approx(0.6));
+  CHECK(run.unmeasured[1].kernel_class == "softmax");
+  CHECK(run.unmeasured[1].count == 2);
+  CHECK(run.unmeasured[1].time_ns == 200e3);
+}
+
 TEST_CASE("a product too small for either limit is bound by neither") {
   SizedStory s;
   s.story.Launch(kMatrixBf16, {12_us, 14_us}, {20_us, 25_us});

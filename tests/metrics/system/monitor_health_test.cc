@@ -107,6 +107,8 @@ TEST_CASE("repeated transfers count while the log is written") {
   CHECK(links({120, 120, 120}, true).label.empty());
   CHECK(links({120, 120, 120}, true).known);
   CHECK(links({120, 2, 4}, true).count == 2);  // the driver was loaded again
+  CHECK(links({120, 121}, true).count == 1);
+  CHECK(links({120, 121}, true).per_minute == Approx(60));
   CHECK_FALSE(links({120}, true).count > 0);
 }
 

@@ -64,6 +64,18 @@ TEST_CASE("all GPUs idle for long are a pause of the job; one of them is not") {
   CHECK(patterns.pauses.count == 0);
 }
 
+TEST_CASE("three pauses at one distance have a period, two have none") {
+  const auto every = [](int seconds) {
+    return PatternsOf({GpuOf(
+                          "0", seconds, [](int s) { return s % 100 < 70 ? 1.0 : 0.0; }, Watts)})
+        .pauses;
+  };
+  CHECK(every(370).count == 3);
+  CHECK(every(370).every == Approx(100));
+  CHECK(every(270).count == 2);
+  CHECK(every(270).every == -1);
+}
+
 TEST_CASE("pauses at different distances have no period") {
   const auto busy = [](int s) {
     return (s >= 50 && s < 80) || (s >= 100 && s < 130) || (s >= 300 && s < 330) ? 0.0 : 1.0;

@@ -40,6 +40,14 @@ TEST_CASE("idle time before the job and after it does not count, pauses inside d
   CHECK(summary.seconds == 3);
 }
 
+TEST_CASE("a log in which no GPU works is as long as it lasts, wherever its clock begins") {
+  MonitorSeries power = SeriesOf("power", {80, 80, 80});
+  for (double& time_s : power.time_s) time_s += 100;
+  const MonitorSummary summary = Summary({{"0", "", "", "", {power}}});
+  CHECK(summary.seconds == 2);
+  CHECK(summary.logged == 3);
+}
+
 TEST_CASE("the job's time is that of all GPUs of a log; GPUs that do nothing are no part of it") {
   const MonitorSummary summary =
       Summary({{"0", "", "", "", {SeriesOf("utilization", {0, 1, 1, 1, 0})}},
@@ -66,6 +74,40 @@ TEST_CASE("power, clocks and their limits are those of busy samples") {
   CHECK(use.by_power == Approx(1.0 / 3));
   CHECK(use.by_heat == 0);
   CHECK(use.clock == Approx((1.98 + 0.99 + 1.98) / 3 / 1.98));
+}
+
+// The third sample is of a GPU that hardly works; the means of some leave it out.
+TEST_CASE("each series of a log fills its own number") {
+  using Field = double MonitoredUse::*;
+  struct Filled {
+    const char* series;
+    Field field;
+    bool busy;
+  };
+  for (const Filled& one : {Filled{"power", &MonitoredUse::watts, false},
+                            {"throttle_power", &MonitoredUse::by_power, true},
+                            {"throttle_thermal", &MonitoredUse::by_heat, true},
+                            {"throttle_brake", &MonitoredUse::by_brake, true},
+                            {"throttle_hardware", &MonitoredUse::by_hardware, true},
+                            {"sm_clock", &MonitoredUse::hz, true},
+                            {"temperature", &MonitoredUse::celsius, true},
+                            {"gr_active", &MonitoredUse::gr_active, false},
+                            {"sm_active", &MonitoredUse::sm_active, false},
+                            {"tensor_active", &MonitoredUse::tensor_active, false},
+                            {"dram_active", &MonitoredUse::dram_active, false}}) {
+    INFO(one.series);
+    const MonitoredUse with = Summary({{"0",
+                                        "",
+                                        "",
+                                        "",
+                                        {SeriesOf("utilization", {1, 1, 0.2, 1}),
+                                         SeriesOf(one.series, {0.25, 0.5, 0.125, 0.75})}}})
+                                  .gpus.at(0);
+    const MonitoredUse without =
+        Summary({{"0", "", "", "", {SeriesOf("utilization", {1, 1, 0.2, 1})}}}).gpus.at(0);
+    CHECK(with.*one.field == Approx(one.busy ? 0.5 : 1.625 / 4));
+    CHECK(without.*one.field == -1);
+  }
 }
 
 TEST_CASE("a value that is missing in a row moves nothing to another row") {

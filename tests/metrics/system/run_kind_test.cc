@@ -172,6 +172,23 @@ TEST_CASE("a program of convolutions decodes pictures, not tokens") {
   CHECK_FALSE(decodes("sm90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc"));
 }
 
+TEST_CASE("a program decodes tokens as long as products take as much time as convolutions") {
+  const auto decodes = [](Nanos convolving, Nanos multiplying) {
+    TraceBuilder story;
+    Repeat(40, 1_ms, [&](int, Nanos at) {
+      story.Range("decode", {at, at + 500_us});
+      story.Launch("sm90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc",
+                   {at + 510_us, at + 515_us}, {at + 520_us, at + 520_us + convolving});
+      story.Launch(kMatrixBf16, {at + 516_us, at + 519_us},
+                   {at + 700_us, at + 700_us + multiplying});
+    });
+    return Analyzed(story, kAuto)->kind.decode;
+  };
+  CHECK_FALSE(decodes(110_us, 100_us));
+  CHECK(decodes(100_us, 100_us));
+  CHECK(decodes(100_us, 110_us));
+}
+
 TEST_CASE("passes of a framework that repeat without a backward pass are inference") {
   const Analyzed run(Loop(40, {kMatrixBf16, kSoftmax, kElementwise, kMatrixFp32, "topk"}), kAuto);
   CHECK(run->kind.kind == KindOfRun::kInference);

@@ -110,6 +110,42 @@ TEST_CASE("the cache is too full for one more that is as large as those that run
   CHECK(load.held_by_limit == 0);
 }
 
+TEST_CASE("a cache is full, has room, and a server is at its limit from one value on") {
+  const auto held = [](double running, double used) {
+    ServerLog log = LogOf(20, [&](int, ServerSample* s) {
+      s->running = running;
+      s->waiting = 40;
+      s->kv_used = used;
+    });
+    log.most_running = 1000;
+    return LoadOf(log);
+  };
+  const double full = ShippedKnowledge().Number("server.cache_full");
+  CHECK(held(1000, full).held_by_cache == 1);
+  CHECK(held(1000, full - 0.001).held_by_cache == 0);
+  const double room = ShippedKnowledge().Number("server.cache_room");
+  CHECK(held(1000, room - 0.001).held_by_limit == 1);
+  CHECK(held(1000, room).held_by_limit == 0);
+  const double limit = ShippedKnowledge().Number("server.at_limit") * 1000;
+  CHECK(held(limit, 0.5).held_by_limit == 1);
+  CHECK(held(limit - 1, 0.5).held_by_limit == 0);
+  // One of one that fills half of the cache leaves just enough for another.
+  CHECK(held(1, 0.499).held_by_cache == 0);
+  CHECK(held(1, 0.5).held_by_cache == 1);
+}
+
+TEST_CASE("a line counts for the time since the line before it, up to a silence") {
+  const double silence = ShippedKnowledge().Number("server.silence");
+  const auto load = [](double pause) {
+    ServerLog log = LogOf(20, [&](int i, ServerSample* s) {
+      if (i >= 10) s->time_s += pause - 10;
+    });
+    return LoadOf(log).load;
+  };
+  CHECK(load(silence) == Approx(1));
+  CHECK(load(silence + 1) == Approx(190 / (180 + silence + 1)));
+}
+
 TEST_CASE("a full cache that nobody waits for is well used") {
   const ServerLoad load = LoadOf(LogOf(20, [](int, ServerSample* s) { s->kv_used = 0.99; }));
   CHECK(load.held_by_cache == 0);

@@ -19,18 +19,19 @@ Replication FindReplication(const Basis& basis) {
     if (stream == kNone || trace.ops.kind[op] != OpKind::kKernel) continue;
     devices[trace.streams[stream].process].insert(trace.ops.device[op]);
   }
-  std::uint32_t process = kNone;
-  for (const auto& [one, used] : devices) {
-    if (one == kNone || used.size() <= result.devices) continue;
-    result.devices = used.size();
-    process = one;
+  devices.erase(kNone);
+  std::size_t replicas = 0;  // GPUs of processes that have several
+  for (const auto& [process, used] : devices) {
+    result.devices = std::max(result.devices, used.size());
+    if (used.size() > 1) replicas += used.size();
   }
   std::vector<Nanos> broadcasts;
   std::vector<Nanos> reduces;
-  for (std::uint32_t op = 0; op < trace.ops.size() && result.devices > 1; ++op) {
+  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
     const std::uint32_t stream = trace.ops.stream[op];
-    if (stream == kNone || trace.streams[stream].process != process) continue;
-    if (!basis.InWindow(trace.ops.start[op])) continue;
+    if (stream == kNone || !basis.InWindow(trace.ops.start[op])) continue;
+    const auto used = devices.find(trace.streams[stream].process);
+    if (used == devices.end() || used->second.size() < 2) continue;
     const bool peer = trace.ops.kind[op] == OpKind::kCopy &&
                       trace.DirectionOfCopy(op) == CopyDirection::kPeerToPeer;
     std::string kind;
@@ -41,7 +42,7 @@ Replication FindReplication(const Basis& basis) {
     loss.CountOp(op);
     loss.RemoveExposed(op);
   }
-  const auto each = static_cast<double>(std::max<std::size_t>(1, result.devices));
+  const auto each = static_cast<double>(std::max<std::size_t>(1, replicas));
   result.broadcasts = broadcasts.empty() ? 0 : PerStep(run, broadcasts) / each;
   result.reduces = reduces.empty() ? 0 : PerStep(run, reduces) / each;
   result.loss = loss.Build();

@@ -37,11 +37,14 @@ TEST_CASE("loops of a directive get back what those before them left, though not
     INFO(kernel);
     const Analyzed run(NoDataRegion(kernel));
     CHECK(run->copies.roundtrip.count == 29 * 3);
+    CHECK(run->copies.roundtrip_by_directives);
     // All copies but the first uploads and the last downloads.
     CHECK(run->copies.roundtrip.lost->Total() / 10'000'000 == 29 * 3 * 2 * 1298 / 10'000);
   }
   // The next piece of a stream.
-  CHECK(Analyzed(NoDataRegion("filter"))->copies.roundtrip.count == 0);
+  const Analyzed stream(NoDataRegion("filter"));
+  CHECK(stream->copies.roundtrip.count == 0);
+  CHECK_FALSE(stream->copies.roundtrip_by_directives);
 }
 
 TEST_CASE(

@@ -244,6 +244,25 @@ TEST_CASE("code between a result and the next input takes turns with the GPU") {
   CHECK(TakingTurns(false, false).between_turns_ns == 0);
 }
 
+// Ten steps, each with 600 us of code behind its kernel.
+TEST_CASE("code is left out where all of it may be a wait, and where a part may be it is not") {
+  TraceBuilder story;
+  for (Nanos at = 0; at < 10_ms; at += 1_ms) {
+    story.Range("step " + std::to_string(at / 1_ms), {at, at + 1_ms});
+    story.Launch("work", {at, at + 5_us}, {at + 10_us, at + 395_us});
+    story.Sync({at + 6_us, at + 400_us});
+  }
+  const Analyzed run(story);
+  const auto counted = [&](const std::vector<Interval>& doubtful) {
+    return FindHostCode(run->basis(), {IntervalSet::Of(doubtful)}).time.count;
+  };
+  const std::int64_t all = run->host_code->time.count;
+  REQUIRE(all > 5);
+  CHECK(counted({{0, 10_ms}}) == 0);
+  CHECK(counted({{0, 1_us}}) == all);
+  CHECK(counted({{4_ms, 5700_us}}) == all - 1);  // of the second pause a part
+}
+
 // 20 steps of 3 ms; every sixth one works 2 ms on the host, behind its kernel.
 TEST_CASE("the steps that hold host code are counted") {
   const auto steps_of = [](int every) {

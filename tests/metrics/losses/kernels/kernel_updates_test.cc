@@ -145,10 +145,15 @@ TEST_CASE("norms of single tensors are part of an update, other reductions are n
     const std::string kernel =
         "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::" +
         std::string(functor) + "<float, float, float, float>, unsigned int, float, 4> >(x)";
-    return Analyzed(Rows(100, kernel.c_str()))->kernels.optimizer.count;
+    const Analyzed run(Rows(100, kernel.c_str()));
+    CHECK(run->kernels.optimizer_norms == (run->kernels.optimizer.count > 0 ? 1 : 0));
+    return run->kernels.optimizer.count;
   };
   CHECK(counted("NormTwoOps") == 12 * 100);
   CHECK(counted("MeanOps") == 0);
+  const Analyzed others(Rows(100, kElementwise));
+  CHECK(others->kernels.optimizer.count == 12 * 100);
+  CHECK(others->kernels.optimizer_norms == 0);
 }
 
 // A row of kernels of 25 us each moves 8 MB a kernel on a T4, and 50 MB on an A100.

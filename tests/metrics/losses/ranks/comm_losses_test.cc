@@ -81,11 +81,12 @@ TEST_CASE("a late rank with more kernels has more work, which shrinks to the oth
 }
 
 TEST_CASE("serial gradients: what hides them, and no more than the backward pass") {
-  const auto run_of = [](Nanos backward) {
+  const auto run_of = [](Nanos backward, bool named = true) {
     TraceBuilder story;
     Repeat(6, 2_ms, [&](int i, Nanos at) {
       story.Range("step " + std::to_string(i), {at, at + 1900_us});
-      story.Range("forward", {at, at + 20_us}).Range("backward", {at + 20_us, at + 60_us});
+      if (named)
+        story.Range("forward", {at, at + 20_us}).Range("backward", {at + 20_us, at + 60_us});
       story.OnStream(7).Launch("fwd", {at + 1_us, at + 4_us}, {at + 10_us, at + 310_us});
       story.Launch("bwd", {at + 21_us, at + 24_us}, {at + 310_us, at + 310_us + backward});
       const Nanos from = at + 320_us + backward;
@@ -101,6 +102,10 @@ TEST_CASE("serial gradients: what hides them, and no more than the backward pass
   CHECK(narrow->comm.serial.remedy->reach_ns == 6 * 50_us);
   CHECK(narrow->comm.serial.remedy->reach_reason ==
         std::string("the backward pass, too short to hide more,"));
+  // Where no range tells, it is the usual share of all that is computed.
+  const double share = ShippedKnowledge().Number("comm.backward_share");
+  CHECK(static_cast<double>(run_of(0, false)->comm.serial.remedy->reach_ns) ==
+        Approx(share * 6 * 300_us).margin(1));
 }
 
 TEST_CASE("small collectives join one another, and those behind the first are not launched") {

@@ -247,11 +247,35 @@ TEST_CASE("a long row of collectives that take the same time is latency, as betw
     return Analysis(trace, ShippedKnowledge(), {}).comm.small.count;
   };
   CHECK(small(80, 80_us, 20) >= 5 * 80);
+  const Nanos longest = ShippedKnowledge().Time("comm.alike_longest");
+  CHECK(small(80, longest, 0) >= 5 * 80);
+  CHECK(small(80, longest + 1, 0) == 0);
   CHECK(small(80, 60_us, 400) == 0);  // sizes tell: 60 to 92 us
   CHECK(small(50, 60_us, 20) == 0);   // layers of one size
   CHECK(small(80, 130_us, 20) == 0);  // a link may be the limit
   CHECK(small(80, 60_us, 20, 800'000) >= 5 * 80);
   CHECK(small(80, 60_us, 20, 1'300'000) == 0);
+}
+
+// What each device does is a row of its own, and the last one counts like the first.
+TEST_CASE("two rows of two devices are not one long row") {
+  const auto small = [](std::uint32_t devices, int many) {
+    TraceBuilder story;
+    for (std::uint32_t d = 0; d < devices; ++d) {
+      story.OnDevice(d).OnStream(kCommStream);
+      for (Nanos n = 0; n < many; ++n)
+        story.Launch(kAllReduce, {n * 4_us, n * 4_us + 3_us},
+                     {1_ms + n * 90_us, 1_ms + n * 90_us + 80_us}, {.blocks = 16});
+    }
+    Trace trace = story.Build();
+    SetSizes(&trace, -1);
+    AnalysisOptions options;
+    options.window.mode = WindowRequest::Mode::kAll;
+    return Analysis(trace, ShippedKnowledge(), options).comm.small.count;
+  };
+  CHECK(small(1, 80) == 80);
+  CHECK(small(2, 80) == 160);
+  CHECK(small(2, 50) == 0);
 }
 
 TEST_CASE("short collectives are counted as small") {

@@ -158,6 +158,21 @@ TEST_CASE("calls of MPI without sizes stage what goes down and comes up around t
   CHECK(run->copies.roundtrip.count == 0);
 }
 
+TEST_CASE("what one exchange moved says nothing of the copies around the next") {
+  TraceBuilder story;
+  for (const Nanos at : {0_us, 4000_us}) {
+    const std::int64_t message = at == 0 ? 2_MiB : 1_KiB;
+    story.Launch("pack", {at, at + 5_us}, {at + 10_us, at + 100_us})
+        .CopyFromGpu(2_MiB, MemoryKind::kPinned, {at + 6_us, at + 205_us},
+                     {at + 100_us, at + 200_us}, "cudaMemcpy")
+        .Mpi("MPI_Sendrecv", {at + 210_us, at + 890_us}, message, message, 1)
+        .CopyToGpu(2_MiB, MemoryKind::kPinned, {at + 900_us, at + 1005_us},
+                   {at + 905_us, at + 1000_us}, "cudaMemcpy")
+        .Launch("unpack", {at + 1010_us, at + 1015_us}, {at + 1020_us, at + 3000_us});
+  }
+  CHECK(Analyzed(story)->mpi.staged.count == 2);
+}
+
 TEST_CASE("a transpose that counts the part of each rank stages the whole copies around it") {
   const Analyzed run = DownAndUp([](TraceBuilder& story) {
     story.Mpi("MPI_Alltoall", {210_us, 890_us}, 512_KiB, 512_KiB);

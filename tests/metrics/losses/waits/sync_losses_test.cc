@@ -116,6 +116,39 @@ TEST_CASE("of small copies of several sizes, the median and the largest are know
   CHECK(run->syncs.item_most_bytes == 4000);
 }
 
+TEST_CASE("reads name the kernel that most of them follow, where they follow any") {
+  const auto kernel = [](bool works) {
+    TraceBuilder story;
+    for (int i = 0; i < 5; ++i) {
+      const Nanos at = i * 300_us;
+      if (works)
+        story.Launch(i == 1 || i == 4 ? "few" : "most", {at, at + 5_us}, {at + 10_us, at + 100_us});
+      story.CopyFromGpu(8, MemoryKind::kPinned, {at + 6_us, at + 8_us}, {at + 101_us, at + 103_us})
+          .Sync({at + 9_us, at + 105_us});
+    }
+    const Analyzed run(story);
+    REQUIRE(run->syncs.item.count == 5);
+    return run->syncs.item_kernel;
+  };
+  CHECK(kernel(true) == "most");
+  CHECK(kernel(false).empty());
+}
+
+TEST_CASE("a value that the forward pass reads counts there, from the first call on") {
+  TraceBuilder story;
+  for (Nanos at = 0; at < 4_ms; at += 1_ms) {
+    story.Range("step " + std::to_string(at / 1_ms), {at, at + 990_us});
+    story.Range("forward", {at, at + 400_us});
+    story.CopyFromGpu(8, MemoryKind::kPageable, {at + 1_us, at + 20_us}, {at + 10_us, at + 12_us},
+                      "cudaMemcpy");
+    story.Launch("a", {at + 30_us, at + 35_us}, {at + 40_us, at + 600_us});
+  }
+  const Analyzed run(story);
+  CHECK(run->syncs.forward.count == 4);
+  CHECK(run->syncs.forward_reads == 1);
+  CHECK(run->syncs.forward.remedy->unblocked_calls.size() == 4);
+}
+
 TEST_CASE("a read-back is one wait with its copy and the synchronization behind it") {
   TraceBuilder story;
   story.Launch("a", {0, 5_us}, {10_us, 100_us})
