@@ -38,7 +38,7 @@ return {
     { reason = "data", action = "Give ranks equal shares of the data, and the same number of loader workers and cores each",
       snippet = "sampler = DistributedSampler(dataset, shuffle=True, drop_last=True)", language = "python", ["for"] = { "pytorch" } },
     { reason = "data", action = "Read what the next step needs on another thread, or let all ranks read their parts at once, for instance with MPI-IO",
-      snippet = "MPI_File_read_at_all(file, offset, part, count, MPI_DOUBLE, MPI_STATUS_IGNORE);", language = "cpp", ["for"] = { "c++", "fortran", "openacc", "mpi" } },
+      snippet = "MPI_File_read_at_all(file, offset, parts, count, MPI_DOUBLE, MPI_STATUS_IGNORE);", language = "cpp", ["for"] = { "c++", "fortran", "openacc", "mpi" } },
     { reason = "prepare", action = "Prepare batches in workers of the data loader, as many on each rank, so that this code runs while the GPU computes",
       snippet = "loader = DataLoader(dataset, batch_size=32, num_workers=8, pin_memory=True, prefetch_factor=4, persistent_workers=True)",
       language = "python", ["for"] = { "pytorch", "training" } },

@@ -143,6 +143,11 @@ enum cublasMath_t { CUBLAS_TF32_TENSOR_OP_MATH = 3 };
 int cublasDgetrfBatched(cublasHandle_t handle, int n, double* const matrices[], int ld, int* pivots,
                         int* infos, int count);
 int cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
+enum cublasPointerMode_t { CUBLAS_POINTER_MODE_HOST, CUBLAS_POINTER_MODE_DEVICE };
+int cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode);
+int cublasDdot(cublasHandle_t handle, int n, const double* x, int step_x, const double* y,
+               int step_y, double* result);
+extern double *p, *q, *pq;
 using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;
 enum cudnnMathType_t { CUDNN_DEFAULT_MATH = 0, CUDNN_FMA_MATH = 3 };
 int cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t convolution, cudnnMathType_t type);
@@ -215,6 +220,8 @@ int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_
 int MPI_Neighbor_alltoallv(const void* send, const int* send_counts, const int* send_offsets,
                            MPI_Datatype send_type, void* recv, const int* recv_counts,
                            const int* recv_offsets, MPI_Datatype recv_type, MPI_Comm comm);
+int MPI_File_read_at_all(MPI_File file, MPI_Offset offset, void* data, int count,
+                         MPI_Datatype type, MPI_Status* status);
 int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* data, int count,
                           MPI_Datatype type, MPI_Status* status);
 int MPI_File_iwrite_at_all(MPI_File file, MPI_Offset offset, const void* data, int count,
