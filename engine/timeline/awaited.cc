@@ -17,10 +17,6 @@ bool IsWorkBetween(const Interval& read, const Interval& next) {
   return next.start - read.end <= std::max(read.Length(), next.Length());
 }
 
-}  // namespace
-
-namespace {
-
 bool Says(const Run& run, const char* kind) {
   const auto says = [&](const char* in, StringId name) {
     for (const std::size_t i : run.knowledge.RunSignsOf(in, run.trace.strings[name])) {

@@ -17,7 +17,7 @@ return {
   optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "rank.imbalance.compute.in_turn", "run.languages",
                  "rank.late.device", "rank.late.cause",
                  "rank.turns.together", "rank.turns.devices", "rank.turns.busiest", "rank.turns.alike", "rank.turns.slower" },
-  thresholds = { "max_steady", "min_share", "min_spread", "min_together", "mostly_in_turn", "mostly_alike", "hardly_alike", "min_slower" },
+  thresholds = { "max_steady", "min_share", "usual_spread", "min_together", "mostly_in_turn", "mostly_alike", "hardly_alike", "min_slower" },
 
   symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text} {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
@@ -76,7 +76,7 @@ return {
       e.why = "Between two collectives of a step the ranks get different amounts of work, as experts with different numbers of tokens do. Each collective waits for the rank that has most."
       return e
     end
-    if not at_least(e.spread, t.min_spread) then return nil end   -- equal work: the slowest of several ranks by chance
+    if not at_least(e.spread, t.usual_spread) then return nil end   -- equal work: the slowest of several ranks by chance
     if contains(f.rank.late.cause or "", "same kernels") then
       e.reason = "same"
       e.why = "The ranks run the same kernels in grids of the same size, but on some GPUs these take longer: lower clocks, heat, or another process."
