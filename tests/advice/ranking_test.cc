@@ -516,6 +516,26 @@ TEST_CASE("a switch of the environment does not come before what wins far more a
   CHECK(verdicts.Rank(run)[0].rule->id == "a/code");
 }
 
+// The setting takes off code of 76 us in each step of 200 us, and claims little of that.
+TEST_CASE("a setting that wins little less comes before what it explains, wherever it wins that") {
+  const Analyzed run(HalfIdleSteps(), kAuto);
+  std::vector<Interval> code;
+  for (int i = 0; i < 100; ++i) code.push_back({i * 200_us + 115_us, i * 200_us + 191_us});
+  auto remedy = std::make_shared<Remedy>();
+  remedy->host_cuts.push_back({run->run.trace.calls.thread.front(), IntervalSet::Of(code)});
+  const auto first = [&](const char* explained) {
+    Verdicts verdicts;
+    verdicts.Add(
+        {.id = "a/setting", .priority = 40, .claims = {Percent(run, 0, 5)}, .remedy = remedy});
+    verdicts.rule(0).effort = "flag";
+    verdicts.rule(0).explains = {explained};
+    verdicts.Add({.id = "a/code", .priority = 60, .claims = {Percent(run, 50, 92)}});
+    return verdicts.Rank(run)[0].rule->id;
+  };
+  CHECK(first("a/code") == "a/setting");
+  CHECK(first("a/other") == "a/code");
+}
+
 TEST_CASE("a confidence says what it rests on, and what lowered it") {
   const Analyzed run(HalfIdleSteps(), kAuto);
   const double recorded = ShippedKnowledge().Number("ranking.recorded_confidence");
