@@ -190,7 +190,8 @@ void DeclareCounterFacts(Catalog* catalog) {
                "start), memory_kind (of what memory limits: on-chip, "
                "if device memory is far less busy, else device), headroom (share of its time that "
                "running near that limit would win), scattered (of headroom, what moving no more "
-               "than was asked for would win, as fast as now), lost (headroom as time), then shares of peak, "
+               "than was asked for would win, as fast as now), lost (headroom as time), then "
+               "shares of peak, "
                "of the warps, of the issue slots, of a warp's latency, and ratios; -1 was not "
                "counted.",
                CounterRows);

@@ -378,27 +378,22 @@ TEST_CASE("code that takes longer on one rank comes before what all ranks have o
   }
 }
 
-// Code of both hosts takes most of each step, on rank 1 longer.
 TEST_CASE("what takes off code of all hosts is at the root of what it makes uneven") {
   const Cluster cluster = LateBy30(&RankTime::idle);
   Verdicts together;
   auto remedy = std::make_shared<Remedy>();
   remedy->rank_cuts = {std::vector<Nanos>(kSteps, 10_us), std::vector<Nanos>(kSteps, 30_us)};
   remedy->rank_gain = kSteps * 20_us;
-  together.Add({.id = "rank/uneven",
-                .priority = 80,
-                .claims = {{{0, 300_us}}, {{0, 300_us}}},
-                .remedy = remedy});
+  const std::vector<std::vector<Interval>> both = {{{0, 300_us}}, {{0, 300_us}}};
+  together.Add({.id = "rank/uneven", .priority = 80, .claims = both, .remedy = remedy});
   RuleInfo schedules = Rule("host/schedules");
   schedules.priority = 40;
   const auto share = [&](const std::vector<std::string>& explains) {
     schedules.explains = explains;
     Finding finding = Saves(schedules, 0.8, 0);
-    finding.alone_share = 0.8;
-    finding.host_share = 0.8;
-    const auto findings =
-        RankRun(together.list(), OnBothRanks({finding}), cluster, ShippedKnowledge());
-    return ShareOf(findings, "host/schedules");
+    finding.alone_share = finding.host_share = 0.8;
+    return ShareOf(RankRun(together.list(), OnBothRanks({finding}), cluster, ShippedKnowledge()),
+                   "host/schedules");
   };
   CHECK(share({"rank/uneven"}) > share({}) + 0.05);
 }
