@@ -24,10 +24,9 @@ struct DiagnoseOptions {
   std::string gpu;                   // the GPU when the report does not say, "" unknown
   std::vector<std::string> only;     // rule ids or areas; empty: all
   std::vector<std::string> skip;     // rule ids or areas
-  std::vector<std::string>
-      fixes;               // rules of the plan, as if the others were left undone; empty: all
-  std::string why;         // the rule that is asked for: every part keeps its verdict
-  bool all_facts = false;  // with `only`: those that no such rule reads, too
+  std::vector<std::string> fixes;    // rules to plan, the others left undone; empty: all
+  std::string why;                   // the rule that is asked for: every part keeps its verdict
+  bool all_facts = false;            // with `only`: those that no such rule reads, too
   std::vector<std::string> rule_dirs;     // site rules
   bool no_site = false;                   // no rules and settings but those that options name
   std::vector<std::string> set;           // "NAME=VALUE", later wins

@@ -37,11 +37,11 @@ class StepRanges {
   std::vector<Nanos> ends_;    // the latest of this one and all before it
 };
 
-// In how many steps a thread sends or receives. What a program sends before, after or once in its
-// loop are no answers to requests: logs, downloads.
-class MessagesOfSteps {
+// In how many steps a thread makes calls of a kind, such as to send or to receive. What a program
+// sends before, after or once in its loop are no answers to requests: logs, downloads.
+class StepsWith {
  public:
-  explicit MessagesOfSteps(const std::vector<Step>& steps) : all_(steps) {}
+  explicit StepsWith(const std::vector<Step>& steps) : all_(steps) {}
 
   // Calls come in time order.
   void Add(const Interval& call) {
@@ -197,7 +197,9 @@ IntervalSet Awaited::InputOf(std::uint32_t thread, bool trains, SocketCalls* soc
   std::vector<Interval> polls;      // other waits for sockets, and much else
   std::vector<Interval> receiving;  // in the call that receives
   std::vector<Interval> as_long_as_people;
-  MessagesOfSteps messages(run_.steps.all);
+  StepsWith messages(run_.steps.all);
+  StepsWith waits(run_.steps.all);
+  std::vector<Interval> all;  // of these waits
   const IntervalSet calls = RemoteCalls(thread, least);
   const RowRange rows = run_.os_of_thread[thread];
   for (const std::uint32_t i : rows) {
@@ -207,6 +209,11 @@ IntervalSet Awaited::InputOf(std::uint32_t thread, bool trains, SocketCalls* soc
     if (kind == SocketCalls::kReceive || kind == SocketCalls::kOther) messages.Add(wait);
     if (kind == SocketCalls::kReceive) receiving.push_back(wait);
     if (wait.Length() < silent_least_) continue;
+    const bool waits_for_socket = kind == SocketCalls::kPoll || kind == SocketCalls::kReceive ||
+                                  kind == SocketCalls::kEventLoop;
+    if (!waits_for_socket) continue;
+    waits.Add(wait);
+    all.push_back(wait);
     if (kind == SocketCalls::kPoll) polls.push_back(wait);
     if (kind != SocketCalls::kEventLoop) continue;
     in_loop.push_back(wait);
@@ -228,11 +235,14 @@ IntervalSet Awaited::InputOf(std::uint32_t thread, bool trains, SocketCalls* soc
   const bool talks =
       messages.steps() >= least &&
       static_cast<double>(messages.steps()) >= knowledge.Number("replay.hand_over.usual") * steps;
-  const bool by_requests = engine_ || (talks && IsUneven(receiving));
-  const bool awaits = !in_loop.empty() || !polls.empty() || !receiving.empty();
-  serves_ = serves_ || received.size() >= least || talks || (engine_ && awaits);
+  // In most steps, and about as long each time, an engine's worker waits for the process that
+  // schedules.
+  const bool now_and_then = 2 * waits.steps() < run_.steps.all.size() || IsUneven(all);
+  const bool engine = engine_ && !all.empty() && now_and_then;
+  const bool by_requests = engine || (talks && IsUneven(receiving));
+  serves_ = serves_ || received.size() >= least || talks || engine;
   // To receive may take less time than the profiler keeps: then the loop alone is seen.
-  if (received.size() < least && (talks || engine_)) {
+  if (received.size() < least && (talks || engine)) {
     received = std::move(in_loop);
     received.insert(received.end(), polls.begin(), polls.end());
   } else if (received.size() < least) {

@@ -220,8 +220,8 @@ int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_
 int MPI_Neighbor_alltoallv(const void* send, const int* send_counts, const int* send_offsets,
                            MPI_Datatype send_type, void* recv, const int* recv_counts,
                            const int* recv_offsets, MPI_Datatype recv_type, MPI_Comm comm);
-int MPI_File_read_at_all(MPI_File file, MPI_Offset offset, void* data, int count,
-                         MPI_Datatype type, MPI_Status* status);
+int MPI_File_read_at_all(MPI_File file, MPI_Offset offset, void* data, int count, MPI_Datatype type,
+                         MPI_Status* status);
 int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* data, int count,
                           MPI_Datatype type, MPI_Status* status);
 int MPI_File_iwrite_at_all(MPI_File file, MPI_Offset offset, const void* data, int count,

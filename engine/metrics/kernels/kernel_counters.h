@@ -51,7 +51,7 @@ struct CountedKernel {
   double headroom = 0;   // share of its time
   // Of headroom, what it would save by moving no more than was asked for, as fast as it does now.
   double scattered = 0;
-  double lost_ns = 0;    // headroom of run_time_ns (of time_ns without a timeline)
+  double lost_ns = 0;  // headroom of run_time_ns (of time_ns without a timeline)
 };
 
 struct Counters {
