@@ -309,6 +309,7 @@ std::string Finding::Won() const {
         });
     const char* const why =
         where.in_turns        ? ": the other ranks then do not wait for it"
+        : where.others_wait   ? ": the other GPUs then do not wait for this one"
         : frees_host          ? ": the host then gets ahead of the GPU, and other gaps close, too"
         : !changes.empty()    ? ": what follows then starts sooner, and other gaps close, too"
         : where.ranks.empty() ? ""

@@ -171,8 +171,9 @@ struct Where {
   std::vector<int> devices;
   std::vector<int> steps;
   std::string phase;
-  std::string figures;    // "rank 2": whose numbers the words hold, where those of others differ
-  bool in_turns = false;  // of several ranks, hardly two lose this time in the same step
+  std::string figures;       // "rank 2": whose numbers the words hold, where those of others differ
+  bool in_turns = false;     // of several ranks, hardly two lose this time in the same step
+  bool others_wait = false;  // GPUs of the same process, for those that lose this time
 };
 
 // What became of the time that a fired rule claims.

@@ -34,6 +34,7 @@ void FindingPlaces::Locate(const Verdict& verdict, Finding* finding) const {
         }
       }
     }
+    finding->where.others_wait = OthersWait(verdict.saving.claims->by_device);
     finding->step_parts = StepParts(of_steps, verdict.saving.claims->Total());
     const double least = knowledge_.Number("ranking.phase_share");
     std::vector<std::uint32_t> waits;
@@ -51,6 +52,23 @@ void FindingPlaces::Locate(const Verdict& verdict, Finding* finding) const {
   std::sort(devices.begin(), devices.end());
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   finding->where.ranks.assign(ranks.begin(), ranks.end());
+}
+
+// Whether this time is lost on one GPU while most of the idle time of the others is waits for it.
+bool FindingPlaces::OthersWait(const std::vector<IntervalSet>& claims) const {
+  const Run& run = analysis_.run;
+  std::size_t losing = 0;
+  Nanos idle = 0;
+  Nanos for_peers = 0;
+  for (const std::uint32_t d : run.active_devices) {
+    if (d < claims.size() && !claims[d].empty()) {
+      ++losing;
+      continue;
+    }
+    idle += analysis_.times[d].idle.Total();
+    for_peers += analysis_.idle.by_device[d][static_cast<std::size_t>(IdleCause::kPeerWait)];
+  }
+  return losing == 1 && 2 * for_peers > idle;
 }
 
 // What each step holds of a claim; nothing where they share it about evenly.

@@ -22,6 +22,7 @@ class FindingPlaces {
   void Locate(const Verdict& verdict, Finding* finding) const;
 
  private:
+  bool OthersWait(const std::vector<IntervalSet>& claims) const;
   std::vector<StepPart> StepParts(const std::vector<Nanos>& of_steps, Nanos claimed) const;
   const ClaimPhase& Phases() const { return phases_ ? *phases_ : phases_.emplace(analysis_); }
 

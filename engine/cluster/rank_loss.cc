@@ -41,22 +41,40 @@ void RankLossBuilder::ClaimAll(RankLoss* loss) const {
   for (std::uint32_t r = 0; r < waits_.size(); ++r) ClaimWaits(waits_[r], r, loss);
 }
 
-// Where no waits are recorded: on each rank, what its steps are longer than they need be.
+// Where no waits are recorded: on each rank, what its steps are longer than they need be. A delay
+// that reaches a rank by way of others comes to it in a later step; one that lets a rank get ahead
+// of another, in none.
 void RankLossBuilder::ClaimEndsOfSteps(RankLoss* loss) const {
+  const auto then = [&](std::uint32_t rank, std::size_t step) {
+    const auto& cuts = loss->cuts[rank];
+    return job_.Own(rank, step) - (cuts.empty() ? 0 : cuts[step]);
+  };
+  std::vector<Nanos> shorter(job_.steps, 0);  // the job, by step
+  for (std::size_t s = 0; s < job_.steps; ++s) {
+    Nanos now = 0;
+    Nanos needed = 0;
+    for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+      now = std::max(now, job_.Own(r, s));
+      needed = std::max(needed, then(r, s));
+    }
+    shorter[s] = now - needed;
+  }
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    std::vector<Nanos> claimed(job_.steps, 0);
+    Nanos due = 0;
+    for (std::size_t s = 0; s < job_.steps; ++s) {
+      due += shorter[s];
+      const Nanos longer = job_.SpanOf(ranks_, r, s).Length() - then(r, s);
+      claimed[s] = std::min(due, std::max<Nanos>(0, longer));
+      due -= claimed[s];
+    }
     std::vector<Interval> ends;
     for (std::size_t s = 0; s < job_.steps; ++s) {
-      Nanos now = 0;
-      Nanos then = 0;
-      for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
-        const auto& cuts = loss->cuts[other];
-        const Nanos own = job_.Own(other, s);
-        now = std::max(now, own);
-        then = std::max(then, own - (cuts.empty() ? 0 : cuts[s]));
-      }
       const Interval step = job_.SpanOf(ranks_, r, s);
-      const Nanos length = std::min(now - then, step.Length());
-      if (length > 0) ends.push_back({step.end - length, step.end});
+      const Nanos more = std::min({due, shorter[s], step.Length() - claimed[s]});
+      claimed[s] += more;
+      due -= more;
+      if (claimed[s] > 0) ends.push_back({step.end - claimed[s], step.end});
     }
     ClaimWaits(ends, r, loss);
   }

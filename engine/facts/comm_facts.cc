@@ -169,6 +169,10 @@ void DeclareReplication(Catalog* catalog) {
   turns.Add("rank.turns.busiest", "count",
             "Number of the GPU that works most, of the process that works on most GPUs.",
             If([](const Turns& t) { return t.devices > 1; }, &Turns::busiest, kOneGpu, ""));
+  turns.Add("rank.turns.named", "share",
+            "Part of that GPU's kernel time in kernels that other GPUs of the process run, in any "
+            "grids.",
+            &Turns::named);
   turns.Add("rank.turns.alike", "share",
             "Part of that GPU's kernel time in kernels that other GPUs of the process run in equal "
             "grids.",

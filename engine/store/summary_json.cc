@@ -144,7 +144,7 @@ ADVISE_KEEP(Link, url, programs)
 ADVISE_KEEP(Fix, action, snippet, language, links, programs)
 ADVISE_KEEP(Evidence, what, value, unit, threshold, start_ns, end_ns, table, rows, sql, find,
             source, partly)
-ADVISE_KEEP(Where, ranks, devices, steps, phase, figures, in_turns)
+ADVISE_KEEP(Where, ranks, devices, steps, phase, figures, in_turns, others_wait)
 ADVISE_KEEP(StepPart, start, share)
 // Rules of findings, verdicts and claims are kept by their id, see WithRule().
 ADVISE_KEEP(Finding, rank, severity, tentative, observed, confidence, confidence_from, turn,

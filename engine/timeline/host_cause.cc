@@ -83,6 +83,7 @@ IdleCause CauseOf(const HostPiece& piece) {
 HostCauses::HostCauses(const Run& run, const HandOvers& hand_overs)
     : run_(run),
       hand_overs_(hand_overs),
+      devices_(run),
       awaited_(run),
       loading_(run),
       sources_(WaitsForSources(run, hand_overs)),
@@ -106,6 +107,27 @@ bool HostCauses::Serves() const {
   const auto least = run_.knowledge.CountOf("replay.hand_over.least");
   return request_waits_.size() >= least && Median(request_waits_) < as_people &&
          !SaysTraining(run_);
+}
+
+std::vector<std::uint8_t> HostCauses::SyncsBeforeMeetings() const {
+  const CallTable& calls = run_.trace.calls;
+  std::vector<std::uint8_t> before;
+  const auto mark = [&](std::uint32_t thread, Nanos time) {
+    const RowRange rows = run_.calls_of_thread[thread];
+    std::uint32_t call = rows.last;
+    while (call > rows.first && calls.start[call - 1] >= time) --call;
+    while (call > rows.first && !IsSync(run_.ClassOfCall(call - 1))) --call;
+    if (call > rows.first) before[call - 1] = 1;
+  };
+  for (const std::uint32_t thread : run_.launching_threads) {
+    for (const HandOver& meeting : hand_overs_.Of(thread)) {
+      if (devices_.Share(thread, meeting.from)) continue;
+      before.resize(calls.size(), 0);
+      mark(thread, meeting.end);
+      mark(meeting.from, meeting.end);
+    }
+  }
+  return before;
 }
 
 std::vector<HostCauses::Piece> HostCauses::Explain(std::uint32_t thread, Nanos start, Nanos end) {
@@ -147,6 +169,10 @@ void HostCauses::Tell(std::uint32_t thread, Nanos start, Nanos end, int depth) {
     if (alone == IdleCause::kHostWait || alone == IdleCause::kHostCompute) {
       const std::uint32_t other =
           depth < kDeepest ? hand_overs_.AwaitedAt(thread, piece.start) : kNone;
+      if (other != kNone && !devices_.Share(asked_, other)) {
+        pieces_.push_back({piece.end, IdleCause::kPeerWait, piece.activity, piece.phase, thread});
+        continue;
+      }
       if (other != kNone && other != asked_) {
         Tell(other, piece.start, piece.end, depth + 1);
         continue;

@@ -11,6 +11,7 @@
 #include "engine/timeline/hand_over.h"
 #include "engine/timeline/host_activity.h"
 #include "engine/timeline/paced_waits.h"
+#include "engine/timeline/thread_devices.h"
 #include "engine/trace/idle_cause.h"
 
 namespace advise {
@@ -42,6 +43,10 @@ class HostCauses {
   const CodeLoading& loading() const { return loading_; }
   const std::vector<PacedWaits>& sources() const { return sources_; }  // by thread
 
+  // By call, 1 for the last synchronization of a thread before it meets a thread of other GPUs: it
+  // waits for that one, or is waited for. Empty where no threads meet. O(calls + hand-overs).
+  std::vector<std::uint8_t> SyncsBeforeMeetings() const;
+
   // Whether a launching thread receives or answers requests itself, or what was explained waits for
   // requests again and again, each time more briefly than people take. What trains waits for data
   // in the same way.
@@ -55,6 +60,7 @@ class HostCauses {
 
   const Run& run_;
   const HandOvers& hand_overs_;
+  ThreadDevices devices_;
   Awaited awaited_;
   CodeLoading loading_;
   std::vector<PacedWaits> sources_;

@@ -32,6 +32,7 @@ class Explainer {
     for (std::uint32_t d = 0; d < times_.size(); ++d) ExplainDevice(d);
     idle_.late_copies = FindLateCopies(run_, blocks_);
     idle_.serves = hosts_.Serves();
+    idle_.syncs_before_meetings = hosts_.SyncsBeforeMeetings();
     idle_.sources = hosts_.sources();
     idle_.pieces = GapPieces(idle_.pieces);  // a copy has no room to grow, and there are millions
     for (const GapPiece piece : idle_.pieces) {

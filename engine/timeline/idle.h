@@ -26,6 +26,7 @@ struct Idle {
   LostWork lost_work;
   std::vector<PacedWaits> sources;  // by thread: waits for what comes at a rate of its own
   bool serves = false;              // a launching thread receives or answers requests itself
+  std::vector<std::uint8_t> syncs_before_meetings;  // HostCauses::SyncsBeforeMeetings()
 
   // Whose doing the piece is: the launching thread, or the one that it waited for. kNone: nobody's.
   std::uint32_t ThreadOf(const GapPiece& piece) const {

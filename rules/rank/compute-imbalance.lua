@@ -2,7 +2,7 @@
 -- Of GPUs of one process that exchange nothing by kernels, it may be always the same one: no other rule sees who waits.
 return {
   id        = "rank/compute-imbalance",
-  title     = "Give all ranks equal work in each step",
+  title     = "Give all GPUs equal work in each step",
   status    = "stable",
   since     = "0.2",
   kind      = "root",
@@ -16,13 +16,14 @@ return {
   needs      = { "cluster.ranks" },
   optional   = { "rank.imbalance.compute.remedy", "rank.imbalance.compute.behind", "rank.imbalance.compute.in_turn", "run.languages",
                  "rank.late.device", "rank.late.cause",
-                 "rank.turns.together", "rank.turns.devices", "rank.turns.busiest", "rank.turns.alike", "rank.turns.slower" },
+                 "rank.turns.together", "rank.turns.devices", "rank.turns.busiest", "rank.turns.named", "rank.turns.alike", "rank.turns.slower" },
   thresholds = { "max_steady", "min_share", "usual_spread", "min_together", "mostly_in_turn", "mostly_alike", "hardly_alike", "min_slower" },
 
-  symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text} {top:pct} of them. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
+  symptom = "In {steps:pct} of the steps, one {who:text} computes longer than the others, {which:text}. The slowest is {spread:pct} of a step behind the median, and these delays add up to {share:pct} of the time.",
   cause   = "{why:text}",
   fixes   = {
-    { reason = "more", action = "Give that GPU less to do: move a part of its work to the others, or let requests for one kind of work not wait for the other" },
+    { reason = "more", action = "Give that GPU less to do: move a part of its work to the others" },
+    { reason = "more", action = "Do not let requests for one kind of work wait for the other", ["for"] = { "inference" } },
     { reason = "slower", action = "Compare the clocks, the temperature and the processes of that GPU with those of the others",
       snippet = "nvidia-smi --query-gpu=index,clocks.sm,temperature.gpu,clocks_event_reasons.active --format=csv -l 1",
       language = "bash", ["for"] = { "nvidia" } },
@@ -45,24 +46,28 @@ return {
   -- A rank that is behind in each step by about as much is a straggler, where somebody waits for it in collectives or
   -- messages. GPUs of one process that work at the same time wait for each other on the host.
   detect = function(f, t, e)
-    e.who, e.which, e.reason = "rank", "not always the same one: none in more than", "ranks"
+    local of_them = " " .. in_words(e.top, "pct") .. " of them"
+    e.who, e.which, e.reason = "rank", "not always the same one: none in more than" .. of_them, "ranks"
     local in_turn = at_least(f.rank.imbalance.compute.in_turn or 0, t.mostly_in_turn)
-    if in_turn then e.which = "another one before each collective: none in more than" end
+    if in_turn then e.which = "another one before each collective: none in more than" .. of_them end
     if not in_turn and not at_most(f.rank.imbalance.compute.behind or 1, t.max_steady) then
       local turns = f.rank.turns
       if f.rank.late.device or not at_least(turns.together or 0, t.min_together) then return nil end
       if not at_least(e.top, t.max_steady) then return nil end   -- now one, now the other: they only begin and end at different times
-      e.who, e.which, e.reason = "GPU", "mostly the same one: in", "same"
+      e.who, e.which, e.reason = "GPU", e.top >= 1 and "always the same one" or "mostly the same one: in" .. of_them, "same"
       e.why = "It gets more work than the others, or it computes more slowly."
       local gpu = turns.busiest and "GPU " .. math.floor(turns.busiest)
       local slower = turns.slower
-      if gpu and at_most(turns.alike or 0, t.hardly_alike) then
+      local named = math.max(turns.named or 0, turns.alike or 0)
+      if gpu and at_most(named, t.hardly_alike) then
         e.reason, e.why = "more", gpu .. " has the most to do, and the other GPUs run other kernels."
       elseif gpu and slower and at_least(turns.alike or 0, t.mostly_alike) then
         e.reason, e.why = "more", gpu .. " gets more work than the others: more of the same kernels."
         if at_least(slower, t.min_slower) then   -- else it has more to do
           e.reason, e.why = "slower", gpu .. " takes " .. in_words(slower, "num") .. " times as long as the others for the same kernels in equal grids: it is slow, or shared."
         end
+      elseif gpu and at_least(named, t.mostly_alike) then
+        e.reason, e.why = "more", gpu .. " gets more work than the others: it runs the same kernels in other sizes."
       elseif gpu then
         e.reason, e.why = "more", gpu .. " also runs kernels that the others do not run."
       end
@@ -108,7 +113,7 @@ return {
       edges = { ["rank.imbalance.compute.in_turn"] = 0.5 },
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 }, rank = { late = { device = 3 },
                 imbalance = { compute = { spread = 0.05, steps = 1, top_rank = 0.2, behind = 0.9, in_turn = 0.8, lost = 8e8, remedy = true } } } },
-      expect = { which = "another one before each collective: none in more than" } },
+      expect = { which = "another one before each collective: none in more than 20 % of them" } },
     { name = "a solver has no batches",
       facts = { window = { device_time = 8e9 }, cluster = { ranks = 8 }, run = { languages = "MPI, CUDA C++" },
                 rank = { imbalance = { compute = { spread = 0.15, steps = 0.9, top_rank = 0.2, behind = 0, lost = 8e8, remedy = true } } } },
@@ -150,6 +155,13 @@ return {
                 rank = { turns = { together = 0.98, busiest = 0, alike = 1, slower = 1 },
                          imbalance = { compute = { spread = 0.5, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
       expect = { reason = "more", why = "GPU 0 gets more work than the others: more of the same kernels. The others wait on the host until it is done." } },
+    { name = "one of four GPUs gets the larger part of a grid in each step",
+      edges = { ["rank.turns.named"] = 0.8 },
+      facts = { window = { device_time = 8e7 }, cluster = { ranks = 4 },
+                rank = { turns = { together = 0.98, busiest = 1, named = 1, alike = 0 },
+                         imbalance = { compute = { spread = 0.28, steps = 1, top_rank = 1, behind = 1, lost = 2e7 } } } },
+      expect = { reason = "more", which = "always the same one",
+                 why = "GPU 1 gets more work than the others: it runs the same kernels in other sizes. The others wait on the host until it is done." } },
     { name = "two models on two GPUs of a process",
       edges = { ["rank.turns.alike"] = 0.2 },
       facts = { window = { device_time = 8e7 }, cluster = { ranks = 2 },

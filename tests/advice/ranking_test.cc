@@ -158,6 +158,8 @@ TEST_CASE("where a fix wins more than the time that its symptom names, the repor
   faster.symptom = "The GPU waits 30 % of the time for it.";
   CHECK(faster.Seen() == faster.symptom);
   CHECK(freed.Seen() == seen + ": the host then gets ahead of the GPU, and other gaps close, too.");
+  freed.where.others_wait = true;  // of several GPUs of a process, one loses this time
+  CHECK(freed.Seen() == seen + ": the other GPUs then do not wait for this one.");
   CHECK(whole->Seen() == whole->symptom);
 }
 

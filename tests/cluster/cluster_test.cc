@@ -497,6 +497,39 @@ TEST_CASE("host code that is longer on another rank in each step is an imbalance
   CHECK(run.lateness.input.steps == 0);
 }
 
+// Ranks that send messages to their neighbors compute 10 ms per step. In step 3, the host of rank 0
+// pauses for 30 ms. Rank 1 waits for it in that step, rank 2 for rank 1 in the next.
+TEST_CASE("a pause reaches a rank that is no neighbor in a later step, and costs it as much") {
+  constexpr Nanos kPause = 30'000'000;
+  std::vector<RankSummary> ranks(3);
+  for (std::size_t r = 0; r < 3; ++r) {
+    ranks[r].rank = static_cast<int>(r);
+    ranks[r].path = "rank_" + std::to_string(r) + ".sqlite";
+    Nanos now = 1'000'000'000;
+    for (std::size_t s = 0; s < 12; ++s) {
+      const Nanos idle = s == (r < 2 ? 3U : 4U) ? kPause : 0;
+      const IdleCause cause = r == 0 ? IdleCause::kHostCompute : IdleCause::kPeerWait;
+      RankStep step;
+      step.start = now;
+      step.end = now + idle + 10'000'000;
+      step.time.compute = 10'000'000;
+      step.time.idle = idle;
+      step.time.causes[static_cast<std::size_t>(cause)] = idle;
+      ranks[r].steps.push_back(step);
+      ranks[r].time.compute += step.time.compute;
+      ranks[r].time.idle += idle;
+      now = step.end;
+    }
+    ranks[r].window_start = ranks[r].steps.front().start;
+    ranks[r].window_end = ranks[r].steps.back().end;
+  }
+  const Cluster run(std::move(ranks), ShippedKnowledge());
+  const RankLoss& loss = run.lateness.host.loss;
+  CHECK(loss.gain == kPause);
+  REQUIRE(loss.lost.by_device.size() == 3);
+  for (const IntervalSet& lost : loss.lost.by_device) CHECK(lost.Total() == kPause);
+}
+
 TEST_CASE("steps without collectives count as steps of the job") {
   JobStory story;
   story.extra_loading.assign(4, {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -61,18 +62,22 @@ std::map<GridOfKernel, ShapeTime> ShapeTimes(const Basis& basis, std::uint32_t d
 void CompareKernels(const Basis& basis, const std::vector<std::uint32_t>& gpus,
                     std::uint32_t busiest, Turns* turns) {
   std::map<GridOfKernel, ShapeTime> others;
+  std::set<std::string_view> names;
   for (const std::uint32_t d : gpus) {
     if (d == busiest) continue;
     for (const auto& [shape, of_shape] : ShapeTimes(basis, d)) {
+      names.insert(std::get<0>(shape));
       others[shape].time += of_shape.time;
       others[shape].count += of_shape.count;
     }
   }
   double all = 0;
+  double named = 0;
   double common = 0;
   double elsewhere = 0;
   for (const auto& [shape, own] : ShapeTimes(basis, busiest)) {
     all += static_cast<double>(own.time);
+    if (names.contains(std::get<0>(shape))) named += static_cast<double>(own.time);
     const auto other = others.find(shape);
     if (other == others.end()) continue;
     common += static_cast<double>(own.time);
@@ -80,7 +85,10 @@ void CompareKernels(const Basis& basis, const std::vector<std::uint32_t>& gpus,
                  static_cast<double>(other->second.count);
   }
   turns->busiest = basis.run.trace.devices[busiest].ordinal;
-  if (all > 0) turns->alike = common / all;
+  if (all > 0) {
+    turns->named = named / all;
+    turns->alike = common / all;
+  }
   if (elsewhere > 0) turns->slower = common / elsewhere;
 }
 

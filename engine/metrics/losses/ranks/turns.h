@@ -18,7 +18,8 @@ struct Turns {
   Loss waiting;             // a GPU idles while another one of the process works
   // Of the GPU that works most: its number, and how its kernels compare with those of the others.
   std::int64_t busiest = -1;
-  double alike = 0;   // part of its kernel time in kernels that others run, in equal grids
+  double named = 0;   // part of its kernel time in kernels that others run, in any grids
+  double alike = 0;   // the same, in equal grids
   double slower = 0;  // time of these, over that of as many on the others; 0: there are none
 };
 

@@ -16,12 +16,6 @@ std::vector<std::size_t> Apart(const std::vector<SlowStep>& slow) {
   return apart;
 }
 
-Nanos LostIn(const std::vector<SlowStep>& slow) {
-  return std::accumulate(slow.begin(), slow.end(), Nanos{0}, [](Nanos lost, const SlowStep& one) {
-    return lost + std::max<Nanos>(0, one.beyond);
-  });
-}
-
 class RhythmFinder {
  public:
   RhythmFinder(std::size_t first, std::size_t end, const Knowledge& knowledge)
@@ -152,6 +146,12 @@ class RhythmFinder {
 };
 
 }  // namespace
+
+Nanos LostIn(const std::vector<SlowStep>& slow) {
+  return std::accumulate(slow.begin(), slow.end(), Nanos{0}, [](Nanos lost, const SlowStep& one) {
+    return lost + std::max<Nanos>(0, one.beyond);
+  });
+}
 
 Rhythm FindRhythm(const std::vector<SlowStep>& slow, std::size_t first, std::size_t end,
                   const Knowledge& knowledge) {

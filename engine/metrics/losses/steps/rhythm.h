@@ -14,6 +14,8 @@ struct SlowStep {
   Nanos beyond = 0;  // what it takes longer than the others
 };
 
+Nanos LostIn(const std::vector<SlowStep>& slow);  // none of it where a step is quicker
+
 struct Rhythm {
   std::size_t every = 0;           // steps apart; 0: none
   std::vector<std::size_t> steps;  // those that keep it

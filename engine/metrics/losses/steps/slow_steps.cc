@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "engine/metrics/losses/steps/rhythm.h"
@@ -35,9 +36,14 @@ class SlowStepFinder : Finder {
       // What waits for other ranks, or for the network, has its rhythm from them.
       if (2 * (TalkIn(Steps()[i]) - usual_talk_) <= Beyond(i)) longer.push_back({i, Beyond(i)});
     }
-    const Rhythm rhythm =
-        FindRhythm(longer, run_.steps.first_steady, Steps().size(), run_.knowledge);
-    const Pauses pauses = rhythm.every == 0 ? RegularPauses() : Pauses{};
+    Rhythm rhythm = FindRhythm(longer, run_.steps.first_steady, Steps().size(), run_.knowledge);
+    Pauses pauses = RegularPauses();
+    // Where many steps are slow, few of them stand out: these may keep a slower rhythm by chance.
+    if (pauses.lost > BeyondIn(rhythm)) {
+      rhythm = {};
+    } else {
+      pauses = {};
+    }
     if (slow.empty() && pauses.every == 0) return;
     extra_copies_ = ExtraCopies(run_);
     usual_idle_ = UsualIdle();
@@ -235,6 +241,11 @@ class SlowStepFinder : Finder {
     return Steps()[step].Length() - WithoutWork(Steps()[step]) - median_;
   }
 
+  Nanos BeyondIn(const Rhythm& rhythm) const {
+    return std::accumulate(rhythm.steps.begin(), rhythm.steps.end(), Nanos{0},
+                           [&](Nanos lost, std::size_t step) { return lost + Beyond(step); });
+  }
+
   // How long the first device had nobody to work for in a step.
   Nanos WithoutWork(const Step& step) const {
     const GapPieces& all = basis_.idle.pieces;
@@ -341,6 +352,7 @@ class SlowStepFinder : Finder {
   struct Pauses {
     std::size_t every = 0;  // steps apart; 0: none
     std::vector<SlowStep> steps;
+    Nanos lost = 0;  // in all of them
   };
 
   // The steps with longer pauses than usual ones, if they come at a regular distance without
@@ -377,7 +389,8 @@ class SlowStepFinder : Finder {
     const double least_seen = Number("step.periodic_share") * due;
     if (!even || static_cast<double>(rhythm.steps.size()) < least_seen) return {};
     std::erase_if(paused, [&](const SlowStep& one) { return !in_turn(one); });
-    return {rhythm.every, std::move(paused)};
+    const Nanos lost = LostIn(paused);
+    return {rhythm.every, std::move(paused), lost};
   }
 
   void Stall(const Pauses& pauses) {

@@ -62,6 +62,12 @@ class SyncFinder : Finder {
     return UsesMpi(run_, thread, trace_.calls.end[call], NextStart(call));
   }
 
+  // Threads that meet exchange what their GPUs have computed: it must be done before.
+  bool IsForMeeting(std::uint32_t call) const {
+    const std::vector<std::uint8_t>& before = basis_.idle.syncs_before_meetings;
+    return call < before.size() && before[call] != 0;
+  }
+
   // Behind which calls the thread shows nothing for far longer than behind most calls of that name.
   // What comes so in most steps is code of the step: where each has many such waits, none of them
   // is why the code runs. What comes in fewer may be a wait for the next request.
@@ -198,7 +204,7 @@ class SyncFinder : Finder {
       result_.count += 1;
       result_.time_ns += static_cast<double>(CallLength(c));
       if (late[c] != 0 || copies_.calls_to_exchange.contains(c) || IsForMessage(c) ||
-          IsForAnswer(c) || IsForPages(c))
+          IsForMeeting(c) || IsForAnswer(c) || IsForPages(c))
         continue;
       const auto copy = copies_.copy_of_sync.find(c);
       if (copy != copies_.copy_of_sync.end()) {

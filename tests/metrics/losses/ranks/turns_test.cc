@@ -65,5 +65,21 @@ TEST_CASE("the busiest GPU's kernels are compared with those of the others") {
   CHECK(run->turns->slower == Approx(1.8 / 0.8));
 }
 
+// Two GPUs with the same kernel, on GPU 1 in a grid of half as many blocks again.
+TEST_CASE("kernels of other sizes are the same by name only") {
+  TraceBuilder story;
+  story.Device("Test GPU", 100);
+  for (int i = 0; i < 20; ++i) {
+    const Nanos at = i * 2_ms;
+    story.OnDevice(0).Launch("tile", {at, at + 5_us}, {at + 10_us, at + 810_us}, {.blocks = 1000});
+    story.OnDevice(1).Launch("tile", {at + 10_us, at + 15_us}, {at + 20_us, at + 1220_us},
+                             {.blocks = 1500});
+  }
+  const Analyzed run(story);
+  CHECK(run->turns->busiest == 1);
+  CHECK(run->turns->named == 1);
+  CHECK(run->turns->alike == 0);
+}
+
 }  // namespace
 }  // namespace advise

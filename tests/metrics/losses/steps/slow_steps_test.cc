@@ -255,6 +255,25 @@ TEST_CASE(
   CHECK(run->step_stats.stall.lost->Total() == Approx(10 * 1.2e6).epsilon(0.15));
 }
 
+// Every third step pauses; as they are so many, only the two longest are unusual in their length.
+TEST_CASE("pauses of every third step are one rhythm, whatever rhythm the longest of them keep") {
+  TraceBuilder story;
+  Nanos at = 0;
+  for (int n = 0; n < 24; ++n) {
+    const bool longest = n == 6 || n == 18;
+    const Nanos begin = at + (n % 3 == 0 ? (longest ? 40_ms : 15_ms) : Nanos{0});
+    const Nanos work = 7_ms + (n % 3 == 0 ? 4 : n * 37 % 11) * 2100_us;
+    story.Range("step", {at, begin + work + 1_ms});
+    story.Launch("work", {begin, begin + 5_us}, {begin + 10_us, begin + work});
+    at = begin + work + 1_ms;
+  }
+  const Analyzed run(story, kAuto);
+  REQUIRE(run->run.steps.outliers.size() == 2);
+  CHECK(run->step_stats.stall_every == 3);
+  CHECK(run->step_stats.outlier_excess_ns == 0);
+  CHECK(run->step_stats.stall_excess_ns == Approx(5 * 15e6 + 2 * 40e6).epsilon(0.15));
+}
+
 TEST_CASE("short pauses that leave out a turn, or come out of turn, are no rhythm") {
   const auto every_fourth = [](int n) { return n % 4 == 3; };
   const Analyzed seldom(
