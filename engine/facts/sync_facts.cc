@@ -37,6 +37,17 @@ void DeclareForwardWaits(Catalog* catalog) {
             &Syncs::forward_reads);
 }
 
+void DeclareStepResults(Catalog* catalog) {
+  auto& results = catalog->Of(&Analysis::results);
+  results.AddLoss("sync.results", kOfCopies,
+                  {"copies to the host that it waits for before it queues the next step, whose "
+                   "input others load",
+                   "Exposed and idle time from the wait for the results of a step until the host "
+                   "is ahead again.",
+                   "The host reads the results of a step while the GPU computes the next one."},
+                  &StepResults::loss);
+}
+
 }  // namespace
 
 void DeclareSyncFacts(Catalog* catalog) {
@@ -132,6 +143,7 @@ void DeclareSyncFacts(Catalog* catalog) {
             &Syncs::busy_wait_ns);
   DeclareStreamWaits(catalog);
   DeclareForwardWaits(catalog);
+  DeclareStepResults(catalog);
 }
 
 }  // namespace advise::facts

@@ -180,17 +180,23 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
           moves, replication, turns, contention, unseen_ranks);
   }
   SideBySide(subjects.size(), threads, [&](std::size_t i) { subjects[i](); });
+  results = FindStepResults(shared, copies, input.background);
   efficiency = FindEfficiency(shared, hardware, shapes, counters, samples);
-  monitor = SummarizeMonitor(trace, knowledge);
-  monitor_patterns = FindMonitorPatterns(trace.monitor, knowledge);
-  monitor_health = FindMonitorHealth(trace.monitor, knowledge);
-  server = SummarizeServer(trace.server, knowledge);
-  totals = SumProfile(trace, knowledge);
-  paths = FindPaths(trace, knowledge);
+  FindBesideTimeline();
   if (AreBatches(copies, kind)) copies.repeated = LossBuilder(shared).Build();
   start_up = FindStartUp(shared, support, kind);
   serving = FindServing(shared, kind);
   engine_steps = FindEngineSteps(shared);
+}
+
+void Analysis::FindBesideTimeline() {
+  const Trace& trace = run.trace;
+  monitor = SummarizeMonitor(trace, run.knowledge);
+  monitor_patterns = FindMonitorPatterns(trace.monitor, run.knowledge);
+  monitor_health = FindMonitorHealth(trace.monitor, run.knowledge);
+  server = SummarizeServer(trace.server, run.knowledge);
+  totals = SumProfile(trace, run.knowledge);
+  paths = FindPaths(trace, run.knowledge);
 }
 
 void Analysis::FindOfOperators() {

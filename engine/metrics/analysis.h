@@ -52,6 +52,7 @@
 #include "engine/metrics/losses/serving/serving.h"
 #include "engine/metrics/losses/steps/step_stats.h"
 #include "engine/metrics/losses/unseen_work.h"
+#include "engine/metrics/losses/waits/step_results.h"
 #include "engine/metrics/losses/waits/sync.h"
 #include "engine/metrics/origins.h"
 #include "engine/metrics/system/monitor_health.h"
@@ -120,6 +121,7 @@ struct Analysis {
   Hardware hardware;
   Copies copies;
   Syncs syncs;
+  StepResults results;
   Launches launches;
   SingleOperations single_operations;  // none but of JAX
   Kernels kernels;
@@ -187,6 +189,7 @@ struct Analysis {
 
  private:
   // Subjects of framework operators, and those that mostly ask for sizes.
+  void FindBesideTimeline();  // what monitors, logs and summaries show
   void FindOfOperators();
   void FindOfSizes();
   // By device; empty where pauses of code are code.
