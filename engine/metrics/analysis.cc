@@ -96,7 +96,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
     : run(trace, knowledge) {
   std::vector<std::uint32_t> blocks;
   const auto budget = [&] {
-    run.steps = FindSteps(run);
+    run.steps = FindSteps(run, options.peer_steps);
     ChooseWindow(options.window, &run);
     times = BuildBudget(run);
   };

@@ -78,6 +78,7 @@ struct AnalysisOptions {
   std::string gpu;         // the user's word for the device when the report does not say
   int jobs = 2;            // threads; the same results for any number
   bool few_facts = false;  // most are not asked for: nothing is computed ahead that may wait
+  const Steps* peer_steps = nullptr;  // of another rank of the report (FindSteps)
 };
 
 // What is known of the first device; 0 unknown. What the trace records wins over the knowledge

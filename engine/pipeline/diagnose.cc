@@ -64,41 +64,90 @@ Judgment JudgeRank(const Session& session, const DiagnoseOptions& options,
   return judged;
 }
 
-// What the ranks of one report say, each judged as its own report would be, and then together;
-// nothing when one of them has no GPU work in the window. One rank at a time is in memory beside
-// the whole. Claims are by device of the whole.
+// The ranks of one report, each judged as its own report would be. One rank at a time is in memory
+// beside the whole.
+class RanksJudge {
+ public:
+  RanksJudge(const Session& session, const DiagnoseOptions& options, const AnalysisOptions& how,
+             const Trace& trace, const std::vector<RankPlace>& places,
+             const std::vector<InputInfo>& inputs)
+      : session_(session),
+        options_(options),
+        how_(how),
+        trace_(trace),
+        places_(places),
+        inputs_(inputs),
+        identities_(IdentitiesIn(trace, *session.knowledge)),
+        parts_(places.size(), Part{trace.path, false, SavedReport(), std::nullopt, {}, {}}) {}
+
+  // Nothing when one of them has no GPU work in the window. Those that show no steps are judged
+  // again by the steps of one that does.
+  std::optional<std::vector<Part>> Judge() {
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      if (!JudgeOne(i, nullptr)) return {};
+    if (peer_.known()) {
+      for (const std::size_t i : without_steps_) JudgeOne(i, &peer_);
+    }
+    return std::move(parts_);
+  }
+
+ private:
+  bool JudgeOne(std::size_t place, const Steps* peer) {
+    Say(options_, fmt::format("rank {} of {}", place + 1, places_.size()));
+    const Trace own = PartOf(trace_, places_, places_[place], HelperLimitsOf(*session_.knowledge));
+    AnalysisOptions how = how_;
+    how.peer_steps = peer;
+    const Analysis analysis(own, *session_.knowledge, how);
+    if (analysis.run.window.Length() == 0 || analysis.run.active_devices.empty()) return false;
+    const Steps& steps = analysis.run.steps;
+    if (peer == nullptr && !steps.known()) without_steps_.push_back(place);
+    if (peer == nullptr && steps.known() && !peer_.known()) peer_ = steps;
+    DiagnoseOptions quiet = options_;
+    quiet.progress = nullptr;
+    Fill(analysis, JudgeRank(session_, quiet, analysis), &parts_[place]);
+    return true;
+  }
+
+  void Fill(const Analysis& analysis, Judgment judged, Part* part) const {
+    std::vector<std::uint32_t> device_of(analysis.run.trace.devices.size(), 0);
+    for (RankSummary& rank : judged.ranks.ranks) {
+      const std::uint32_t device = rank.device_index;
+      Identify(identities_, &rank);
+      device_of[device] = rank.device_index;
+    }
+    for (Verdict& verdict : judged.verdicts) MoveClaims(device_of, &verdict);
+    part->saved->ranks = std::move(judged.ranks.ranks);
+    Report& report = part->saved->report;
+    report.inputs = inputs_;
+    report.verdicts = std::move(judged.verdicts);
+    report.findings = std::move(judged.findings);
+    report.no_verdict_reason = analysis.support.verdict ? "" : analysis.support.reason;
+  }
+
+  const Session& session_;
+  const DiagnoseOptions& options_;
+  const AnalysisOptions& how_;
+  const Trace& trace_;
+  const std::vector<RankPlace>& places_;
+  const std::vector<InputInfo>& inputs_;
+  const std::vector<RankSummary> identities_;
+  std::vector<Part> parts_;
+  std::vector<std::size_t> without_steps_;  // places
+  Steps peer_;                              // of the first rank that shows any
+};
+
+// What the ranks of one report say together; nothing when one of them has no GPU work in the
+// window. Claims are by device of the whole.
 std::optional<Judgment> JudgeRanks(const Session& session, const DiagnoseOptions& options,
                                    const AnalysisOptions& how, const Trace& trace,
                                    const std::vector<RankPlace>& places,
                                    const std::vector<InputInfo>& inputs) {
-  const std::vector<RankSummary> identities = IdentitiesIn(trace, *session.knowledge);
+  std::optional<std::vector<Part>> parts =
+      RanksJudge(session, options, how, trace, places, inputs).Judge();
+  if (!parts) return {};
   DiagnoseOptions quiet = options;
   quiet.progress = nullptr;
-  std::vector<Part> parts;
-  for (const RankPlace& place : places) {
-    Say(options, fmt::format("rank {} of {}", parts.size() + 1, places.size()));
-    const Trace own = PartOf(trace, places, place, HelperLimitsOf(*session.knowledge));
-    const Analysis analysis(own, *session.knowledge, how);
-    if (analysis.run.window.Length() == 0 || analysis.run.active_devices.empty()) return {};
-    Judgment judged = JudgeRank(session, quiet, analysis);
-    Part part{trace.path, false, SavedReport(), std::nullopt, {}, {}};
-    std::vector<std::uint32_t> device_of(own.devices.size(), 0);
-    for (RankSummary& rank : judged.ranks.ranks) {
-      const std::uint32_t device = rank.device_index;
-      Identify(identities, &rank);
-      device_of[device] = rank.device_index;
-    }
-    for (Verdict& verdict : judged.verdicts) MoveClaims(device_of, &verdict);
-    part.saved->ranks = std::move(judged.ranks.ranks);
-    part.saved->report.inputs = inputs;
-    part.saved->report.verdicts = std::move(judged.verdicts);
-    part.saved->report.findings = std::move(judged.findings);
-    if (!analysis.support.verdict) {
-      part.saved->report.no_verdict_reason = analysis.support.reason;
-    }
-    parts.push_back(std::move(part));
-  }
-  Result<Judgment> joined = JoinParts(session, quiet, &parts);
+  Result<Judgment> joined = JoinParts(session, quiet, &*parts);
   if (!joined) return {};
   std::vector<std::uint32_t> device_of;  // claims of verdicts about ranks are by rank
   for (const RankSummary& rank : joined->ranks.ranks) device_of.push_back(rank.device_index);

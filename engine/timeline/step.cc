@@ -278,7 +278,26 @@ Steps WithoutMicroBatches(const Run& run, Steps marked) {
   return known && AreParts(run, marked, updates) ? updates : marked;
 }
 
-Steps FindSteps(const Run& run) {
+Steps StepsOfPeer(const Run& run, const Steps& peer) {
+  std::vector<std::uint8_t> meets(peer.all.size(), 0);
+  for (std::uint32_t op = 0; op < run.trace.ops.size(); ++op) {
+    if (!run.IsComm(op)) continue;
+    const std::uint32_t step = peer.At(run.trace.ops.start[op]);
+    if (step != kNone) meets[step] = 1;
+  }
+  const auto met = std::count(meets.begin(), meets.end(), 1);
+  if (2 * static_cast<std::size_t>(met) <= peer.all.size()) return {};
+  Steps steps;
+  steps.source = "period";
+  steps.name = peer.name;
+  steps.all = peer.all;
+  steps.of_device = true;
+  steps.uneven = peer.uneven;
+  SplitWarmup(run, {}, &steps);
+  return steps;
+}
+
+Steps FindSteps(const Run& run, const Steps* peer) {
   const auto min_count = run.knowledge.CountOf("step.min_count");
   const double enough = run.knowledge.Number("step.period_cover");
   Steps steps = WithoutMicroBatches(run, StepsFromRanges(run));
@@ -306,6 +325,7 @@ Steps FindSteps(const Run& run) {
       steps = std::move(trained);
   }
   if (steps.steady_count() < min_count) steps = StepsFromUpdates(run);
+  if (steps.steady_count() < min_count && peer != nullptr) steps = StepsOfPeer(run, *peer);
   // The clocks of host and GPU jumped apart: nothing tells when a step was.
   if (std::any_of(steps.all.begin(), steps.all.end(),
                   [](const Step& step) { return step.end < step.start; })) {

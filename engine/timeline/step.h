@@ -7,9 +7,15 @@
 namespace advise {
 
 // Finds the steps and their warm-up and outliers (docs/design/steps.md).
-// Less than `step.min_count` like steps are no steps: `Steps::source` is empty then.
+// Less than `step.min_count` like steps are no steps: `Steps::source` is empty then. `peer`: the
+// steps of another rank on the same clock, for one that shows none itself.
 // O(ops + ranges).
-Steps FindSteps(const Run& run);
+Steps FindSteps(const Run& run, const Steps* peer = nullptr);
+
+// The steps of another rank on the same clock, where this one communicates in most of them: ranks
+// that exchange data are in one and the same step. Of a model server, only one rank hands tokens to
+// the host. None where it does not. O(ops log steps).
+Steps StepsOfPeer(const Run& run, const Steps& peer);
 
 // Steps from ranges that are named as steps, or from periodicity alone. `named`: how many steps the
 // program names, where it hands them to another thread and goes on; 0 for none.

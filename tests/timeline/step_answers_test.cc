@@ -2,6 +2,7 @@
 #include "engine/timeline/step.h"
 #include "tests/support/analyzed.h"
 #include "tests/support/dice.h"
+#include "tests/support/loops.h"
 #include "tests/support/trace_builder.h"
 
 namespace advise {
@@ -64,6 +65,41 @@ TEST_CASE("a prompt makes no outlier of a server's step, a pause does") {
 TEST_CASE("answers tell no steps of a program that trains") {
   const Analyzed run(Serving("flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel"), kAuto);
   CHECK(run->run.steps.all.size() < kSteps - 2);
+}
+
+// The rank beside one that hands the tokens to the host: it computes for other lengths each time,
+// and sums with that one in each step, or in few of them.
+TraceBuilder Beside(const Steps& first, std::size_t sums_every) {
+  TraceBuilder story;
+  Dice dice(7);
+  for (std::size_t i = 0; i < first.all.size(); ++i) {
+    Nanos at = first.all[i].start + 3_us;
+    const auto kernels = dice.Between(1, 12);
+    for (int k = 0; k < kernels; ++k) {
+      const std::string name =
+          "kernel_" + std::string(1, static_cast<char>('a' + dice.Between(0, 6)));
+      story.Launch(name, {at - 2_us, at - 1_us}, {at, at + 15_us});
+      at += 18_us;
+    }
+    if (i % sums_every == 0) story.Kernel(kAllReduce, {at, at + 20_us});
+  }
+  return story;
+}
+
+TEST_CASE("a rank without steps has those of the rank with which it communicates in most of them") {
+  const Analyzed first(Serving(nullptr), kAuto);
+  const Steps& peer = first->run.steps;
+  const auto steps = [&](std::size_t sums_every) {
+    const Analyzed second(Beside(peer, sums_every), kAuto);
+    CHECK_FALSE(second->run.steps.known());
+    return FindSteps(second->run, &peer);
+  };
+  const Steps found = steps(1);
+  CHECK(found.of_device);
+  REQUIRE(found.all.size() == peer.all.size());
+  CHECK(found.all.front().start == peer.all.front().start);
+  CHECK(found.all.back().end == peer.all.back().end);
+  CHECK_FALSE(steps(3).known());
 }
 
 }  // namespace
