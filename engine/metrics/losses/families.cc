@@ -33,6 +33,7 @@ class FamilyFinder : Finder {
   explicit FamilyFinder(const Basis& basis)
       : Finder(basis),
         scope_(basis.run.knowledge.FamilyIndex(FamilyKind::kRange, "library_scope")),
+        symbols_(basis.run.knowledge.FamilyIndex(FamilyKind::kCall, "symbol_copy")),
         operators_(RowsByThread(trace_.operators.thread, trace_.threads.size())) {}
 
   Families Find() {
@@ -92,7 +93,10 @@ class FamilyFinder : Finder {
           if (!launching) continue;
           inside[f][thread].push_back({of.start[i], of.end[i]});
           // What is gone does not wait for the GPU either.
-          if (kind == FamilyKind::kCall) builders[f].remedy().unblocked_calls.push_back(i);
+          if (kind != FamilyKind::kCall) continue;
+          builders[f].remedy().unblocked_calls.push_back(i);
+          if (f == symbols_ && FitsArguments(i))
+            builders[f].RemoveExposed(run_.first_op_of_call[i]);
         }
       };
       for (const std::uint32_t i : rows[thread]) {
@@ -123,6 +127,14 @@ class FamilyFinder : Finder {
       losses.push_back(builders[f].Build());
     }
     return losses;
+  }
+
+  // What the call sends is as small as the arguments of a kernel may be: with these it needs no
+  // copy.
+  bool FitsArguments(std::uint32_t call) const {
+    const std::uint32_t op = run_.first_op_of_call[call];
+    return op != kNone && IsOfHost(op) && Bytes(op) <= Number("copy.argument_bytes") &&
+           trace_.DirectionOfCopy(op) == CopyDirection::kHostToDevice;
   }
 
   // Between the calls that begin and end a capture a thread goes through the program without giving
@@ -161,7 +173,8 @@ class FamilyFinder : Finder {
     }
   }
 
-  const std::size_t scope_;                // the family of operators that are ranges, too
+  const std::size_t scope_;  // the family of operators that are ranges, too
+  const std::size_t symbols_;
   const std::vector<RowRange> operators_;  // by thread
   Families result_;
 };

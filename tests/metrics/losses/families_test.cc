@@ -89,6 +89,25 @@ TEST_CASE("a capture lasts from its beginning to what instantiates it") {
   CHECK(run->replay().Gain(*captured.remedy) > 8 * 700_us);
 }
 
+TEST_CASE("a constant that fits into the arguments of a kernel needs no copy, a table does") {
+  for (const std::int64_t bytes : {4096, 4097}) {
+    TraceBuilder story;
+    Repeat(10, 1_ms, [&](int i, Nanos at) {
+      story.Range("step " + std::to_string(i), {at, at + 900_us});
+      story.CopyToGpu(bytes, MemoryKind::kPageable, {at + 10_us, at + 15_us},
+                      {at + 14_us, at + 34_us}, "cudaMemcpyToSymbol");
+      story.Launch("kernel", {at + 16_us, at + 20_us}, {at + 34_us, at + 710_us});
+    });
+    const Analyzed run(story, kAuto);
+    const Loss& symbols = run->families->calls[Index(FamilyKind::kCall, "symbol_copy")];
+    const auto steps = static_cast<std::size_t>(symbols.count);
+    REQUIRE(steps >= 9);
+    CHECK(symbols.remedy->scaled_ops.size() == (bytes == 4096 ? steps : 0));
+    CHECK(symbols.lost->Total() >= symbols.count * (bytes == 4096 ? 20_us : 3_us));
+    CHECK(symbols.lost->Total() <= symbols.count * (bytes == 4096 ? 26_us : 6_us));
+  }
+}
+
 TEST_CASE("calls behind a busy GPU lose nothing") {
   TraceBuilder story;
   Repeat(10, 1_ms, [&](int i, Nanos at) {
