@@ -128,11 +128,19 @@ void DeclareRunKindFacts(Catalog* catalog) {
   kind.Add("run.unit", "name",
            "What the run is made of: step, token, request, iteration, pass, launch.",
            [](const RunKind& k) { return std::string(k.unit); });
-  kind.Add("run.request_waits", "name",
-           "How a wait of a launching thread for the next request shows: none, if the program does "
-           "not infer; as-code, if no OS calls were recorded; as-wait, if that thread waits in the "
-           "OS while no other recorded thread works; else seen.",
-           [](const RunKind& k) { return std::string(RequestWaitsName(k.request_waits)); });
+  kind.Add(
+      "run.request_waits", "name",
+      "How a wait of a launching thread for the next request shows: none, if the program does "
+      "not infer; as-code, if no OS calls were recorded and it infers or pauses unevenly before "
+      "uploads; as-wait, if that thread waits in the "
+      "OS while no other recorded thread works; else seen.",
+      [](const RunKind& k) { return std::string(RequestWaitsName(k.request_waits)); });
+  kind.Add(
+      "run.uneven_pauses", "num",
+      "How unevenly the host pauses before uploads: the upper quartile over the lower one, of the "
+      "long pauses.",
+      IfPositive(&RunKind::uneven_pauses,
+                 "few steps have a long pause of the host before an upload", ""));
   kind.Add("run.units", "count", "Units of the run (run.unit) in the window.", &RunKind::units);
   kind.Add("run.framework", "name", "The most specific framework that names in the capture show.",
            UnlessEmpty(&RunKind::framework, "no name in the capture shows a framework", ""));

@@ -7,6 +7,9 @@ local function may_await_requests(f, t)
   return at_most(f.host.compute.lost.count, t.max_pauses_of_request * f.steps.count)
 end
 
+-- Code takes about as long in each step; requests come when they come.
+local function comes_unevenly(f, t) return at_least(f.run.uneven_pauses or 0, t.as_requests) end
+
 local function is_model(row) return matches(row.name, "*.py(*: forward*") or matches(row.name, "nn.Module:*") end
 
 -- What the innermost range or function around the code says of it, and so what helps. Samples name functions without a further
@@ -127,8 +130,8 @@ return {
   needs      = { "host.compute.lost", "host.compute.remedy", "host.compute.ranges", "window.device_time" },
   optional   = { "host.compute.code", "host.compute.functions", "host.compute.operators", "host.compute.before_uploads", "host.compute.between_turns", "host.compute.late_uploads", "host.compute.longest", "host.compute.steps", "idle.host_compute", "window.time",
                  "window.supports_verdict", "steps.count", "capture.has_ranges",
-                 "copy.d2h.count", "copy.d2h.bytes", "run.request_waits", "run.kind", "run.framework", "run.decode", "launch.count", "startup.time" },
-  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "most_loss", "min_late", "max_pauses_of_request", "often", "max_steps" },
+                 "copy.d2h.count", "copy.d2h.bytes", "run.request_waits", "run.uneven_pauses", "run.kind", "run.framework", "run.decode", "launch.count", "startup.time" },
+  thresholds = { "min_share", "min_share_without_steps", "min_launches_of_pass", "max_start_up", "min_before_uploads", "min_between_turns", "most_uneven", "most_action", "most_loss", "min_late", "max_pauses_of_request", "as_requests", "often", "max_steps" },
 
   symptom = "The GPU waits for {what:text} for {share:pct} of the time{where:text}.{all_text:text}",
   cause   = "The thread that launches GPU work does something else first, so the next work reaches the GPU late.",
@@ -236,6 +239,7 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
     if requests then
       table.insert(ways, "requests")
       where = ", or that thread waits for requests, which were not recorded"
+      if comes_unevenly(f, t) then where = where .. ": it waits as unevenly as requests come" end
     end
     if once then table.insert(ways, "once") end
     if seldom and not requests then table.insert(ways, "seldom") end
@@ -264,10 +268,11 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       if most and what == "CPU code on the launching thread" then what = what .. ", and for copies that it delays," end
       all_text = all_text .. (most and " Most" or " Part") .. " of the waiting shows as copies, since uploads start late."
     end
-    return { what = what, share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = reasons(table.unpack(ways)), pause = once and f.host.compute.longest or 0 }
+    return { what = what, share = lost, code = code, where = where, all_text = all_text, count = f.host.compute.lost.count, rows = rows, ways = reasons(table.unpack(ways)), pause = once and f.host.compute.longest or 0, requests = requests and 1 or 0 }
   end,
 
   saving = function(f, t, e)
+    if e.requests > 0 and comes_unevenly(f, t) then return nil end
     if f.window.supports_verdict == false then
       -- One pass of a model is what later ones are like; a script, a test or a first pass is not.
       local kinds = { training = true, inference = true, ["one-pass"] = true, solver = true }
@@ -322,6 +327,9 @@ for (int i = 0; i < n; ++i) advance(state, i);]], language = "cpp", ["for"] = { 
       expect = { share = 0.2, where = ", most of it in code that no named range covers", rows = 0, ways = reasons("unseen", "unnamed", "other") } },
     { name = "a server may have waited for requests where no waits were recorded", edges = { ["host.compute.lost.count"] = 22 }, facts = waiting({}, { run = { request_waits = "as-code" } }),
       expect = { where = ", or that thread waits for requests, which were not recorded", ways = reasons("requests", "unseen", "unnamed", "other") } },
+    { name = "pauses that last as unevenly as requests come promise nothing", edges = { ["run.uneven_pauses"] = 2.5 },
+      facts = waiting({ lost = { time = 5e8, count = 20 } }, { run = { request_waits = "as-code", uneven_pauses = 4.8 } }),
+      expect = { where = ", or that thread waits for requests, which were not recorded: it waits as unevenly as requests come" }, saving = { claims = 0 } },
     { name = "several pauses per token are code", facts = waiting({ lost = { time = 5e8, count = 60 } }, { run = { request_waits = "as-code" } }),
       expect = { where = ", most of it in code that no named range covers", ways = reasons("unseen", "unnamed", "other") } },
     { name = "the code ends with the upload of a batch", edges = { ["host.compute.before_uploads"] = 3.5e8 }, facts = waiting({ before_uploads = 4.8e8 }, { capture = { has_ranges = false } }),

@@ -14,8 +14,8 @@ return {
 
   needs      = { "window.time", "window.device_time", "steps.count", "steps.median", "steps.outliers.count", "steps.outliers.excess",
                  "steps.outliers.rows", "steps.outliers.lost", "steps.outliers.remedy" },
-  optional   = { "run.kind", "run.request_waits", "serving.no_request.lost", "steps.outliers.gpu_share", "steps.outliers.what" },
-  thresholds = { "min_share", "min_ratio", "min_ratio_idle", "evaluation_share", "as_people" },
+  optional   = { "run.kind", "run.request_waits", "run.uneven_pauses", "serving.no_request.lost", "steps.outliers.gpu_share", "steps.outliers.what" },
+  thresholds = { "min_share", "min_ratio", "min_ratio_idle", "evaluation_share", "as_people", "as_requests" },
 
   symptom = "{count:count} of {steps:count} steps took longer than the rest: the longest took {slowest:time}, the median step {median:time}. The excess is {share:pct} of the time, most of it {what:text}.",
   cause   = "{why:text}",
@@ -75,6 +75,7 @@ if step % 500 == 0: gc.collect()]],
     if not at_least(share(f.steps.outliers.lost.time, f.window.device_time), t.min_share) then return nil end
     local may_wait = e.reason == "host code" and f.run.request_waits == "as-code"
     -- As long as people take: whoever types the next command may be what the program waits for.
+    if may_wait and at_least(f.run.uneven_pauses or 0, t.as_requests) then return nil end
     if may_wait and at_least(e.slowest - e.median, t.as_people) then return nil end
     return { claims = f.steps.outliers.lost, remedy = f.steps.outliers.remedy, confidence = may_wait and 0.3 or 0.4,
              basis = "these steps take as long as the median step" }
@@ -103,6 +104,14 @@ if step % 500 == 0: gc.collect()]],
                                                                            what = "host code" } } } } },
       expect = { count = 1, what = "host code or waits for requests, which were not recorded", reason = "host code" },
       saving = { claims = 4e8, confidence = 0.3 } },
+    { name = "pauses that are as uneven as arrivals of requests",
+      edges = { ["run.uneven_pauses"] = 2.5 },
+      facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { request_waits = "as-code", uneven_pauses = 4.8 },
+                steps = { count = 20, median = 1e8,
+                          outliers = { lost = 4e8, remedy = true, count = 1, excess = 4e8, rows = { { index = 10, time = 5e8, median = 1e8,
+                                                                           what = "host code" } } } } },
+      expect = { count = 1, what = "host code or waits for requests, which were not recorded" },
+      saving = { claims = 0 } },
     { name = "nothing tells the next cell of a notebook from code",
       facts = { window = { time = 2.4e9, device_time = 2.4e9 }, run = { request_waits = "as-code" },
                 steps = { count = 20, median = 1e8,

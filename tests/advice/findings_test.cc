@@ -289,6 +289,33 @@ TEST_CASE("a finding says on which devices and in which steps it is") {
   CHECK(findings[0].where.steps == std::vector<int>{3, 4});
 }
 
+// Two GPUs with a thread each. In each step of 4 ms, the second thread runs 1 ms of code first, and
+// the first one waits for it at the end.
+TEST_CASE("of several GPUs, a finding on the one for which the others wait says so") {
+  TraceBuilder story;
+  story.Device("Test GPU", 100);
+  Repeat(20, 4_ms, [&](int n, Nanos at) {
+    const Nanos met = at + 3900_us + (n * 37 % 11) * 1_us;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      const Nanos begin = at + i * 1_ms;
+      story.Thread(i == 0 ? "main" : "second").OnDevice(i).OnStream(7 + i);
+      story.Launch("stage", {begin, begin + 5_us}, {begin + 10_us, begin + 2890_us});
+      story.Sync({begin + 6_us, begin + 2895_us});
+    }
+    story.Thread("main").OsCall("pthread_barrier_wait", {at + 2900_us, met});
+  });
+  const Analyzed run(story, kAuto);
+  const auto others_wait = [&](const std::vector<std::vector<Interval>>& claims) {
+    Verdicts verdicts;
+    verdicts.Add({.claims = claims});
+    return verdicts.Rank(run).at(0).where.others_wait;
+  };
+  const std::vector<Interval> claim = {{8_ms, 9_ms}};
+  CHECK(others_wait({{}, claim}));
+  CHECK_FALSE(others_wait({claim, {}}));  // the second waits for code of its own thread
+  CHECK_FALSE(others_wait({claim, claim}));
+}
+
 // Well-formed as far as text alone can tell: one statement, closed quotes and brackets, no holes.
 void CheckStatement(const std::string& sql) {
   INFO(sql);
@@ -425,7 +452,14 @@ TEST_CASE("what runs in lost time is called one of the things only if the fix ch
     verdicts.Add({.claims = {{{from, ops.end[copy]}}}, .remedy = remedy});
     const Finding finding = verdicts.Rank(run).at(0);
     std::string all;
-    for (const Evidence& item : finding.evidence) all += item.what + "; ";
+    for (const Evidence& item : finding.evidence) {
+      all += item.what + "; ";
+      if (!item.what.starts_with("the longest such copy") && !item.what.starts_with("a copy"))
+        continue;
+      CHECK(item.start_ns == ops.start[copy]);
+      CHECK(item.end_ns == ops.end[copy]);
+      CHECK(item.value == 74e3);
+    }
     return all;
   };
   auto faster = std::make_shared<Remedy>();

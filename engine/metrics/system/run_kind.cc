@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "engine/base/is_in.h"
+#include "engine/base/median.h"
 #include "engine/base/text.h"
 #include "engine/metrics/losses/loss.h"
 #include "engine/timeline/rests.h"
@@ -167,6 +168,7 @@ class KindFinder : Finder {
         result_.decode || result_.prefill || serves_ || !signs_.Says("serving").empty();
     CountKernels();
     Decide();
+    FindPauses();
     result_.request_waits = FindRequestWaits();
     Units();
     return std::move(result_);
@@ -256,7 +258,36 @@ class KindFinder : Finder {
     return 2 * alone > all;
   }
 
+  // Steps with a long pause for code of the host in a gap before an upload: how many, and how long.
+  void FindPauses() {
+    const Steps& steps = run_.steps;
+    if (!steps.known()) return;
+    std::vector<Nanos> longest(steps.all.size(), 0);
+    for (const GapPiece piece : basis_.idle.pieces) {
+      if (piece.cause != IdleCause::kHostCompute || piece.activity != Activity::kCode) continue;
+      const std::uint32_t op = basis_.idle.gaps[piece.gap].op;
+      const std::uint32_t step = steps.At(piece.start);
+      if (op == kNone || step == kNone || step < steps.first_steady || !IsOfHost(op)) continue;
+      if (trace_.DirectionOfCopy(op) != CopyDirection::kHostToDevice) continue;
+      longest[step] = std::max(longest[step], piece.Length());
+    }
+    std::erase_if(longest, [&](Nanos pause) { return pause < Time("launch.long_gap"); });
+    in_most_steps_ = 2 * longest.size() > steps.steady_count();
+    if (longest.size() < CountOf("step.uneven_count")) return;
+    constexpr double kQuarter = 0.25;
+    const auto shorter = static_cast<double>(Quantile(longest, kQuarter));
+    result_.uneven_pauses =
+        static_cast<double>(Quantile(std::move(longest), 1 - kQuarter)) / shorter;
+  }
+
+  // What takes in data each time, when that comes, and neither learns nor exchanges messages.
+  bool MayServe() const {
+    return in_most_steps_ && !result_.trains && !Speaks("MPI") && signs_.Says("solver").empty() &&
+           result_.uneven_pauses >= Number("input.uneven_requests");
+  }
+
   RequestWaits FindRequestWaits() const {
+    if (trace_.os_calls.size() == 0 && MayServe()) return RequestWaits::kAsCode;
     if (result_.kind != KindOfRun::kInference) return RequestWaits::kNone;
     if (trace_.os_calls.size() == 0) return RequestWaits::kAsCode;
     return !serves_ && WaitsForNobodySeen() ? RequestWaits::kAsWait : RequestWaits::kSeen;
@@ -396,8 +427,9 @@ class KindFinder : Finder {
   const Support& support_;
   Signs signs_;
   bool serves_;
-  bool models_ = false;  // the framework is one of models
-  bool graphs_ = false;  // traced as a whole: nobody knows how many kernels there are
+  bool models_ = false;         // the framework is one of models
+  bool in_most_steps_ = false;  // the host pauses for long before an upload
+  bool graphs_ = false;         // traced as a whole: nobody knows how many kernels there are
   RunKind result_;
 };
 

@@ -49,6 +49,9 @@ struct RunKind {
   bool prefill = false;       // of whole prompts
   bool serves = false;        // anything of a model server: requests, key-value caches
   RequestWaits request_waits = RequestWaits::kNone;
+  // How unevenly the host pauses before uploads: the upper quartile over the lower one, of the
+  // steps with a long pause; 0 where few have one.
+  double uneven_pauses = 0;
 };
 
 // O(ops + distinct names).
