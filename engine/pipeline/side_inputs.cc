@@ -206,6 +206,8 @@ void JoinNccl(NcclLog& from, NcclLog* to) {
       known->bytes += calls.bytes;
     }
   }
+  // Of a rank that is not placed the host may be another one.
+  if (static_cast<int>(to->rank_host.size()) < to->ranks) return;
   std::set<std::string> hosts;
   for (const auto& [rank, host] : to->rank_host) hosts.insert(host);
   to->nodes = std::max(to->nodes, static_cast<int>(hosts.size()));
@@ -255,6 +257,8 @@ void JoinSide(Trace& side, Trace* trace) {
   MoveAll(side.monitor.processes, &trace->monitor.processes);
   trace->monitor.kernel_log = trace->monitor.kernel_log || side.monitor.kernel_log;
   trace->monitor.has_clock = trace->monitor.has_clock || side.monitor.has_clock;
+  MoveAll(side.profile.tables, &trace->profile.tables);
+  MoveAll(side.profile.allocators, &trace->profile.allocators);
   MoveAll(side.topology.matrices, &trace->topology.matrices);
   MoveAll(side.topology.ports, &trace->topology.ports);
   JoinNccl(side.nccl, &trace->nccl);
@@ -264,6 +268,17 @@ void JoinSide(Trace& side, Trace* trace) {
     MoveAll(side.devices, &trace->devices);
   for (const Diagnostic& diagnostic : side.diagnostics.list()) {
     trace->diagnostics.Add(diagnostic.level, diagnostic.text, diagnostic.table, diagnostic.count);
+  }
+}
+
+// Totals of several files are of one run. A timeline has them, too, with the time of each event.
+void JoinTotals(const Trace& side, const Trace& trace, Trace* part) {
+  if (!trace.HasTimeline()) {
+    part->profile.tables = side.profile.tables;
+  } else if (!side.profile.tables.empty()) {
+    part->diagnostics.Add(
+        Level::kWarning,
+        fmt::format("{}: not used, because the timeline tells more than totals", side.path));
   }
 }
 
@@ -370,6 +385,8 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
       part.monitor.processes = side.monitor.processes;
       part.monitor.kernel_log = side.monitor.kernel_log;
       part.devices = side.devices;
+      part.profile.allocators = side.profile.allocators;
+      JoinTotals(side, *trace, &part);
       for (const Diagnostic& told : side.diagnostics.list())
         part.diagnostics.Add(told.level, told.text, told.table, told.count);
       if (!guessed.empty()) {

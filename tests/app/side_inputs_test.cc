@@ -206,6 +206,64 @@ TEST_CASE("logs of single ranks are one log: warnings of each, and paths that on
              !Contains("does not show how the ranks communicate"));
 }
 
+constexpr const char* kKernelTotals =
+    "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+    "100.0,4000000,400,10000,10000,9000,11000,10,stencil(float *)\n";
+constexpr const char* kCopyTotals =
+    "Time (%),Total Time (ns),Count,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Operation\n"
+    "100.0,6000000,60,100000,100000,90000,110000,10,[CUDA memcpy Host-to-Device]\n";
+constexpr const char* kAllocatorPage =
+    "|                  PyTorch CUDA memory summary, device ID 0                 |\n"
+    "|---------------------------------------------------------------------------|\n"
+    "|            CUDA OOMs: 0            |        cudaMalloc retries: 412         |\n"
+    "|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n"
+    "| Allocated memory      |   1024 KiB |   2048 MiB |   9000 MiB |   8000 MiB |\n"
+    "| GPU reserved memory   |      2 GiB |     78 GiB |      3 GiB |      0 B   |\n";
+constexpr const char* kCopySizes =
+    "Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation\n"
+    "54.000,60,0.900,0.900,0.900,0.900,0.000,[CUDA memcpy Host-to-Device]\n";
+
+TEST_CASE("tables that nsys stats wrote to a file each are of one run, in any order") {
+  const Folder folder;
+  folder.Write("kernels.csv", kKernelTotals);
+  folder.Write("copies.csv", kCopyTotals);
+  folder.Write("sizes.csv", kCopySizes);
+  for (const char* order :
+       {"kernels.csv copies.csv", "copies.csv kernels.csv", "kernels.csv sizes.csv copies.csv"}) {
+    INFO(order);
+    const Json report = ValidReport(folder, order);
+    CHECK(report["facts"]["totals.kernels.time"]["value"] == 4e6);
+    CHECK(report["facts"]["totals.copies.time"]["value"] == 6e6);
+    CHECK(report["facts"]["totals.copies.count"]["value"] == 60);
+    CHECK(Rules(report).count("profile/copies") == 1);
+  }
+}
+
+TEST_CASE("a memory summary counts beside a timeline, and totals are said to be of no use there") {
+  const Folder folder;
+  Simulate(folder, "scenarios/healthy/cnn-a100", "-o run.sqlite");
+  folder.Write("kernels.csv", kKernelTotals);
+  folder.Write("memory.txt", kAllocatorPage);
+  const Json report = ValidReport(folder, "run.sqlite memory.txt kernels.csv");
+  CHECK(Rules(report).count("profile/memory-retries") == 1);
+  CHECK(Rules(report).count("profile/kernels") == 0);
+  CHECK_THAT(RunAdvise(folder, "run.sqlite memory.txt kernels.csv -v").out,
+             Contains("kernels.csv: not used"));
+}
+
+TEST_CASE("ranks that a log does not place may be on other nodes, with other files as without") {
+  const Folder folder;
+  folder.Write(
+      "train.log",
+      "n1:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n"
+      "n1:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0\n");
+  folder.Write("kernels.csv", kKernelTotals);
+  const auto remote = [&](const char* files) {
+    return ValidReport(folder, files)["facts"]["nccl.local.net"]["value"];
+  };
+  CHECK(remote("train.log") == remote("train.log kernels.csv"));
+}
+
 std::string ServerLines(int lines, const std::string& requests, const std::string& cache) {
   std::string text;
   for (int i = 0; i < lines; ++i) {

@@ -48,6 +48,25 @@ TEST_CASE("the shipped knowledge base has no problems") {
   CHECK(knowledge.hardware().size() > 20);
 }
 
+TEST_CASE("kernels that cast are known by the word, not by its letters in other words") {
+  const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
+  for (const char* name :
+       {"cast_kernel(float const*, __half*, int)", "void ns::cast_kernel<float>()",
+        "my_cast_kernel", "void castKernel<float, __half>(float*, __half*)"}) {
+    INFO(name);
+    CHECK(knowledge.ClassifyKernel(name).name == "cast");
+    CHECK(knowledge.ClassifyKernel(name).HasTrait("cast"));
+  }
+  for (const char* name :
+       {"broadcast_kernel(float*, float const*, int)", "raycast_kernel(float4*, int)",
+        "forecast_kernel(double*, int)", "void multicastKernel<float>(float*)",
+        "_Z16broadcast_kernel15CuKernelContext13CuDeviceArrayI7Float32Li2ELi1EE"}) {
+    INFO(name);
+    CHECK(knowledge.ClassifyKernel(name).name != "cast");
+    CHECK_FALSE(knowledge.ClassifyKernel(name).HasTrait("cast"));
+  }
+}
+
 TEST_CASE("the severities are in order") {
   const Knowledge knowledge = LoadKb(EmbeddedKnowledge());
   CHECK(knowledge.Number("ranking.critical_share") > knowledge.Number("ranking.high_share"));

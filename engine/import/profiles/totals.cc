@@ -199,6 +199,11 @@ bool IsTotals(const PrintedTable& table) {
          !table.Has("nvtx range");
 }
 
+// How much is copied, without the time: "Total (MB),Count,Avg (MB),…,Operation" of nsys stats.
+bool IsSizes(const PrintedTable& table) {
+  return table.Has("operation") && table.Has("total") && table.Has("count") && !TimeColumn(table);
+}
+
 std::size_t AddTotals(const PrintedTables& printed, Trace* trace) {
   return TotalsReader(trace).Read(printed);
 }
@@ -206,8 +211,9 @@ std::size_t AddTotals(const PrintedTables& printed, Trace* trace) {
 bool SniffTotals(std::string_view head) {
   if (IsPrintedSummary(head)) return true;
   const PrintedTables printed = PrintedTablesOf(head);
-  return std::any_of(printed.tables.begin(), printed.tables.end(),
-                     [](const PrintedTable& t) { return IsTotals(t) || IsCallTrace(t); });
+  return std::any_of(printed.tables.begin(), printed.tables.end(), [](const PrintedTable& t) {
+    return IsTotals(t) || IsSizes(t) || IsCallTrace(t);
+  });
 }
 
 std::optional<Error> ReadTotals(std::string_view text, const std::string& path, Trace* trace) {
@@ -230,6 +236,10 @@ std::optional<Error> ReadTotals(std::string_view text, const std::string& path, 
   if (printed.cut_short > 0) {
     trace->diagnostics.Add(Level::kWarning, "rows that were cut short were skipped", "",
                            printed.cut_short);
+  }
+  if (rows == 0 && std::any_of(printed.tables.begin(), printed.tables.end(), IsSizes)) {
+    trace->diagnostics.Add(Level::kInfo, "a table of sizes holds no times", "totals");
+    return std::nullopt;
   }
   if (rows == 0) {
     return Error{"the summary holds no rows", path, "did the program reach the GPU?"};

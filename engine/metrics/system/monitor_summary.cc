@@ -50,7 +50,8 @@ class Summary {
       use.busy_power = Over(Mean("power", true), limit);
     }
     use.by_power = Mean("throttle_power", true);
-    use.by_heat = Mean("throttle_thermal", true);
+    // A hot GPU is slow whether its work fills the time or not.
+    use.by_heat = Mean("throttle_thermal", true, at_work);
     use.by_brake = Mean("throttle_brake", true);
     use.by_hardware = Mean("throttle_hardware", true);
     use.limit = Peak("power_limit");
@@ -77,7 +78,8 @@ class Summary {
     const auto busy = [&](const MonitorSeries& series) {
       std::vector<double> values;
       for (std::size_t i = 0; i < series.value.size(); ++i)
-        if (job_.Holds(series.time_s[i]) && Busy(i, series.time_s[i]))
+        if (job_.Holds(series.time_s[i]) &&
+            Busy(i, series.time_s[i], knowledge_.Number("monitor.busy")))
           values.push_back(series.value[i]);
       return values;
     };
@@ -105,8 +107,8 @@ class Summary {
     return value < 0 ? -1 : std::min(1.0, value / whole);
   }
 
-  // Whether the GPU was busy at this sample, or the log cannot tell.
-  bool Busy(std::size_t sample, double time) const {
+  // Whether the GPU was busy at this sample, for so much of the time, or the log cannot tell.
+  bool Busy(std::size_t sample, double time, double least) const {
     const MonitorSeries* activity = ActivityOf(gpu_);
     if (activity == nullptr) return true;
     // Columns of one row share its time; where a value was missing, rows have moved on.
@@ -116,15 +118,19 @@ class Summary {
       if (found == activity->time_s.end() || *found != time) return false;
       at = static_cast<std::size_t>(found - activity->time_s.begin());
     }
-    return activity->value[at] >= knowledge_.Number("monitor.busy");
+    return activity->value[at] >= least;
   }
 
   double Mean(const char* quantity, bool of_busy) const {
+    return Mean(quantity, of_busy, knowledge_.Number("monitor.busy"));
+  }
+  double Mean(const char* quantity, bool of_busy, double busy) const {
     const MonitorSeries* series = gpu_.Find(quantity);
     if (series == nullptr) return -1;
     double sum = 0, count = 0;
     for (std::size_t i = 0; i < series->value.size(); ++i) {
-      if (!job_.Holds(series->time_s[i]) || (of_busy && !Busy(i, series->time_s[i]))) continue;
+      if (!job_.Holds(series->time_s[i]) || (of_busy && !Busy(i, series->time_s[i], busy)))
+        continue;
       sum += series->value[i];
       count += 1;
     }
