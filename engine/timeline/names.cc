@@ -1,9 +1,12 @@
 #include "engine/timeline/names.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
+
+#include "engine/base/is_in.h"
 
 namespace advise {
 namespace {
@@ -71,6 +74,10 @@ Phase PhaseOf(const std::string& name) {
   return Phase::kUnnamed;
 }
 
+bool IsOfLearning(Phase phase) {
+  return phase == Phase::kBackward || phase == Phase::kOptimizer || phase == Phase::kEvaluation;
+}
+
 Role RoleOf(const std::string& name) {
   if (name == "loader_worker") return Role::kLoaderWorker;
   if (name == "autograd") return Role::kAutograd;
@@ -132,10 +139,14 @@ Names::Names(const Trace& trace, const Knowledge& knowledge)
     seen[id] |= kOfOs;
     os_[id] = OsClassOf(knowledge.OsCallClass(trace.strings[id]));
   }
+  ClassifyKernels(trace, knowledge);
+  const bool graphs = IsIn(OpKind::kGraph, trace.ops.kind);  // what they hold is not known
+  may_learn_ = graphs || trace.operators.size() + trace.python_frames.size() > 0 || ShowsModel();
   for (const StringId id : trace.ranges.name) {
     if ((seen[id] & kOfRange) != 0) continue;
     seen[id] |= kOfRange;
     phases_[id] = PhaseOf(knowledge.RangePhase(trace.strings[id]));
+    if (!may_learn_ && IsOfLearning(phases_[id])) phases_[id] = Phase::kUnnamed;
     const std::string step = knowledge.StepRange(trace.strings[id]);
     if (!step.empty()) step_[id] = step == "annotation" ? kAnnotation : kRange;
   }
@@ -149,6 +160,9 @@ Names::Names(const Trace& trace, const Knowledge& knowledge)
     thread_roles_[t] = role;
   }
   FindUnnamedWorkers(trace);
+}
+
+void Names::ClassifyKernels(const Trace& trace, const Knowledge& knowledge) {
   std::unordered_map<StringId, std::uint32_t> class_of_name;
   shape_class_.reserve(trace.shapes.size());
   communication_.reserve(trace.shapes.size());
@@ -159,6 +173,13 @@ Names::Names(const Trace& trace, const Knowledge& knowledge)
     shape_class_.push_back(at->second);
     communication_.push_back(kernel_classes_[at->second].name == "communication" ? 1 : 0);
   }
+}
+
+bool Names::ShowsModel() const {
+  static const std::set<std::string, std::less<>> kOfModels = {
+      "attention", "convolution", "matrix", "normalization", "optimizer", "softmax"};
+  return std::any_of(kernel_classes_.begin(), kernel_classes_.end(),
+                     [](const KernelClass& c) { return kOfModels.contains(c.name); });
 }
 
 // Worker processes that are spawned bear the name of the program that they work for.

@@ -117,7 +117,12 @@ class Names {
 
   CallClass Call(StringId name) const { return calls_[name]; }
   OsClass Os(StringId name) const { return os_[name]; }
+  // A backward pass, an update or an evaluation only where the program may learn.
   Phase RangePhase(StringId name) const { return phases_[name]; }
+  // Whether anything but the names of ranges is of machine learning: operators of a framework,
+  // functions of Python, graphs as a whole, or kernels of a model. A solver evaluates and updates,
+  // too.
+  bool MayLearn() const { return may_learn_; }
   bool IsStepRange(StringId name) const { return step_[name] != kNoStep; }
   // Of a step that the framework's profiler marks.
   bool IsAnnotatedStep(StringId name) const { return step_[name] == kAnnotation; }
@@ -138,10 +143,16 @@ class Names {
   }
 
  private:
+  void ClassifyKernels(const Trace& trace, const Knowledge& knowledge);
+
   // Processes that read files for the program without a name that says so: they are called like a
   // process that launches GPU work, launch nothing, and talk to nobody. Loader workers.
   void FindUnnamedWorkers(const Trace& trace);
 
+  // Kernels of a model, by their classes.
+  bool ShowsModel() const;
+
+  bool may_learn_ = false;
   std::vector<CallClass> calls_;
   std::vector<OsClass> os_;
   std::vector<Phase> phases_;

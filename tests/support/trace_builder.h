@@ -60,6 +60,9 @@ class TraceBuilder {
   TraceBuilder& OnStream(std::int64_t id);
   TraceBuilder& OnDefaultStream();
   TraceBuilder& Cores(int cores);
+  // A program with ranges has a model, which is what gives phases of learning their meaning: unless
+  // this is told.
+  TraceBuilder& WithoutModel();
 
   // ---- GPU work and the calls that launch it
   TraceBuilder& Launch(const std::string& kernel, Interval call, Interval op, Look look = {});
@@ -167,6 +170,7 @@ class TraceBuilder {
   std::uint32_t process_ = 0, thread_ = 0, device_ = 0;
   std::int64_t stream_ = 7;
   int cores_ = 0;
+  bool model_ = true;
   std::string producer_;
 };
 

@@ -94,6 +94,15 @@ class Signs {
     for (const std::size_t i : say) found_[i].clear();
   }
 
+  // Kinds of programs with a model, but for those that kernels show.
+  void ForgetModels() {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const RunSign& sign = knowledge_.run_signs()[i];
+      const bool model = sign.about == RunSign::About::kKind && sign.rule.value != "solver";
+      if (model && !IsIn("kernel", sign.in)) found_[i].clear();
+    }
+  }
+
   // The first that names show; null for none.
   const RunSign* Framework() const {
     for (std::size_t i = 0; i < found_.size(); ++i) {
@@ -159,6 +168,8 @@ class KindFinder : Finder {
     if (framework != nullptr) result_.framework = framework->rule.value;
     models_ = framework != nullptr && !framework->any_kind;
     if (ReadsPictures()) signs_.ForgetFromRanges("decode");
+    // A solver may call its steps what those of a model are called.
+    if (!run_.names.MayLearn() && !serves_) signs_.ForgetModels();
     result_.languages = signs_.Languages();
     result_.optimizer = OnlyOptimizer(trace_);
     result_.trains = !signs_.Says("training").empty();

@@ -299,6 +299,27 @@ TEST_CASE("pauses before uploads that last as unevenly as requests come may be w
   CHECK(loop({0, 0, 0, 0, 9_ms}, "rank").request_waits == RequestWaits::kNone);
 }
 
+TEST_CASE("a solver that names its steps as those of a model are called is a solver") {
+  for (const char* range : {"evaluate_rhs", "optimizer_step", "update_weights", "decode"}) {
+    INFO(range);
+    TraceBuilder story;
+    Repeat(30, 4_ms, [&](int, Nanos at) {
+      story.Launch("stencil_update", {at, at + 5_us}, {at + 10_us, at + 1_ms});
+      story.Launch("residual_kernel", {at + 6_us, at + 11_us}, {at + 1_ms, at + 2_ms});
+      story.Sync({at + 12_us, at + 2_ms + 5_us});
+      story.Range(range, {at + 2_ms + 10_us, at + 3900_us});
+    });
+    const auto phases = [](const Analyzed& run) {
+      return run->run.names.RangePhase(run.trace().ranges.name[0]);
+    };
+    const Analyzed solver(TraceBuilder(story).WithoutModel(), kAuto);
+    CHECK(solver->kind.kind == KindOfRun::kSolver);
+    if (std::string_view(range) == "decode") continue;  // of files, too
+    CHECK(phases(solver) == Phase::kUnnamed);
+    CHECK(phases(Analyzed(story, kAuto)) != Phase::kUnnamed);
+  }
+}
+
 TEST_CASE("what a framework repeats without a layer of a model is a loop, and no inference") {
   const std::vector<const char*> distances = {kElementwise,
                                               "at::native::reduce_kernel<512, 1, int>",
