@@ -12,6 +12,7 @@ namespace {
 Trace OneOf(const char* kernel, Nanos at, Nanos utc) {
   Trace trace =
       TraceBuilder()
+          .WithoutModel()
           .Launch("common", {at, at + 5_us}, {at + 10_us, at + 20_us})
           .CopyToGpu(1_MiB, MemoryKind::kPinned, {at + 6_us, at + 8_us}, {at + 60_us, at + 70_us})
           .Launch(kernel, {at + 21_us, at + 22_us}, {at + 30_us, at + 40_us})
