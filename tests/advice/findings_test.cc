@@ -289,22 +289,8 @@ TEST_CASE("a finding says on which devices and in which steps it is") {
   CHECK(findings[0].where.steps == std::vector<int>{3, 4});
 }
 
-// Two GPUs with a thread each. In each step of 4 ms, the second thread runs 1 ms of code first, and
-// the first one waits for it at the end.
 TEST_CASE("of several GPUs, a finding on the one for which the others wait says so") {
-  TraceBuilder story;
-  story.Device("Test GPU", 100);
-  Repeat(20, 4_ms, [&](int n, Nanos at) {
-    const Nanos met = at + 3900_us + (n * 37 % 11) * 1_us;
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      const Nanos begin = at + i * 1_ms;
-      story.Thread(i == 0 ? "main" : "second").OnDevice(i).OnStream(7 + i);
-      story.Launch("stage", {begin, begin + 5_us}, {begin + 10_us, begin + 2890_us});
-      story.Sync({begin + 6_us, begin + 2895_us});
-    }
-    story.Thread("main").OsCall("pthread_barrier_wait", {at + 2900_us, met});
-  });
-  const Analyzed run(story, kAuto);
+  const Analyzed run(ThreadsAtBarrier(), kAuto);
   const auto others_wait = [&](const std::vector<std::vector<Interval>>& claims) {
     Verdicts verdicts;
     verdicts.Add({.claims = claims});

@@ -14,6 +14,24 @@ inline void Repeat(int steps, Nanos apart, const std::function<void(int, Nanos)>
   for (int i = 0; i < steps; ++i) step(i, i * apart);
 }
 
+// 20 steps of a thread for each of two GPUs. In each step of 4 ms, the second one runs 1 ms of code
+// first; when both GPUs are done, the threads meet at a barrier.
+inline TraceBuilder ThreadsAtBarrier() {
+  TraceBuilder story;
+  story.Device("Test GPU", 100);
+  Repeat(20, 4_ms, [&](int n, Nanos at) {
+    const Nanos met = at + 3900_us + (n * 37 % 11) * 1_us;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      const Nanos begin = at + i * 1_ms;
+      story.Thread(i == 0 ? "main" : "second").OnDevice(i).OnStream(7 + i);
+      story.Launch("stage", {begin, begin + 5_us}, {begin + 10_us, begin + 2890_us});
+      story.Sync({begin + 6_us, begin + 2895_us});
+    }
+    story.Thread("main").OsCall("pthread_barrier_wait", {at + 2900_us, met});
+  });
+  return story;
+}
+
 // One step of a model with layers: the host is ahead of the GPU by 60 us throughout, and works for
 // 200 us between steps. Its GPU work takes 14 x `length`.
 inline void AddLayeredStep(TraceBuilder* story, Nanos at, Nanos length) {

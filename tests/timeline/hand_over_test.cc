@@ -296,22 +296,8 @@ TEST_CASE("threads that wait at a barrier wait for the last one, not for each ot
   CHECK(hand_overs.AwaitedAt(2, 2_ms) != 0);
 }
 
-// A thread for each of two GPUs. In each step of 4 ms, the second one runs 1 ms of code first; when
-// both GPUs are done, the threads meet at a barrier.
 TEST_CASE("a GPU whose thread meets a later one waits for a peer, and no wait for it is needless") {
-  TraceBuilder story;
-  story.Device("Test GPU", 100);
-  Repeat(20, 4_ms, [&](int n, Nanos at) {
-    const Nanos met = at + 3900_us + (n * 37 % 11) * 1_us;
-    for (std::uint32_t i = 0; i < 2; ++i) {
-      const Nanos begin = at + i * 1_ms;
-      story.Thread(i == 0 ? "main" : "second").OnDevice(i).OnStream(7 + i);
-      story.Launch("stage", {begin, begin + 5_us}, {begin + 10_us, begin + 2890_us});
-      story.Sync({begin + 6_us, begin + 2895_us});
-    }
-    story.Thread("main").OsCall("pthread_barrier_wait", {at + 2900_us, met});
-  });
-  const Analyzed run(story, kAuto);
+  const Analyzed run(ThreadsAtBarrier(), kAuto);
   const auto idle = [&](std::uint32_t device, IdleCause cause) {
     return run->idle.by_device[device][static_cast<std::size_t>(cause)];
   };
