@@ -182,6 +182,7 @@ std::string SideSentence(const Analysis& analysis) {
     return fmt::format("NCCL's log shows how the ranks communicate: {}.", words);
   }
   const std::size_t cards = std::max(paths.nics, trace.topology.ports.size());
+  if (trace.topology.matrices.empty() && cards == 0) return "Nothing that was given holds times.";
   return fmt::format("The topology lists {} GPU{} and {} network card{}; it is not a run.",
                      paths.gpus, paths.gpus == 1 ? "" : "s", cards, cards == 1 ? "" : "s");
 }

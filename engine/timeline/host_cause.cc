@@ -112,22 +112,39 @@ bool HostCauses::Serves() const {
 std::vector<std::uint8_t> HostCauses::SyncsBeforeMeetings() const {
   const CallTable& calls = run_.trace.calls;
   std::vector<std::uint8_t> before;
+  std::vector<std::uint32_t> last_sync;  // by call: itself, or the one before it on its thread
   const auto mark = [&](std::uint32_t thread, Nanos time) {
     const RowRange rows = run_.calls_of_thread[thread];
-    std::uint32_t call = rows.last;
-    while (call > rows.first && calls.start[call - 1] >= time) --call;
-    while (call > rows.first && !IsSync(run_.ClassOfCall(call - 1))) --call;
-    if (call > rows.first) before[call - 1] = 1;
+    const auto first = calls.start.begin() + rows.first;
+    const auto at = std::lower_bound(first, calls.start.begin() + rows.last, time);
+    if (at == first) return;
+    const std::uint32_t sync = last_sync[static_cast<std::size_t>(at - calls.start.begin()) - 1];
+    if (sync != kNone) before[sync] = 1;
   };
   for (const std::uint32_t thread : run_.launching_threads) {
     for (const HandOver& meeting : hand_overs_.Of(thread)) {
       if (devices_.Share(thread, meeting.from)) continue;
-      before.resize(calls.size(), 0);
+      if (before.empty()) {
+        before.resize(calls.size(), 0);
+        last_sync = LastSyncs();
+      }
       mark(thread, meeting.end);
       mark(meeting.from, meeting.end);
     }
   }
   return before;
+}
+
+std::vector<std::uint32_t> HostCauses::LastSyncs() const {
+  std::vector<std::uint32_t> syncs(run_.trace.calls.size(), kNone);
+  for (const std::uint32_t thread : run_.launching_threads) {
+    std::uint32_t last = kNone;
+    for (const std::uint32_t call : run_.calls_of_thread[thread]) {
+      if (IsSync(run_.ClassOfCall(call))) last = call;
+      syncs[call] = last;
+    }
+  }
+  return syncs;
 }
 
 std::vector<HostCauses::Piece> HostCauses::Explain(std::uint32_t thread, Nanos start, Nanos end) {

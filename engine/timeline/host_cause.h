@@ -44,7 +44,8 @@ class HostCauses {
   const std::vector<PacedWaits>& sources() const { return sources_; }  // by thread
 
   // By call, 1 for the last synchronization of a thread before it meets a thread of other GPUs: it
-  // waits for that one, or is waited for. Empty where no threads meet. O(calls + hand-overs).
+  // waits for that one, or is waited for. Empty where no threads meet. O(calls + hand-overs log
+  // calls).
   std::vector<std::uint8_t> SyncsBeforeMeetings() const;
 
   // Whether a launching thread receives or answers requests itself, or what was explained waits for
@@ -53,6 +54,7 @@ class HostCauses {
   bool Serves() const;
 
  private:
+  std::vector<std::uint32_t> LastSyncs() const;
   void Tell(std::uint32_t thread, Nanos start, Nanos end, int depth);
   Piece CauseOfWait(std::uint32_t thread, const HostPiece& piece, bool polls);
   void CauseOfCode(std::uint32_t thread, const HostPiece& piece, Piece* made) const;

@@ -239,6 +239,12 @@ TEST_CASE("tables that nsys stats wrote to a file each are of one run, in any or
   }
 }
 
+TEST_CASE("a table of sizes alone is no topology") {
+  const Folder folder;
+  folder.Write("sizes.csv", kCopySizes);
+  CHECK(ValidReport(folder, "sizes.csv")["verdict"] == "Nothing that was given holds times.");
+}
+
 TEST_CASE("a memory summary counts beside a timeline, and totals are said to be of no use there") {
   const Folder folder;
   Simulate(folder, "scenarios/healthy/cnn-a100", "-o run.sqlite");
