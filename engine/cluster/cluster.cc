@@ -260,6 +260,8 @@ Cluster::Cluster(std::vector<RankSummary> ranks_in, const Knowledge& knowledge)
   strategy = FindStrategy(ranks, joint, job, pipeline, knowledge);
   std::tie(inside, across) = FindPathSpeed(ranks, joint, job, knowledge);
   transferring_ns = Transferring(ranks, joint, job);
+  for (const RankSummary& rank : ranks)
+    queued_ns += static_cast<double>(rank.queued_sums) / static_cast<double>(ranks.size());
   halved = TransferLoss(ranks, joint, job, knowledge.Number("comm.halved"),
                         [](const JointCollective&) { return true; });
 }

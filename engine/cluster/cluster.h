@@ -63,6 +63,7 @@ struct Cluster {
   PathSpeed inside;            // large collectives inside a node
   PathSpeed across;            // and across nodes
   RankLoss halved;             // `comm.halved` of all transfer inside collectives
+  double queued_ns = 0;        // RankSummary::queued_sums, mean over ranks
   double transfer_ns = 0;      // exposed transfer of collectives, mean over ranks, in common steps
   double transferring_ns = 0;  // exposed or not; see Transferring()
   double waited_ns = 0;        // exposed waiting for late ranks, those without a report among

@@ -126,6 +126,7 @@ struct RankSummary {
   double copied_bytes = 0;  // between host and device, by copies as long as tell the rate of a link
   Nanos copied_time = 0;    // that these copies took
   Nanos wrote_files = 0;    // idle while the launching thread wrote files
+  Nanos queued_sums = 0;    // exposed, of gradient sums that could not begin earlier (Comm::queued)
   // What kernels it runs: "attention", "embedding", "moe_routing", "one-kernel-all-reduce";
   // "tokens": it generates them; "few-rows": its products are of a few rows.
   std::vector<std::string> traits;

@@ -173,6 +173,7 @@ class Summarizer {
     Kernels(d, &rank);
     Copies(d, &rank);
     rank.wrote_files = rank.time.writing;
+    rank.queued_sums = analysis_.comm.queued.lost->by_device[d].Total();
     Collectives(d, &rank);
     Messages(d, &rank);
     return rank;

@@ -118,6 +118,11 @@ void DeclareTimes(Catalog* catalog) {
            "Time in which collectives transfer, overlapped or not, without waiting for late ranks; "
            "mean over ranks.",
            &Cluster::transferring_ns);
+  many.Add(
+      "cluster.queued", "ns",
+      "Exposed time of gradient sums that could not begin earlier (comm.queued.lost), mean over "
+      "ranks.",
+      &Cluster::queued_ns);
   many.Add("cluster.waited", "ns",
            "Exposed waiting for late ranks inside collectives, mean over ranks.",
            &Cluster::waited_ns);

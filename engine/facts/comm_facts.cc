@@ -24,13 +24,16 @@ std::shared_ptr<Remedy> AllBeside(const Analysis& a) {
   for (std::uint32_t op = 0; op < a.run.trace.ops.size(); ++op) {
     if (a.run.IsComm(op)) remedy->detached_ops.push_back(op);
   }
-  // What a late rank is waited for, other work does not hide: that rank sets the pace.
+  // What a late rank is waited for, other work does not hide: that rank sets the pace. Nor does it
+  // hide sums that could not begin earlier.
   const Nanos waits = a.unseen_ranks.Get().loss.lost->Total();
-  if (waits > 0) {
+  const Nanos queued = a.comm.queued.lost->Total();
+  if (waits > 0 || queued > 0) {
     Nanos exposed = 0;
     for (const DeviceTime& t : a.times) exposed += t.comm_exposed.Total();
-    remedy->reach_ns = std::max<Nanos>(1, exposed - waits);
-    remedy->reach_reason = "the rank that this one waits for";
+    remedy->reach_ns = std::max<Nanos>(1, exposed - std::max(waits, queued));
+    remedy->reach_reason =
+        waits > queued ? "the rank that this one waits for" : "the link, which is never idle,";
   }
   return remedy;
 }
@@ -90,6 +93,12 @@ void DeclareExposed(Catalog* catalog) {
                 "gradients and what the optimizer sends.",
                 "Communication overlaps with compute, as far as there is compute."},
                &Comm::no_overlap);
+  comm.AddLoss("comm.queued", kChange,
+               {"",
+                "Exposed time of gradient sums that follow each other without a pause and begin "
+                "beside the backward pass, less what could have begun earlier.",
+                "Gradient sums that follow each other without a pause take half as long."},
+               &Comm::queued);
   comm.AddLoss(
       "comm.small", kPerStep | kChange,
       {"short (latency-bound) communication kernels in a row, without much compute between",

@@ -52,6 +52,7 @@ Rows GpuRows(const MonitorSummary& m) {
                {"by_heat", use.at_work ? ByHeat(use) : -1},
                {"limit", use.limit},
                {"own_limit", use.own_limit},
+               {"gr_active", use.gr_active},
                {"sm_active", use.sm_active},
                {"memory", use.memory_peak},
                {"at_work", use.at_work ? 1.0 : 0.0}};
@@ -289,7 +290,7 @@ void DeclareMonitorFacts(Catalog* catalog) {
               "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
               "clock, by_power and by_heat (share of busy samples with clocks kept low by power or "
               "heat), limit and own_limit (watts: the power limit, and the board's own), "
-              "sm_active, memory (peak), at_work (0 for a GPU that did nothing); -1 is not in the "
+              "gr_active, sm_active, memory (peak), at_work (0 for a GPU that did nothing); -1 is not in the "
               "log.",
               GpuRows);
   DeclareMeans(catalog);

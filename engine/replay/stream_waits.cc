@@ -159,7 +159,8 @@ class Joins {
 
 // Where the capture does not say which event a call records or waits for. A wait that directly
 // follows a record on its thread is for that event; this one stands behind the thread's last
-// launch; and what the thread launches next, into another stream, is what waits.
+// launch; and what the thread launches next, into another stream, is what waits. Collectives that
+// a thread launches behind other kernels, with neither call in between, send what these computed.
 class WaitsByOrder {
  public:
   explicit WaitsByOrder(const Run& run) : run_(run), ops_(run.trace.ops) {}
@@ -168,17 +169,8 @@ class WaitsByOrder {
   std::vector<std::uint32_t> Find() {
     for (const std::uint32_t thread : run_.launching_threads) Follow(run_.calls_of_thread[thread]);
     std::vector<std::uint32_t> awaited(ops_.size(), kNone);
-    for (const auto& [streams, waits] : waits_) {
-      // Had one of them started earlier, the waits of these streams would not be what they seem.
-      const bool all_waited = std::all_of(waits.begin(), waits.end(), [&](const Wait& wait) {
-        return ops_.end[wait.for_op] <= ops_.start[wait.op];
-      });
-      if (!all_waited) continue;
-      for (const Wait& wait : waits) {
-        std::uint32_t& known = awaited[wait.op];
-        if (known == kNone || ops_.end[wait.for_op] > ops_.end[known]) known = wait.for_op;
-      }
-    }
+    AddThoseThatHold(waits_, &awaited);
+    AddThoseThatHold(sends_, &awaited);
     return awaited;
   }
 
@@ -186,9 +178,25 @@ class WaitsByOrder {
   struct Wait {
     std::uint32_t op, for_op;
   };
+  using WaitsOfStreams = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Wait>>;
+
+  void AddThoseThatHold(const WaitsOfStreams& of_streams, std::vector<std::uint32_t>* awaited) {
+    for (const auto& [streams, waits] : of_streams) {
+      // Had one of them started earlier, the waits of these streams would not be what they seem.
+      const bool all_waited = std::all_of(waits.begin(), waits.end(), [&](const Wait& wait) {
+        return ops_.end[wait.for_op] <= ops_.start[wait.op];
+      });
+      if (!all_waited) continue;
+      for (const Wait& wait : waits) {
+        std::uint32_t& known = (*awaited)[wait.op];
+        if (known == kNone || ops_.end[wait.for_op] > ops_.end[known]) known = wait.for_op;
+      }
+    }
+  }
 
   void Follow(RowRange calls) {
     std::uint32_t last = kNone;      // op of the last launch
+    std::uint32_t computed = kNone;  // of the last one of a kernel that is no collective
     std::uint32_t recorded = kNone;  // op behind which an event was recorded since then
     std::uint32_t awaited = kNone;   // of the last wait whose stream is not known yet
     for (const std::uint32_t c : calls) {
@@ -199,8 +207,13 @@ class WaitsByOrder {
           if (ops_.device[op] == ops_.device[awaited])
             waits_[{ops_.stream[awaited], ops_.stream[op]}].push_back({op, awaited});
           awaited = kNone;
+        } else if (computed != kNone && run_.IsComm(op) &&
+                   ops_.stream[op] != ops_.stream[computed] &&
+                   ops_.device[op] == ops_.device[computed]) {
+          sends_[{ops_.stream[computed], ops_.stream[op]}].push_back({op, computed});
         }
         last = op;
+        if (ops_.kind[op] == OpKind::kKernel && !run_.IsComm(op)) computed = op;
         recorded = kNone;
       } else if (call_class == CallClass::kEventRecord) {
         recorded = last;
@@ -213,7 +226,8 @@ class WaitsByOrder {
 
   const Run& run_;
   const OpTable& ops_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Wait>> waits_;  // by both streams
+  WaitsOfStreams waits_;  // by both streams
+  WaitsOfStreams sends_;
 };
 
 }  // namespace

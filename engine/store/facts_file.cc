@@ -16,7 +16,7 @@ namespace advise {
 namespace {
 
 constexpr int kApplication = 0x41445646;  // "ADVF"
-constexpr int kFormat = 6;                // raised when something is added
+constexpr int kFormat = 7;                // raised when something is added
 constexpr int kReadsFrom = 5;             // raised when older readers would misread the file
 constexpr int kOldest = 4;                // that this version reads
 constexpr std::size_t kIdAt = 68;         // of the application id in SQLite's header

@@ -196,9 +196,9 @@ ADVISE_KEEP(RankSummary, rank, rank_source, shares_gpu_with, local_rank, world_s
             path, clock, pid, device, device_index, devices_listed, device_name, device_uuid,
             utc_origin_ns, switches, work_print, window_start, window_end, time, steps_source,
             steps, host_works, host_exchanges, launch_call, before_uploads, kernels_count, kernels,
-            kernel_blocks, blocks, copied_bytes, copied_time, wrote_files, traits, languages, kinds,
-            groups, messages, backwards, backwards_synced, memory_peak, memory_capacity, unseen,
-            supports_verdict)
+            kernel_blocks, blocks, copied_bytes, copied_time, wrote_files, queued_sums, traits,
+            languages, kinds, groups, messages, backwards, backwards_synced, memory_peak,
+            memory_capacity, unseen, supports_verdict)
 
 namespace {
 

@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 69,
-  explains  = { "comm/exposed", "comm/zero3-overhead" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/zero3-overhead" },
   knowledge = { "K-K11", "K-J2" },
   effort    = "flag",
 

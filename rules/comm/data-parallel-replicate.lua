@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 76,
-  explains  = { "comm/exposed", "comm/small-messages", "launch/bound", "rank/compute-imbalance" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/small-messages", "launch/bound", "rank/compute-imbalance" },
   knowledge = { "K-H16" },
   effort    = "code",
 

@@ -8,13 +8,13 @@ return {
   kind      = "symptom",
   effort    = "design",
   priority  = 31,
-  explains  = { "comm/exposed" },
+  explains  = { "comm/exposed", "comm/full-link" },
   knowledge = { "K-B5", "K-J2" },
 
   needs      = { "cluster.ranks" },
   optional   = { "cluster.transfer", "cluster.window", "cluster.halved_lost", "cluster.halved_remedy", "cluster.transferring",
-                 "cluster.efficiency.parallel", "cluster.missing", "strategy.tensor_lost", "budget.compute" },
-  thresholds = { "min_share", "min_unhidden", "of_layers" },
+                 "cluster.efficiency.parallel", "cluster.queued", "cluster.missing", "strategy.tensor_lost", "budget.compute" },
+  thresholds = { "min_share", "min_unhidden", "of_layers", "of_queued" },
 
   symptom = "For {share:pct} of the time, the GPUs only send and receive.{missing:text} There is too little computing to overlap with that. The saving assumes half as much communication.",
   cause   = "A step computes too little for the data that the ranks exchange in it, or the path between them is slow.",
@@ -47,6 +47,8 @@ return {
     local unhidden = share(f.cluster.transferring or 0, f.cluster.window) - computing
     local longer = at_least(unhidden, t.min_unhidden)
     if not longer and not at_least(transfer, t.min_share) then return nil end
+    -- Gradients that keep the link busy from the backward pass on: comm/full-link says more.
+    if at_least(share(f.cluster.queued or 0, f.cluster.transfer), t.of_queued) then return nil end
     -- Sums inside layers cannot be sent later, in training neither.
     local inside = f.strategy.tensor_lost and f.strategy.tensor_lost.time or 0
     local missing = (f.cluster.missing or 0) > 0
@@ -92,6 +94,10 @@ return {
       expect = { reason = "" } },
     { name = "near miss: exposed, but shorter than computing",
       facts = { cluster = { ranks = 2, transfer = 8e8, window = 2e9, halved_lost = 8e8, halved_remedy = true } },
+      expect = "silent" },
+    { name = "near miss: most of it are gradients that keep the link busy from the backward pass on",
+      edges = { ["cluster.queued"] = 9e8 },
+      facts = { cluster = { ranks = 2, transfer = 1.8e9, queued = 1e9, window = 2e9, halved_lost = 1.8e9, halved_remedy = true } },
       expect = "silent" },
     { name = "near miss: it is waiting for late ranks",
       facts = { cluster = { ranks = 2, transfer = 1e8, window = 2e9, halved_lost = 1e8, halved_remedy = true } },

@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 76,
-  explains  = { "comm/exposed", "comm/serial-gradient-sync", "step/backward-gaps" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/serial-gradient-sync", "step/backward-gaps" },
   knowledge = { "K-K9", "K-N13" },
   effort    = "code",
 

@@ -42,7 +42,7 @@ return {
 
   needs      = { "comm.count", "comm.exposed", "comm.time", "comm.overlap", "comm.kinds", "comm.beside.remedy",
                  "window.device_time" },
-  optional   = { "comm.opening", "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count", "budget.compute", "window.time" },
+  optional   = { "comm.opening", "comm.queued.lost", "run.trains", "run.decode", "sample.comm.nvlink", "sample.comm.pcie", "sample.comm.nic", "nccl.nodes", "ranges.all_to_all.count", "budget.compute", "window.time" },
   thresholds = { "min_share", "max_token_sum", "min_opening" },
 
   symptom = "For {share:pct} of the time, only communication runs; {overlap:pct} of the communication time overlaps with compute.{needs:text}{traffic:text}",
@@ -87,7 +87,9 @@ return {
 
   detect = function(f, t)
     local exposed = share(f.comm.exposed.time, f.window.device_time)
-    if not at_least(exposed, t.min_share) then return nil end
+    -- Sums that follow each other without a pause from the backward pass on have nothing to overlap with.
+    local queued = f.comm.queued.lost and share(f.comm.queued.lost.time, f.window.device_time) or 0
+    if not at_least(exposed - queued, t.min_share) then return nil end
     local rows = top(f.comm.kinds, "exposed", 5)
     local reason = reason_of(rows[1] and rows[1].kind or "", f.run.trains, (f.ranges.all_to_all.count or 0) > 0)
     local opening = share(f.comm.opening and f.comm.opening.time or 0, f.comm.exposed.time)
@@ -182,6 +184,12 @@ return {
       facts = { window = { device_time = 4e9 },
                 comm = { beside = { remedy = true }, count = 200, exposed = 1.2e8, time = 3e8, overlap = 0.9,
                          kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1.2e8 } } } },
+      expect = "silent" },
+    { name = "near miss: sums that begin with the backward pass and fill the link",
+      edges = { ["comm.queued.lost"] = 8e8 },
+      facts = { window = { device_time = 4e9 },
+                comm = { beside = { remedy = true }, count = 200, exposed = 1e9, time = 3e8, overlap = 0.5, queued = { lost = 9e8 },
+                         kinds = { { kind = "allreduce", count = 200, time = 1.2e9, exposed = 1e9 } } } },
       expect = "silent" },
     { name = "one GPU",
       facts = { window = { device_time = 1e9 }, comm = { beside = { remedy = true }, count = 0, exposed = 0, time = 0, overlap = 0, kinds = {} } },

@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 75,
-  explains  = { "comm/exposed", "comm/dominates" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/dominates" },
   knowledge = { "K-J1", "K-J3", "K-F6" },
   effort    = "flag",
 

@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 78,
-  explains  = { "comm/exposed", "comm/dominates" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/dominates" },
   knowledge = { "K-J3", "K-J5", "K-J2" },
   effort    = "flag",
 

@@ -11,7 +11,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 66,
-  explains  = { "comm/exposed", "comm/dominates" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/dominates" },
   knowledge = { "K-J1", "K-J2", "K-J3", "K-N7" },
   effort    = "flag",
 

@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 78,
-  explains  = { "comm/exposed", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "environment/nccl-forced" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "environment/nccl-forced" },
   knowledge = { "K-J4", "K-C2" },
   effort    = "flag",
 

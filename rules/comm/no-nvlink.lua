@@ -7,7 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 76,
-  explains  = { "comm/exposed", "comm/dominates", "topology/nccl-transport", "topology/nccl-environment" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/dominates", "topology/nccl-transport", "topology/nccl-environment" },
   knowledge = { "K-J1", "K-J3", "K-J4", "K-N7", "K-F6" },
   effort    = "flag",
 

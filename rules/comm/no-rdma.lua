@@ -7,7 +7,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 76,
-  explains  = { "comm/exposed", "moe/exposed-all-to-all", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "topology/nccl-transport", "topology/nccl-environment" },
+  explains  = { "comm/exposed", "comm/full-link", "moe/exposed-all-to-all", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "topology/nccl-transport", "topology/nccl-environment" },
   knowledge = { "K-J2", "K-J4", "K-J5" },
   effort    = "flag",
   topic     = "switch",

@@ -19,7 +19,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 70,
-  explains  = { "comm/exposed", "comm/cross-node-gather" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/cross-node-gather" },
   knowledge = { "K-K10", "K-B2", "K-K2", "K-N10", "K-N15" },
   effort    = "flag",
 

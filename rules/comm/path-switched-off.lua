@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 77,
-  explains  = { "comm/exposed", "moe/exposed-all-to-all", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "comm/small-messages",
+  explains  = { "comm/exposed", "comm/full-link", "moe/exposed-all-to-all", "comm/dominates", "comm/low-bandwidth", "comm/slow-gradients", "comm/small-messages",
                 "topology/nccl-environment", "topology/nccl-transport" },
   knowledge = { "K-J1", "K-J2", "K-J4" },
   effort    = "flag",

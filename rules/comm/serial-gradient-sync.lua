@@ -6,7 +6,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 75,
-  explains  = { "comm/exposed", "step/backward-gaps" },
+  explains  = { "comm/exposed", "comm/full-link", "step/backward-gaps" },
   knowledge = { "K-B5", "K-B6", "K-K1", "K-K6" },
   effort    = "code",
 

@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 78,
-  explains  = { "comm/exposed", "comm/overlap-disabled", "comm/dominates", "comm/tensor-latency", "rank/straggler", "rank/compute-imbalance", "rank/outlier-node" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/overlap-disabled", "comm/dominates", "comm/tensor-latency", "rank/straggler", "rank/compute-imbalance", "rank/outlier-node" },
   knowledge = { "K-J1", "K-I7" },
   effort    = "design",
 

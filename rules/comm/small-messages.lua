@@ -8,7 +8,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 76,
-  explains  = { "comm/exposed", "launch/tiny-kernels" },
+  explains  = { "comm/exposed", "comm/full-link", "launch/tiny-kernels" },
   knowledge = { "K-K2", "K-B5" },
   effort    = "flag",
 

@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 77,
-  explains  = { "comm/exposed", "comm/dominates", "comm/serial-gradient-sync", "step/outlier", "step/periodic-stall", "step/jitter" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/dominates", "comm/serial-gradient-sync", "step/outlier", "step/periodic-stall", "step/jitter" },
   knowledge = { "K-J1", "K-I7" },
   effort    = "design",
 

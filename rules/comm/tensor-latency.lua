@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 77,
-  explains  = { "comm/exposed", "comm/dominates", "comm/small-messages", "launch/tiny-kernels" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/dominates", "comm/small-messages", "launch/tiny-kernels" },
   knowledge = { "K-K8", "K-K2" },
   effort    = "flag",
 

@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 74,
-  explains  = { "comm/exposed", "comm/small-messages" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/small-messages" },
   knowledge = { "K-K8", "K-J2" },
   effort    = "flag",
 

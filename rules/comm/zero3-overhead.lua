@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 68,
-  explains  = { "comm/exposed" },
+  explains  = { "comm/exposed", "comm/full-link" },
   knowledge = { "K-K5", "K-N14", "K-K12", "K-K4" },
   effort    = "flag",
 

@@ -14,7 +14,7 @@ return {
   effort    = "design",
   priority  = 58,
   topic     = "collectives",
-  explains  = { "comm/exposed" },
+  explains  = { "comm/exposed", "comm/full-link" },
   knowledge = { "K-J7", "K-C2" },
 
   needs      = { "window.device_time", "comm.kinds", "comm.exposed", "family.moe_routing.per_step" },

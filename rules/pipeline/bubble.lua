@@ -32,7 +32,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 76,
-  explains  = { "comm/exposed" },
+  explains  = { "comm/exposed", "comm/full-link" },
   knowledge = { "K-K7", "K-N16" },
   effort    = "flag",
 

@@ -14,7 +14,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 75,
-  explains  = { "comm/exposed" },
+  explains  = { "comm/exposed", "comm/full-link" },
   knowledge = { "K-K7" },
   effort    = "flag",
 

@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 79,
-  explains  = { "pipeline/bubble", "comm/exposed" },
+  explains  = { "pipeline/bubble", "comm/exposed", "comm/full-link" },
   knowledge = { "K-K7" },
   effort    = "flag",
 

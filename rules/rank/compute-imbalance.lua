@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 77,
-  explains  = { "comm/exposed", "comm/mpi-imbalance", "step/jitter", "step/outlier" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/mpi-imbalance", "step/jitter", "step/outlier" },
   knowledge = { "K-I3", "K-I5" },
   effort    = "code",
 

@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 78,
-  explains  = { "comm/exposed", "comm/mpi-imbalance", "comm/mpi-late-rank", "comm/mpi-exposed", "host/cpu-bound", "rank/straggler", "step/jitter", "step/outlier", "step/periodic-stall" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/mpi-imbalance", "comm/mpi-late-rank", "comm/mpi-exposed", "host/cpu-bound", "rank/straggler", "step/jitter", "step/outlier", "step/periodic-stall" },
   knowledge = { "K-I3", "K-I5" },
   effort    = "code",
 

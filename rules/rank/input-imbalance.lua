@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 76,
-  explains  = { "comm/exposed", "step/jitter", "step/outlier" },
+  explains  = { "comm/exposed", "comm/full-link", "step/jitter", "step/outlier" },
   knowledge = { "K-I2", "K-I5", "K-N19" },
   effort    = "code",
 

@@ -6,7 +6,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 84,
-  explains  = { "rank/straggler", "rank/compute-imbalance", "rank/input-imbalance", "comm/exposed", "launch/slow-calls" },
+  explains  = { "rank/straggler", "rank/compute-imbalance", "rank/input-imbalance", "comm/exposed", "comm/full-link", "launch/slow-calls" },
   knowledge = { "K-I4", "K-I1" },
   effort    = "design",
 

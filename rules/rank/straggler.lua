@@ -21,7 +21,7 @@ return {
   since     = "0.1",
   kind      = "root",
   priority  = 77,   -- below the rules that say what a rank does while the others wait, such as step/periodic-stall
-  explains  = { "comm/exposed", "comm/mpi-imbalance", "sync/host-busy-wait", "step/backward-gaps" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/mpi-imbalance", "sync/host-busy-wait", "step/backward-gaps" },
   knowledge = { "K-I1", "K-G4", "K-G5", "K-I5", "K-B2" },
   effort    = "code",
   topic     = "late-rank",

@@ -7,7 +7,7 @@ return {
   since     = "0.2",
   kind      = "root",
   priority  = 75,
-  explains  = { "comm/exposed", "comm/serial-gradient-sync", "comm/overlap-disabled", "comm/dominates" },
+  explains  = { "comm/exposed", "comm/full-link", "comm/serial-gradient-sync", "comm/overlap-disabled", "comm/dominates" },
   knowledge = { "K-I1", "K-I7" },
   effort    = "code",
 

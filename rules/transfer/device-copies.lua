@@ -22,6 +22,8 @@ return {
     { action  = "Write results where they are needed",
       snippet = "torch.mm(a, b, out=buffer[i])   # not buffer[i] = a @ b; works without gradients only",
       language = "python", ["for"] = { "pytorch", "inference" } },
+    { action  = "Donate what a compiled function replaces, such as parameters and optimizer state: XLA then writes results in place",
+      snippet = "train_step = jax.jit(train_step, donate_argnums=(0, 1))", language = "python", ["for"] = { "jax" } },
     { action  = "Swap the pointers of the old and the new field after each iteration, instead of copying one to the other",
       snippet = "kernel<<<grid, block, 0, stream>>>(out, in);\nstd::swap(in, out);", language = "cpp", ["for"] = { "c++" } },
     { action = "Pass views instead of clones, and call contiguous() only where a kernel needs it" },

@@ -210,6 +210,28 @@ TEST_CASE("a kernel that starts earlier once does not wait at all") {
   CHECK(std::all_of(awaited.begin(), awaited.end(), [](std::uint32_t op) { return op == kNone; }));
 }
 
+// A thread launches a kernel and, with no call in between, a collective or another kernel into a
+// second stream, which begins when the first one has ended. The host is far ahead.
+std::vector<std::uint32_t> AwaitedBehindKernels(const char* second, Nanos start) {
+  TraceBuilder story;
+  Repeat(kSteps, 1_ms, [&](int, Nanos at) {
+    story.OnStream(kMain).Launch("work", {at, at + 5_us}, {at + 100_us, at + 400_us});
+    story.OnStream(kCopies).Launch(second, {at + 6_us, at + 9_us}, {at + start, at + 900_us});
+  });
+  return AwaitedByEvents(Analyzed(story)->run);
+}
+
+TEST_CASE("a collective sends what its thread launched before it, if it never starts earlier") {
+  const std::vector<std::uint32_t> sends = AwaitedBehindKernels(kAllReduce, 402_us);
+  for (std::uint32_t op = 0; op < sends.size(); ++op)
+    CHECK(sends[op] == (op % 2 == 1 ? op - 1 : kNone));
+  const auto none = [](std::uint32_t op) { return op == kNone; };
+  const std::vector<std::uint32_t> early = AwaitedBehindKernels(kAllReduce, 390_us);
+  CHECK(std::all_of(early.begin(), early.end(), none));
+  const std::vector<std::uint32_t> other = AwaitedBehindKernels("other", 402_us);
+  CHECK(std::all_of(other.begin(), other.end(), none));
+}
+
 // Two GPUs work one after the other for 100 us each; what the first one made goes to the second
 // through host memory, in copies that block.
 TEST_CASE("a kernel whose launch waits for it begins where the copy ends that held it") {

@@ -235,6 +235,7 @@ ranks_on_this_node = 1
 # Where a name of the program means something else.
 OWN = {
     "comm/every-microstep": "model = DDP(net)",
+    "comm/full-link": "model = DDP(net)",
     "comm/dominates": "model = DDP(net)",
     "comm/exposed": "model = DDP(net)",
     "comm/object-collectives": "loss = torch.tensor(1.0)",

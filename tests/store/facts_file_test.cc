@@ -185,14 +185,14 @@ TEST_CASE("a file of a later version is refused only when it says so") {
   {
     SQLite::Database db(place.path(), SQLite::OPEN_READWRITE);
     db.exec(
-        "update meta set value = '7' where name = 'format';"
+        "update meta set value = '1000' where name = 'format';"
         "insert into sections values ('something new', 0, x'');"
         "create table another (x)");
   }
   CHECK(ReadFactsFile(place.path(), Known()));
   {
     SQLite::Database db(place.path(), SQLite::OPEN_READWRITE);
-    db.exec("update meta set value = '7' where name = 'reads_from'");
+    db.exec("update meta set value = '1000' where name = 'reads_from'");
   }
   const auto read = ReadFactsFile(place.path(), Known());
   REQUIRE_FALSE(read);

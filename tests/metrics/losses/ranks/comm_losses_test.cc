@@ -108,6 +108,41 @@ TEST_CASE("serial gradients: what hides them, and no more than the backward pass
         Approx(share * 6 * 300_us).margin(1));
 }
 
+// Of each step of 2 ms, 300 us go forward and 400 us backward, in two halves. The sum of the first
+// half's gradients begins behind that, the other sum behind the first one, `pause` later.
+Analyzed TwoSums(Nanos sum, Nanos pause, bool named = true) {
+  TraceBuilder story;
+  Repeat(6, 2_ms, [&](int i, Nanos at) {
+    story.Range("step " + std::to_string(i), {at, at + 1900_us});
+    if (named) story.Range("forward", {at, at + 20_us}).Range("backward", {at + 20_us, at + 60_us});
+    story.OnStream(7).Launch("fwd", {at + 1_us, at + 4_us}, {at + 10_us, at + 310_us});
+    story.Launch("bwd", {at + 21_us, at + 24_us}, {at + 310_us, at + 510_us});
+    const Nanos first = at + 511_us;
+    const Nanos second = first + sum + pause;
+    story.OnStream(20).Launch(kAllReduce, {at + 30_us, at + 32_us}, {first, first + sum});
+    story.OnStream(7).Launch("bwd", {at + 35_us, at + 38_us}, {at + 510_us, at + 710_us});
+    story.OnStream(20).Launch(kAllReduce, {at + 41_us, at + 44_us}, {second, second + sum});
+  });
+  return Analyzed(story);
+}
+
+TEST_CASE("sums that fill the link from the backward pass on could not begin much earlier") {
+  // Of 201 us of the backward pass before them, each of two sums carries what 200 us compute.
+  const Analyzed full = TwoSums(400_us, 0);
+  CHECK(full->comm.queued.lost->Total() == 6 * (601_us - 1_us));
+  CHECK(full->comm.queued.remedy->scaled_ops.size() == 12);
+  CHECK(full->comm.queued.remedy->scaled_ops.front().second == 0.5F);
+  // The link rests between them: the second one waited for something else.
+  CHECK(TwoSums(400_us, 60_us)->comm.queued.lost->Total() == 0);
+  CHECK(TwoSums(400_us, 38_us)->comm.queued.lost->Total() > 0);
+  // Where no range tells, the backward pass is the usual share of what is computed.
+  const Nanos backward =
+      static_cast<Nanos>(ShippedKnowledge().Number("comm.backward_share") * 700_us);
+  const Nanos earlier = backward - 199_us - backward / 2;
+  CHECK(TwoSums(400_us, 0, false)->comm.queued.lost->Total() ==
+        Approx(6 * (601_us - earlier)).margin(12));
+}
+
 TEST_CASE("small collectives join one another, and those behind the first are not launched") {
   TraceBuilder story;
   for (int i = 0; i < 4; ++i) {

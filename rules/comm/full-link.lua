@@ -1,0 +1,54 @@
+-- Sums of gradients that begin beside the backward pass and follow each other without a pause: the link is busy from the
+-- first one to the last, and none of them can begin earlier. What the last ones show is a matter of bytes and of the path.
+return {
+  id        = "comm/full-link",
+  title     = "Send less, or find a faster path: gradients keep the link busy",
+  status    = "experimental",
+  since     = "0.2",
+  kind      = "symptom",
+  effort    = "design",
+  priority  = 31,
+  explains  = { "comm/exposed" },
+  knowledge = { "K-B5", "K-J2" },
+
+  needs      = { "comm.count", "comm.queued.lost", "comm.queued.remedy", "window.device_time" },
+  thresholds = { "min_share" },
+
+  symptom = "For {share:pct} of the time, the GPU waits for gradient sums that could not begin earlier. They start beside the backward pass and follow each other without a pause. The saving assumes half as much communication.",
+  cause   = "The ranks exchange more data per step than the path between them moves during the backward pass. Part of the time in these kernels may be waiting for a late rank.",
+  fixes   = {
+    { action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",
+      snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch", "training" } },
+    { action = "If gradients are sent in 32 bits, send them in 16",
+      snippet = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\nmodel.register_comm_hook(None, default_hooks.bf16_compress_hook)",
+      language = "python", ["for"] = { "pytorch", "training" } },
+    { action = "Measure the path between the ranks, and compare it with what the links should reach",
+      snippet = "mpirun -n RANKS ./build/all_reduce_perf -b 64M -e 1G -f 2   # one rank per GPU; from nccl-tests (AMD: rccl-tests)\nNCCL_DEBUG=INFO COMMAND 2>&1 | grep -E 'via|NET/'", language = "bash" },
+  },
+  false_positives = "Ranks without a report that arrive late: the sums then wait, and the link is idle.",
+  references = { "pytorch/ddp", "nccl/environment" },
+
+  applies = function(f) return f.comm.count > 0, "no communication kernels ran" end,
+
+  detect = function(f, t)
+    local queued = share(f.comm.queued.lost.time, f.window.device_time)
+    if not at_least(queued, t.min_share) then return nil end
+    return { share = queued }
+  end,
+
+  saving = { claims = "comm.queued.lost", remedy = "comm.queued.remedy", confidence = 0.4, basis = "half of the communication is gone" },
+
+  tests = {
+    { name = "a quarter of the time in sums that fill the link from the backward pass on",
+      edges = { ["comm.queued.lost"] = 2e8 },
+      facts = { window = { device_time = 4e9 }, comm = { count = 80, queued = { lost = 1e9, remedy = true } } },
+      expect = { share = 0.25 }, saving = { claims = 1e9, confidence = 0.4 } },
+    { name = "near miss: the last bucket sticks out",
+      facts = { window = { device_time = 4e9 }, comm = { count = 80, queued = { lost = 5e7, remedy = true } } },
+      expect = "silent" },
+    { name = "one GPU",
+      facts = { window = { device_time = 4e9 }, comm = { count = 0, queued = { lost = 0, remedy = true } } },
+      expect = "not_applicable" },
+    { name = "kernels were not recorded", facts = {}, expect = "cannot_tell" },
+  },
+}
