@@ -91,6 +91,11 @@ void DeclareFullLinks(Catalog* catalog) {
               "What a link like the full one moves in practice.",
               If(
                   full, [](const MonitorSummary& m) { return m.full.link_rate; }, kNone, ""));
+  monitor.Add("monitor.full_link.logged", "flag",
+              "Whether the log says what link it is. Else the traffic is near to what such a link "
+              "moves in practice.",
+              If(
+                  full, [](const MonitorSummary& m) { return m.full.logged; }, kNone, ""));
   monitor.Add("monitor.full_link.link", "name", "What link it is that is full.",
               UnlessEmpty([](const MonitorSummary& m) { return m.full.link; }, kNone, ""));
 }

@@ -50,6 +50,31 @@ void DeclareServerTimes(Catalog* catalog) {
       "Median time of the GPU's part of a step with requests, by the server's log.");
 }
 
+void DeclareEngines(Catalog* catalog) {
+  using S = ServerLoad;
+  auto& server = catalog->Of(&Analysis::server);
+  server.AlsoWithoutTimeline();
+  server.Add("server.engines", "count", "Engines whose lines the server's log holds.", &S::engines);
+  const auto add = [&](const char* name, const char* definition, auto value) {
+    server.Add(name, "count", definition,
+               If([](const S& s) { return s.engines > 1 && s.emptiest.requests >= 0; }, value,
+                  "the log is of one engine", ""));
+  };
+  add("server.fullest.engine", "Number of the engine with most requests, of several.",
+      [](const S& s) { return s.fullest.engine; });
+  add("server.fullest.requests",
+      "Requests that ran or waited in the engine with most of them: mean over its lines.",
+      [](const S& s) { return s.fullest.requests; });
+  add("server.fullest.waiting",
+      "Requests that waited in the engine with most requests: mean over its lines.",
+      [](const S& s) { return s.fullest.waiting; });
+  add("server.emptiest.engine", "Number of the engine with fewest requests, of several.",
+      [](const S& s) { return s.emptiest.engine; });
+  add("server.emptiest.requests",
+      "Requests that ran or waited in the engine with fewest of them: mean over its lines.",
+      [](const S& s) { return s.emptiest.requests; });
+}
+
 }  // namespace
 
 void DeclareServerFacts(Catalog* catalog) {
@@ -125,6 +150,7 @@ void DeclareServerFacts(Catalog* catalog) {
   add("server.token_rate", "num", &S::token_rate,
       "Tokens per second that the server generated, by its log: mean while it had requests.");
   DeclareServerTimes(catalog);
+  DeclareEngines(catalog);
 }
 
 }  // namespace advise::facts

@@ -135,8 +135,8 @@ std::string DayOf(double seconds) {
                      static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
 }
 
-// Logs write the time of their place: less than `apart` (seconds) says nothing.
-std::string OtherDay(const Trace& side, const Trace& report, double apart) {
+// Logs write the time of their place, reports that of UTC.
+std::string OtherTime(const Trace& side, const Trace& report, const TimesApart& apart) {
   constexpr double kNever = 1e9;
   const double log = static_cast<double>(side.utc_origin_ns) / kNanosPerSecond;
   const double ran = static_cast<double>(report.utc_origin_ns) / kNanosPerSecond;
@@ -147,17 +147,25 @@ std::string OtherDay(const Trace& side, const Trace& report, double apart) {
       if (!series.time_s.empty()) length = std::max(length, series.time_s.back());
   }
   const double session = static_cast<double>(report.session_ns) / kNanosPerSecond;
-  if (log <= ran + session + apart && log + length + apart >= ran) return "";
-  return fmt::format("was written on another day ({}) than the report ({})", DayOf(log),
-                     DayOf(ran));
+  if (log > ran + session + apart.days || log + length + apart.days < ran) {
+    return fmt::format("was written on another day ({}) than the report ({})", DayOf(log),
+                       DayOf(ran));
+  }
+  // In the zone in which the log begins at most one step before the report.
+  const double before = std::remainder(ran - log, apart.zone_step);
+  const double lead = before < 0 ? before + apart.zone_step : before;
+  const bool covers =
+      lead <= length + apart.clocks || apart.zone_step - lead <= session + apart.clocks;
+  return covers ? ""
+                : "does not cover the time of the report, in whatever time zone it was written";
 }
 
 // Why a GPU of a monitor's log cannot be of a report; "" where nothing speaks against it.
 std::string WhyAnother(const MonitoredGpu& gpu, const Trace& side, const Trace& report,
-                       double apart) {
+                       const TimesApart& apart) {
   if (!report.HasTimeline()) return "";
-  std::string day = OtherDay(side, report, apart);
-  return day.empty() ? OtherModel(gpu, report) : day;
+  std::string time = OtherTime(side, report, apart);
+  return time.empty() ? OtherModel(gpu, report) : time;
 }
 
 template <typename T>
@@ -320,7 +328,8 @@ InputInfo InputOf(const Trace& trace) {
 Result<SideInputs> SideInputs::Read(const std::vector<std::string>& files, int jobs,
                                     const Knowledge& knowledge) {
   SideInputs read;
-  read.days_apart_s_ = knowledge.Number("monitor.days_apart");
+  read.apart_ = {knowledge.Number("monitor.days_apart"), knowledge.Number("monitor.zone_step"),
+                 knowledge.Number("monitor.clocks_apart")};
   for (const std::string& file : files) {
     Result<Trace> trace = ImportReport(file, ImportOptions{jobs});
     if (!trace) return tl::unexpected(trace.error());
@@ -355,7 +364,7 @@ std::set<std::string> SideInputs::Join(Of of, Trace* trace) const {
     std::map<std::string, std::size_t> others;  // why, and of how many GPUs
     for (std::size_t g = 0; g < side.monitor.gpus.size(); ++g) {
       const MonitoredGpu& gpu = side.monitor.gpus[g];
-      if (const std::string why = WhyAnother(gpu, side, *trace, days_apart_s_); !why.empty()) {
+      if (const std::string why = WhyAnother(gpu, side, *trace, apart_); !why.empty()) {
         ++others[why];
         if (of == Of::kOnlyReport) took.insert(Key(s, g));  // it is said here
         continue;

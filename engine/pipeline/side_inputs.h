@@ -23,6 +23,13 @@ namespace advise {
 // A file as it was given, for the report's list of inputs.
 InputInfo InputOf(const Trace& trace);
 
+// What tells that a monitor's log and a report are of different times, in seconds.
+struct TimesApart {
+  double days = 0;       // so far apart they are of different days, whatever zone the log is of
+  double zone_step = 0;  // time zones differ by multiples of this
+  double clocks = 0;     // by which the clocks of one run may differ
+};
+
 class SideInputs {
  public:
   // The report that a file is joined to.
@@ -43,7 +50,7 @@ class SideInputs {
  private:
   std::vector<Trace> sides_;
   std::vector<InputInfo> inputs_;
-  double days_apart_s_ = 0;  // a log and a report that are further apart are of different days
+  TimesApart apart_;
 };
 
 }  // namespace advise

@@ -13,7 +13,7 @@ return {
   knowledge = { "K-K15", "K-E1" },
 
   needs      = { "server.lines" },
-  optional   = { "server.held.by_limit", "server.limit.requests", "server.limit.set", "server.waiting.mean", "server.cache.used", "server.queue.mean", "server.requests", "server.preempted.count" },
+  optional   = { "server.held.by_limit", "server.limit.requests", "server.limit.set", "server.waiting.mean", "server.cache.used", "server.queue.mean", "server.requests", "server.preempted.count", "server.engines" },
   thresholds = { "min_share", "min_lines", "min_wait", "min_requests" },
 
   symptom = "{seen:text} although only {used:pct} of the key-value cache was in use. {limit_text:text}",
@@ -47,13 +47,16 @@ return {
     return { seen = seen, share = f.server.held.by_limit, used = f.server.cache.used or 0, waiting = math.max(1, math.floor((f.server.waiting.mean or 0) + 0.5)),
              limit_text = f.server.limit.set and "At most " .. limit .. " requests may run at once." or
                           not log and "When the metrics were read, " .. limit .. " requests ran at once." or
-                          "Never more than " .. limit .. " requests ran at once." }
+                          "Never more than " .. limit .. " requests ran at once" .. ((f.server.engines or 1) > 1 and " in an engine." or ".") }
   end,
 
   tests = {
     { name = "256 run, 240 wait, and a third of the cache is free", edges = { ["server.held.by_limit"] = 0.2, ["server.lines"] = 6 },
       facts = { server = { lines = 60, held = { by_limit = 0.8 }, waiting = { mean = 240 }, cache = { used = 0.65 }, limit = { requests = 256, set = false } } },
       expect = { share = 0.8, waiting = 240, used = 0.65, limit_text = "Never more than 256 requests ran at once." } },
+    { name = "two engines",
+      facts = { server = { lines = 60, engines = 2, held = { by_limit = 0.8 }, waiting = { mean = 240 }, cache = { used = 0.65 }, limit = { requests = 256, set = false } } },
+      expect = { limit_text = "Never more than 256 requests ran at once in an engine." } },
     { name = "the log says the limit",
       facts = { server = { lines = 60, held = { by_limit = 0.8 }, waiting = { mean = 3 }, cache = { used = 0.2 }, limit = { requests = 16, set = true } } },
       expect = { limit_text = "At most 16 requests may run at once." } },

@@ -11,29 +11,37 @@ namespace advise {
 namespace {
 
 // Of a GPU that heat slows down all the time.
-std::string HotLog(const std::string& day, const std::string& name) {
+std::string HotLog(const std::string& day, const std::string& name,
+                   const std::string& minute = "08:53") {
   std::string log =
       "timestamp, index, name, utilization.gpu [%], clocks.current.sm [MHz], clocks.max.sm [MHz], "
       "clocks_event_reasons.hw_thermal_slowdown\n";
   for (int second = 10; second < 50; ++second) {
-    log += day + " 08:53:" + std::to_string(second) + ".000, 0, " + name +
+    log += day + " " + minute + ":" + std::to_string(second) + ".000, 0, " + name +
            ", 99 %, 900 MHz, 1980 MHz, Active\n";
   }
   return log;
 }
 
-TEST_CASE("a monitor's log of another day or another GPU is told and left out") {
+TEST_CASE("a monitor's log of another time or another GPU is told and left out") {
   const Folder folder;
   const std::string run = Simulated(kPair);
   const std::string own = ReadAll(run).find("H100") != std::string::npos ? "NVIDIA H100 80GB HBM3"
                                                                          : "NVIDIA A100-SXM4-80GB";
-  const auto said = [&](const std::string& day, const std::string& name) {
-    folder.Write("smi.csv", HotLog(day, name));
+  const auto said = [&](const std::string& day, const std::string& name,
+                        const std::string& minute = "08:53") {
+    folder.Write("smi.csv", HotLog(day, name, minute));
     return RunAdvise(folder, "'" + run + "' smi.csv -v").out;
   };
   CHECK_THAT(said("2025/10/09", own), Contains("monitor/throttled") && !Contains("left out"));
   // Its clock may be of another zone.
   CHECK_THAT(said("2025/10/10", own), Contains("monitor/throttled"));
+  CHECK_THAT(said("2025/10/09", own, "14:23"), Contains("monitor/throttled"));
+  // No zone is minutes away.
+  for (const char* minute : {"08:49", "08:56", "14:19"}) {
+    CHECK_THAT(said("2025/10/09", own, minute),
+               !Contains("monitor/throttled") && Contains("smi.csv does not cover the time"));
+  }
   CHECK_THAT(said("2025/12/24", own),
              !Contains("monitor/throttled") && Contains("smi.csv was written on another day"));
   CHECK_THAT(said("2025/10/09", "NVIDIA RTX A4500"),

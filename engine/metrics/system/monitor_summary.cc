@@ -211,6 +211,7 @@ MonitorSplit SplitOf(std::vector<const MonitoredUse*> uses, const Knowledge& kno
 struct LinkRate {
   double rate = 0;
   std::string words;
+  bool logged = false;
 };
 LinkRate RateOfLink(const MonitoredGpu& gpu, double traffic, const Knowledge& knowledge) {
   const double of_lane = knowledge.Number("monitor.lane_rate");
@@ -229,7 +230,7 @@ LinkRate RateOfLink(const MonitoredGpu& gpu, double traffic, const Knowledge& kn
     const double full = rate(g, width);
     // Below most of it, the link may be a faster one with room left.
     if (!known && traffic > full * (2 - knowledge.Number("monitor.full_link"))) continue;
-    return {full, "PCIe " + std::to_string(g) + ".0 x" + std::to_string(std::lround(width))};
+    return {full, "PCIe " + std::to_string(g) + ".0 x" + std::to_string(std::lround(width)), known};
   }
   return {};
 }
@@ -251,7 +252,7 @@ FullLink FullLinkOf(const MonitoredGpu& gpu, const LoggedJob& job, const Knowled
     for (const double one : rates) sum += one;
     const double mean = sum / static_cast<double>(rates.size());
     if (mean > found.rate)
-      found = {gpu.Named(), std::string(quantity) == "pcie_rx", mean, link.rate, link.words};
+      found = {gpu.Named(), std::string(quantity) == "pcie_rx", mean, link.rate, link.words, link.logged};
   }
   return found;
 }

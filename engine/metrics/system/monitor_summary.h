@@ -63,6 +63,7 @@ struct FullLink {
   double rate = 0;       // mean bytes per second of that direction
   double link_rate = 0;  // what such a link moves in practice
   std::string link;      // "PCIe 4.0 x16"
+  bool logged = false;   // the log says so; else the rate is near to that of such a link
 };
 
 struct MonitorSummary {

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "engine/base/ascii.h"
 #include "engine/base/glob.h"
@@ -122,7 +123,8 @@ void ReadTransports(const NcclLog& log, Paths* paths) {
     const auto found = log.rank_host.find(rank);
     return found == log.rank_host.end() ? std::string() : found->second;
   };
-  std::map<std::string, int> shown;  // examples of each transport
+  std::map<std::string, int> shown;                     // examples of each transport
+  std::set<std::tuple<int, int, std::string>> counted;  // both directions are one pair
   constexpr int kExamples = 4;
   for (const auto& [pair, way] : pairs) {
     const std::string a = host_of(pair.first);
@@ -133,6 +135,8 @@ void ReadTransports(const NcclLog& log, Paths* paths) {
     if (way.net && by_lines && way.apart < 0) continue;  // where the ranks are is not known
     const bool same =
         !way.net || log.nodes == 1 || (placed && a == b) || (by_lines && way.apart == 0);
+    const auto [first, second] = std::minmax(pair.first, pair.second);
+    if (!counted.insert({first, second, way.transport}).second) continue;
     bool slow = false;
     if (same) {
       (way.net ? paths->local.net : way.shared ? paths->local.shared : paths->local.peer) += 1;

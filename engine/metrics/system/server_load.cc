@@ -93,10 +93,8 @@ class LoadFinder {
   }
 
   void Means() {
-    MeanOf running, waiting, used, prompt, token, queued, without;
+    MeanOf used, prompt, token, queued, without;
     for (const ServerSample* s : busy_) {
-      running.Add(s->running);
-      waiting.Add(s->waiting);
       used.Add(s->kv_used);
       prompt.Add(s->prompt_rate);
       token.Add(s->token_rate);
@@ -104,16 +102,38 @@ class LoadFinder {
       if (s->graph >= 0) without.Add(s->graph == 0 ? 1 : 0);
     }
     const auto engines = static_cast<double>(std::max<std::size_t>(1, engines_.size()));
-    load_.running = running.mean();
-    load_.most_running = running.most();
-    load_.waiting = waiting.mean();
-    load_.most_waiting = waiting.most();
+    Requests();
     load_.queued = queued.mean();
     load_.kv_used = used.mean();
     load_.kv_peak = used.most();
     load_.without_graph = without.mean();
     load_.prompt_rate = prompt.mean() < 0 ? -1 : prompt.mean() * engines;
     load_.token_rate = token.mean() < 0 ? -1 : token.mean() * engines;
+  }
+
+  // What runs and waits in all engines together, and where most of it is.
+  void Requests() {
+    const auto add = [](double value, double* sum) {
+      if (value >= 0) *sum = std::max(0.0, *sum) + value;
+    };
+    for (const auto& [engine, samples] : engines_) {
+      MeanOf running, waiting, of_all, waiting_of_all;
+      for (const ServerSample* s : samples) {
+        if (s->running >= 0) of_all.Add(s->running + std::max(0.0, s->waiting));
+        waiting_of_all.Add(s->waiting);
+        if (!HasRequests(*s)) continue;
+        running.Add(s->running);
+        waiting.Add(s->waiting);
+      }
+      add(running.mean(), &load_.running);
+      add(running.most(), &load_.most_running);
+      add(waiting.mean(), &load_.waiting);
+      add(waiting.most(), &load_.most_waiting);
+      const EngineLoad one{engine, of_all.mean(), waiting_of_all.mean()};
+      if (load_.fullest.engine < 0 || one.requests > load_.fullest.requests) load_.fullest = one;
+      if (load_.emptiest.engine < 0 || one.requests < load_.emptiest.requests) load_.emptiest = one;
+    }
+    load_.engines = static_cast<int>(std::max<std::size_t>(1, engines_.size()));
   }
 
   // What those that wait are held by. Where the log does not say how many may run, that is as many

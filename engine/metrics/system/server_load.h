@@ -10,7 +10,15 @@
 
 namespace advise {
 
-// Means over the lines at which the server had requests. -1: the log does not say.
+// Requests of one engine of several, running and waiting: means over all its lines.
+struct EngineLoad {
+  int engine = -1;
+  double requests = -1;
+  double waiting = -1;
+};
+
+// Means over the lines at which the server had requests; of several engines that log apart, the sum
+// of their means. -1: the log does not say.
 struct ServerLoad {
   std::string server, version, model;
   std::size_t lines = 0;  // with requests
@@ -36,6 +44,8 @@ struct ServerLoad {
   int eager = -1;                            // 1: graphs were turned off
   double without_graph = -1;                 // lines of decoding that used no graph
   double prompt_rate = -1, token_rate = -1;  // tokens per second, of all engines
+  int engines = 1;
+  EngineLoad fullest, emptiest;  // of several engines
   // Median time of steps with requests, on the host and on the GPU, of logs of single steps.
   double host_step_s = -1, gpu_step_s = -1;
   double requests = -1;       // answered since the server was started

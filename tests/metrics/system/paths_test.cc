@@ -125,6 +125,10 @@ TEST_CASE("transports: where two ranks are decides what their network is called"
   CHECK(paths.remote_staged == 1);
   CHECK(paths.remote_socket == 0);
   CHECK(paths.slow_pairs.size() == 3);
+  // Both ways of a pair are one pair.
+  log.channels = {Channel(1, 2, "NET/Socket/0"), Channel(2, 1, "NET/Socket/0")};
+  CHECK(FindPaths(trace, ShippedKnowledge()).remote_socket == 1);
+  CHECK(FindPaths(trace, ShippedKnowledge()).slow_pairs.size() == 1);
 }
 
 TEST_CASE("transports: ranks of several groups are not taken for each other") {

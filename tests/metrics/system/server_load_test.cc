@@ -45,6 +45,25 @@ TEST_CASE("means are of the lines with requests") {
   CHECK(load.queued == 0);
 }
 
+TEST_CASE("what runs in several engines adds up, and the fullest is told from the emptiest") {
+  const ServerLoad load = LoadOf(LogOf(40, [](int i, ServerSample* s) {
+    s->time_s = 10.0 * (i / 2);
+    s->engine = i % 2;
+    s->running = i % 2 == 0 ? 60 : 4;
+    s->waiting = i % 2 == 0 ? 30 : 0;
+  }));
+  CHECK(load.engines == 2);
+  CHECK(load.running == 64);
+  CHECK(load.most_running == 64);
+  CHECK(load.waiting == 30);
+  CHECK(load.token_rate == 800);
+  CHECK(load.fullest.engine == 0);
+  CHECK(load.fullest.requests == 90);
+  CHECK(load.fullest.waiting == 30);
+  CHECK(load.emptiest.engine == 1);
+  CHECK(load.emptiest.requests == 4);
+}
+
 TEST_CASE("a server writes nothing while nobody asks: that is no load") {
   ServerLog log =
       LogOf(20, [](int i, ServerSample* s) { s->time_s = i < 10 ? 10 * i : 1000 + 10 * i; });
