@@ -25,6 +25,8 @@ class TrainFinder : Finder {
         train_length_(CountOf("kernel.train_length")),
         room_(Number("kernel.room_share")),
         matrix_(run_.names.Shapes([](const KernelClass& c) { return c.name == "matrix"; })),
+        elementwise_(
+            run_.names.Shapes([](const KernelClass& c) { return c.name == "elementwise"; })),
         kernels_(kernels) {}
 
   KernelTrains Find() {
@@ -100,6 +102,12 @@ class TrainFinder : Finder {
     }
   };
 
+  // Layers of a network: an activation, or its gradient, makes each product's input from the result
+  // of the one before.
+  bool IsChain(const Train& train) const {
+    return train.usual.count == 1 && elementwise_.Has(train.usual.shapes[0]);
+  }
+
   // Of the SMs, those that a block of one of the kernels is on; 1 where that is not known.
   double Filled(const Train& train) const {
     const std::uint32_t first = train.ops.front();
@@ -118,7 +126,7 @@ class TrainFinder : Finder {
   }
 
   void Close(Train* train, LossBuilder* loss, StepCounter* whens) const {
-    if (train->ops.size() >= train_length_) {
+    if (train->ops.size() >= train_length_ && !IsChain(*train)) {
       const std::uint32_t first = train->ops.front();
       loss->Count(trace_.ops.start[first], 0, 0);
       // One launch for all of them does not make the work itself less, but the blocks of small ones
@@ -146,6 +154,7 @@ class TrainFinder : Finder {
   std::size_t train_length_;
   double room_;
   const ShapeSet matrix_;
+  const ShapeSet elementwise_;
   const std::vector<std::uint32_t>& kernels_;
   KernelTrains result_;
 };
