@@ -6,6 +6,7 @@
 #include "tests/app/simulated.h"
 
 using Catch::Matchers::Contains;
+using Catch::Matchers::VectorContains;
 
 namespace advise {
 namespace {
@@ -155,6 +156,32 @@ TEST_CASE("the comparison prints the same bytes each time") {
   const std::string files = Simulated(kPair) + " " + Simulated(kPair, "--without all");
   CHECK(RunAdvise(folder, "compare " + files + " --jobs 1").out ==
         RunAdvise(folder, "compare " + files + " --jobs 4").out);
+}
+
+std::vector<std::string> ScaleRules(const Folder& folder, const std::string& files) {
+  std::vector<std::string> rules;
+  const Json json = ParseJson(RunAdvise(folder, "compare " + files + " --format json").out);
+  for (const Json& finding : json["findings"]) rules.push_back(finding["rule"]);
+  return rules;
+}
+
+TEST_CASE(
+    "a slow network shows as poor efficiency of more GPUs, and the same program without it "
+    "scales") {
+  const Folder folder;
+  const std::string slow = "scenarios/comm/exposed-slow-network-x4";
+  CHECK(ScaleRules(folder, Simulated(slow, "--ranks 1") + " " + Simulated(slow)) ==
+        std::vector<std::string>{"scale/poor-efficiency"});
+  CHECK(ScaleRules(folder, Simulated(slow, "--ranks 1 --without all") + " " +
+                               Simulated(slow, "--without all"))
+            .empty());
+}
+
+TEST_CASE("what holds up one GPU and four alike is to be fixed first") {
+  const Folder folder;
+  const std::string name = "exercises/four-gpus";
+  CHECK_THAT(ScaleRules(folder, Simulated(name, "--ranks 1") + " " + Simulated(name)),
+             VectorContains(std::string("scale/too-early")));
 }
 
 TEST_CASE("times given for runs on one and four GPUs give the worked example of K-M1") {
