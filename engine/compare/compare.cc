@@ -57,11 +57,31 @@ bool WasChecked(const Report& report, const std::string& rule) {
                       [&](const NotChecked& item) { return item.rule == rule; });
 }
 
-bool Fired(const Report& report, const std::string& rule) {
-  return std::any_of(report.verdicts.begin(), report.verdicts.end(), [&](const Verdict& verdict) {
-    return verdict.outcome == Outcome::kFired && verdict.rule != nullptr &&
-           verdict.rule->id == rule;
-  });
+// The verdict of a rule that fired; null for none.
+const Verdict* FiredOf(const Report& report, const std::string& rule) {
+  const auto found =
+      std::find_if(report.verdicts.begin(), report.verdicts.end(), [&](const Verdict& verdict) {
+        return verdict.outcome == Outcome::kFired && verdict.rule != nullptr &&
+               verdict.rule->id == rule;
+      });
+  return found == report.verdicts.end() ? nullptr : &*found;
+}
+
+// Whether AFTER still does about as often what the rule found in BEFORE: that its price has fallen
+// is the merit of another change.
+bool IsAsOften(const Report& before, const Report& after, const std::string& rule, double part) {
+  const Verdict* was = FiredOf(before, rule);
+  const Verdict* is = FiredOf(after, rule);
+  if (was == nullptr || is == nullptr) return false;
+  for (const char* key : {"per_step", "count"}) {
+    const auto a = was->evidence.find(key);
+    const auto b = is->evidence.find(key);
+    if (a == was->evidence.end() || b == is->evidence.end()) continue;
+    const double* often = std::get_if<double>(&a->second);
+    const double* still = std::get_if<double>(&b->second);
+    return often != nullptr && still != nullptr && *often > 0 && *still >= part * *often;
+  }
+  return false;
 }
 
 class Comparer {
@@ -213,7 +233,8 @@ class Comparer {
       const Finding* other = FindingOf(after_, rule);
       FindingChange change{rule, finding.Title(),
                            finding.saving_s * kNanosPerSecond / units_before_, 0, ""};
-      if (other != nullptr && Speaks(*other)) {
+      const bool stays = IsAsOften(before_, after_, rule, knowledge_.Number("compare.as_often"));
+      if (other != nullptr && (Speaks(*other) || stays)) {
         change.after_ns = other->saving_s * kNanosPerSecond / units_after_;
         result_.left.push_back(change);
       } else if (!WasChecked(after_, rule)) {
@@ -227,7 +248,7 @@ class Comparer {
       const Finding* other = FindingOf(before_, finding.rule->id);
       if (other != nullptr && Speaks(*other)) continue;
       // What other findings covered in BEFORE was there before they were fixed.
-      const bool fired = Fired(before_, finding.rule->id);
+      const bool fired = FiredOf(before_, finding.rule->id) != nullptr;
       (fired ? result_.left : result_.added)
           .push_back({finding.rule->id, finding.Title(),
                       other == nullptr ? 0 : other->saving_s * kNanosPerSecond / units_before_,

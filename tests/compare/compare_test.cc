@@ -88,6 +88,32 @@ TEST_CASE("what other findings covered before is left, and not new") {
   CHECK(c.left[0].rule == "memory/zeroed-gradients");
 }
 
+// Of a run that pays for a rule's find so often per step.
+Report OftenPerStep(ReportStory* story, Severity severity, double saving_ms, double per_step) {
+  Report report = story->Fires("sync/item-in-loop", saving_ms, severity).Done();
+  Verdict fired;
+  fired.rule = report.findings.back().rule;
+  fired.outcome = Outcome::kFired;
+  fired.evidence["per_step"] = per_step;
+  report.verdicts.push_back(fired);
+  return report;
+}
+
+TEST_CASE("what happens as often as before was not fixed, however little it costs now") {
+  ReportStory first = Run(40);
+  ReportStory second = Run(20);
+  ReportStory third = Run(20);
+  const Report before = OftenPerStep(&first, Severity::kHigh, 26, 33);
+  const RunComparison same =
+      CompareRuns(before, OftenPerStep(&second, Severity::kInfo, 2, 33), Shipped());
+  CHECK(same.fixed.empty());
+  REQUIRE(same.left.size() == 1);
+  CHECK(same.left[0].after_ns == Approx(2e5));
+  CHECK(same.predicted_ns == 0);
+  const Report rare = OftenPerStep(&third, Severity::kInfo, 2, 27);
+  CHECK(CompareRuns(before, rare, Shipped()).fixed.size() == 1);
+}
+
 TEST_CASE("a part of a cause of idle time is no cause beside it") {
   ReportStory before = Run(40);
   before.Number("idle.unknown", 100e6).Number("idle.in_graphs", 60e6);
