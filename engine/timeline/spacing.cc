@@ -23,8 +23,9 @@ void ForEachBehind(const Trace& trace, Visit visit) {
   }
 }
 
-// From a call to its op, where the stream had nothing left to do.
-Nanos LatencyOf(const Run& run) {
+}  // namespace
+
+Nanos UsualLatency(const Run& run) {
   const Trace& trace = run.trace;
   const auto longest = run.knowledge.Time("idle.longest_latency");
   std::vector<Nanos> latencies;
@@ -37,13 +38,11 @@ Nanos LatencyOf(const Run& run) {
                            : Median(std::move(latencies));
 }
 
-}  // namespace
-
 std::vector<Nanos> UsualSpacing(const Run& run) {
   const Trace& trace = run.trace;
   const auto near = run.knowledge.Time("idle.launch_latency");
   const double part = run.knowledge.Number("idle.spacing");
-  const Nanos latency = LatencyOf(run);
+  const Nanos latency = UsualLatency(run);
   std::vector<std::vector<Nanos>> distances(trace.devices.size());
   ForEachBehind(trace, [&](std::uint32_t op, std::uint32_t call, std::uint32_t before) {
     const Nanos distance = trace.ops.start[op] - trace.ops.end[before];
