@@ -80,18 +80,18 @@ void DeclareMeans(Catalog* catalog) {
   mean("monitor.busy_power", "share", &MonitoredUse::busy_power,
        "Mean power of busy samples over the power limit.");
   mean("monitor.throttled.power", "share", &MonitoredUse::by_power,
-       "Share of the busy samples in which power kept the clocks low.");
+       "Share of the busy time in which power kept the clocks low.");
   mean("monitor.throttled.thermal", "share", &MonitoredUse::by_heat,
-       "Share of the busy samples in which heat kept the clocks low.");
+       "Share of the busy time in which heat kept the clocks low.");
   mean("monitor.throttled.brake", "share", &MonitoredUse::by_brake,
-       "Share of the busy samples in which a signal of the power supply slowed the clocks.");
+       "Share of the busy time in which a signal of the power supply slowed the clocks.");
   mean("monitor.limit", "num", &MonitoredUse::limit,
        "Mean power limit in watts of the GPUs at work, as the log gives it.");
   mean("monitor.own_limit", "num", &MonitoredUse::own_limit,
        "Mean power limit in watts that the boards at work have by themselves: of the log, else of "
        "GPUs of this name.");
   mean("monitor.throttled.hardware", "share", &MonitoredUse::by_hardware,
-       "Share of the busy samples in which the board itself slowed the clocks, for heat, power or "
+       "Share of the busy time in which the board itself slowed the clocks, for heat, power or "
        "the brake.");
   mean("monitor.clock", "share", &MonitoredUse::clock,
        "Mean SM clock of busy samples over the highest clock known of the GPU.");
@@ -286,13 +286,15 @@ void DeclareMonitorFacts(Catalog* catalog) {
   monitor.Add("monitor.memory.capacity", "bytes",
               "Memory of the monitored GPU with most memory in use.",
               of_fullest(&MonitoredUse::memory_total));
-  monitor.Add("monitor.rows", "rows",
-              "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
-              "clock, by_power and by_heat (share of busy samples with clocks kept low by power or "
-              "heat), limit and own_limit (watts: the power limit, and the board's own), "
-              "gr_active, sm_active, memory (peak), at_work (0 for a GPU that did nothing); -1 is not in the "
-              "log.",
-              GpuRows);
+  monitor.Add(
+      "monitor.rows", "rows",
+      "Each monitored GPU: gpu, name, samples, utilization, below, power (over the limit), "
+      "clock, by_power and by_heat (share of the busy time with clocks kept low by power or "
+      "heat), limit and own_limit (watts: the power limit, and the board's own), "
+      "gr_active, sm_active, memory (peak), at_work (0 for a GPU that did nothing); -1 is not in "
+      "the "
+      "log.",
+      GpuRows);
   DeclareMeans(catalog);
   DeclarePatterns(catalog);
   DeclareHealth(catalog);

@@ -168,10 +168,15 @@ std::string ProcessesSentence(const Monitor& monitor, const MonitorHealth& healt
   std::string words = count == 1 ? "The list names one process that uses a GPU"
                                  : fmt::format("The list names {} processes that use a GPU", count);
   if (!health.shared.gpu.empty()) {
-    words += fmt::format("; {} of them share GPU {}", health.shared.processes,
-                         SafeText(health.shared.gpu));
+    // A number, or a UUID, which says what it is of.
+    const std::string gpu = SafeText(health.shared.gpu);
+    const std::size_t sharing = health.shared.processes;
+    const std::string who = sharing < count ? fmt::format("{} of them", sharing)
+                            : count == 2    ? "both"
+                                            : "all of them";
+    words += fmt::format("; {} share {}{}", who, gpu.starts_with("GPU-") ? "" : "GPU ", gpu);
   }
-  return words + ". It does not show how busy the GPUs are.";
+  return words + ". That does not show how much each of them computes.";
 }
 
 std::string WithoutWorkSentence(const MonitorSummary& monitor) {

@@ -1,4 +1,4 @@
--- Several processes compute on one GPU at once. Without MPS they take turns, and each sees a fraction of the GPU and of its memory.
+-- Several processes use one GPU for computing. Without MPS they take turns, and each sees a fraction of the GPU and of its memory.
 -- A number or a UUID, which begins with "GPU-".
 local function on(gpu)
   return starts_with(gpu, "GPU-") and gpu or "GPU " .. gpu
@@ -19,7 +19,7 @@ return {
   optional   = { "monitor.shared.count", "monitor.shared.gpu", "monitor.shared.names" },
   thresholds = { "min_processes" },
 
-  symptom = "On {gpu:text}, {count:count} processes compute at the same time: {names:text}.",
+  symptom = "{count:count} processes have a compute context on {gpu:text} at the same time: {names:text}.",
   cause   = "Without MPS, the GPU runs kernels of one process at a time and switches between processes. Each takes longer than alone, and all share the memory.",
   fixes   = {
     { action = "Move all but one of them to other GPUs", snippet = "CUDA_VISIBLE_DEVICES=1 COMMAND", language = "bash", ["for"] = { "nvidia" } },

@@ -82,7 +82,7 @@ return {
     local heat = math.max(throttled.thermal or 0, (throttled.hardware or 0) - brake)
     local clock = f.monitor.clock
     local function held(part, of_text, what, limit)
-      return "In " .. in_words(part, "pct") .. " of the busy samples" .. of_text .. ", " .. what .. " kept the clocks low" .. (limit or ".")
+      return "For " .. in_words(part, "pct") .. " of the busy time" .. of_text .. ", " .. what .. " kept the clocks low" .. (limit or ".")
     end
     local hot = affected(rows, "by_heat", t.min_thermal)
     if hot then return { part = hot.by_heat, reason = "heat", seen = held(hot.by_heat, hot.of_text, "heat or the board itself"), clock = hot.clock } end
@@ -113,17 +113,17 @@ return {
   end,
 
   tests = {
-    { name = "heat in a third of the busy samples",
+    { name = "heat for a third of the busy time",
       edges = { ["monitor.throttled.thermal"] = 0.05 },
       facts = { monitor = { gpus = 4, throttled = { thermal = 0.33, power = 0 }, clock = 0.8 } },
       expect = { part = 0.33, reason = "heat", clock = 0.8 } },
     { name = "one hot GPU of four, which slows all",
       facts = { monitor = { gpus = 4, throttled = { thermal = 0.25, power = 0 }, clock = 0.87,
                             rows = { { gpu = "0", by_heat = 0, clock = 1, limit = -1, own_limit = -1 }, { gpu = "1", by_heat = 0, clock = 1, limit = -1, own_limit = -1 }, { gpu = "2", by_heat = 1, clock = 0.48, limit = -1, own_limit = -1 } } } },
-      expect = { part = 1, clock = 0.48, seen = "In 100 % of the busy samples of GPU 2, heat or the board itself kept the clocks low." } },
+      expect = { part = 1, clock = 0.48, seen = "For 100 % of the busy time of GPU 2, heat or the board itself kept the clocks low." } },
     { name = "one GPU of two at a lower power limit",
       facts = { monitor = { gpus = 2, throttled = { power = 0.4 }, clock = 0.8, rows = { { gpu = "0", by_heat = 0, by_power = 0, clock = 1, limit = -1, own_limit = -1 }, { gpu = "1", by_heat = 0, by_power = 0.8, clock = 0.6, limit = -1, own_limit = -1 } } } },
-      expect = { part = 0.8, reason = "power", seen = "In 80 % of the busy samples of GPU 1, power kept the clocks low." } },
+      expect = { part = 0.8, reason = "power", seen = "For 80 % of the busy time of GPU 1, power kept the clocks low." } },
     { name = "power, and the clock at two thirds",
       edges = { ["monitor.throttled.power"] = 0.3, ["monitor.samples"] = 5 },
       facts = { monitor = { gpus = 4, samples = 100, throttled = { power = 0.9 }, clock = 0.66 } }, expect = { part = 0.9, reason = "power", clock = 0.66 } },
@@ -131,7 +131,7 @@ return {
       facts = { monitor = { gpus = 4, throttled = { power = 0.95, thermal = 0 }, clock = 0.94 } }, expect = "silent" },
     { name = "the limit was lowered, and the log says both", edges = { ["monitor.limit"] = 595 },
       facts = { monitor = { gpus = 1, samples = 100, throttled = { power = 1, thermal = 0 }, clock = 0.62, limit = 400, own_limit = 700 } },
-      expect = { reason = "lowered", seen = "In 100 % of the busy samples, power kept the clocks low: the power limit is 400 W, and the board's own is 700 W." } },
+      expect = { reason = "lowered", seen = "For 100 % of the busy time, power kept the clocks low: the power limit is 400 W, and the board's own is 700 W." } },
     { name = "the log does not hold the reasons, but the power is at a lowered limit", edges = { ["monitor.busy_power"] = 0.95, ["monitor.clock"] = 0.85 },
       facts = { monitor = { gpus = 1, samples = 100, clock = 0.65, busy_power = 0.99, limit = 250, own_limit = 400 } }, expect = { reason = "lowered", clock = 0.65 } },
     { name = "the brake of the power supply", edges = { ["monitor.throttled.brake"] = 0.05 },
