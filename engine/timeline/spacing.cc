@@ -32,7 +32,8 @@ Nanos UsualLatency(const Run& run) {
   ForEachBehind(trace, [&](std::uint32_t op, std::uint32_t call, std::uint32_t before) {
     const Nanos latency = trace.ops.start[op] - trace.calls.start[call];
     const bool idle = trace.calls.start[call] >= trace.ops.end[before];
-    if (idle && latency >= 0 && latency <= longest) latencies.push_back(latency);
+    const bool kernel = trace.ops.kind[op] == OpKind::kKernel;
+    if (kernel && idle && latency >= 0 && latency <= longest) latencies.push_back(latency);
   });
   return latencies.empty() ? run.knowledge.Time("idle.launch_latency")
                            : Median(std::move(latencies));

@@ -7,8 +7,8 @@
 
 namespace advise {
 
-// From a launching call to the start of its op, where the stream had nothing left to do: median,
-// and `idle.launch_latency` where none tells. Slow calls make it long. O(ops).
+// From a launching call to the start of its kernel, where the stream had nothing left to do: the
+// median, and `idle.launch_latency` where none tells. Slow calls make it long. O(ops).
 Nanos UsualLatency(const Run& run);
 
 // By device: the shorter distances from the end of an op to the start of the next one of its

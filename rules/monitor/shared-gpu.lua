@@ -19,7 +19,7 @@ return {
   optional   = { "monitor.shared.count", "monitor.shared.gpu", "monitor.shared.names" },
   thresholds = { "min_processes" },
 
-  symptom = "{count:count} processes have a compute context on {gpu:text} at the same time: {names:text}.",
+  symptom = "On {gpu:text}, {count:count} processes hold a compute context: {names:text}.",
   cause   = "Without MPS, the GPU runs kernels of one process at a time and switches between processes. Each takes longer than alone, and all share the memory.",
   fixes   = {
     { action = "Move all but one of them to other GPUs", snippet = "CUDA_VISIBLE_DEVICES=1 COMMAND", language = "bash", ["for"] = { "nvidia" } },

@@ -24,7 +24,7 @@ std::string Log(int gpus, bool uuids) {
     for (int gpu = 0; gpu < gpus; ++gpu) {
       const std::string number = std::to_string(gpu);
       text +=
-          "2025/10/09 10:00:" + std::to_string(i) + ".000, " + number + ", NVIDIA A100-SXM4-80GB, ";
+          "2025/10/09 08:53:" + std::to_string(i) + ".000, " + number + ", NVIDIA A100-SXM4-80GB, ";
       if (uuids) text += "GPU-3f2a9c1e-77b0-4d5" + number + "-9a41-0c6e5b8d1f0" + number + ", ";
       text += "97 %, " + std::string(gpu == 2 ? "900" : "1400") + " MHz, " +
               std::string(gpu == 2 ? "Active" : "Not Active") + "\n";
