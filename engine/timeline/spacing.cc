@@ -23,27 +23,27 @@ void ForEachBehind(const Trace& trace, Visit visit) {
   }
 }
 
-}  // namespace
-
-Nanos UsualLatency(const Run& run) {
+// From a call to its op, where the stream had nothing left to do.
+Nanos LatencyOf(const Run& run) {
   const Trace& trace = run.trace;
   const auto longest = run.knowledge.Time("idle.longest_latency");
   std::vector<Nanos> latencies;
   ForEachBehind(trace, [&](std::uint32_t op, std::uint32_t call, std::uint32_t before) {
     const Nanos latency = trace.ops.start[op] - trace.calls.start[call];
     const bool idle = trace.calls.start[call] >= trace.ops.end[before];
-    const bool kernel = trace.ops.kind[op] == OpKind::kKernel;
-    if (kernel && idle && latency >= 0 && latency <= longest) latencies.push_back(latency);
+    if (idle && latency >= 0 && latency <= longest) latencies.push_back(latency);
   });
   return latencies.empty() ? run.knowledge.Time("idle.launch_latency")
                            : Median(std::move(latencies));
 }
 
+}  // namespace
+
 std::vector<Nanos> UsualSpacing(const Run& run) {
   const Trace& trace = run.trace;
   const auto near = run.knowledge.Time("idle.launch_latency");
   const double part = run.knowledge.Number("idle.spacing");
-  const Nanos latency = UsualLatency(run);
+  const Nanos latency = LatencyOf(run);
   std::vector<std::vector<Nanos>> distances(trace.devices.size());
   ForEachBehind(trace, [&](std::uint32_t op, std::uint32_t call, std::uint32_t before) {
     const Nanos distance = trace.ops.start[op] - trace.ops.end[before];

@@ -49,8 +49,7 @@ class LateUploads {
                     [](const DeviceTime& time) { return time.copy_exposed.empty(); }))
       return;
     const Trace& trace = basis.run.trace;
-    const Nanos latency =
-        std::max(basis.run.knowledge.Time("idle.launch_latency"), UsualLatency(basis.run));
+    const auto latency = basis.run.knowledge.Time("idle.launch_latency");
     struct Stream {
       Nanos done;  // the work so far
       // Behind uploads that began when they were called: how much earlier these could have begun.

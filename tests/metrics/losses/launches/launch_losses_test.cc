@@ -257,33 +257,5 @@ TEST_CASE("what makes launches slow makes calls slow that queue copies, not thos
   CHECK(cut == (39 + 20) * (40_us - usual));
 }
 
-// In each of 20 steps of 700 us, an upload begins 65 us after its call, as the last kernel of the
-// step before has ended, and ten kernels follow it. All calls are slow; those for the memsets on a
-// third stream take effect at once, if there are any.
-Analyzed UploadsBehindLaunches(bool memsets) {
-  TraceBuilder story;
-  Repeat(20, 700_us, [&](int, Nanos at) {
-    story.OnStream(9).CopyToGpu(1_MiB, MemoryKind::kPinned, {at, at + 70_us},
-                                {at + 65_us, at + 115_us});
-    for (Nanos k = 0; k < 10; ++k) {
-      const Nanos call = at + 71_us + k * 60_us;
-      const Nanos start = at + 140_us + k * 62_us;
-      story.OnStream(7).Launch("work", {call, call + 58_us}, {start, start + 62_us});
-      if (memsets && k < 3)
-        story.OnStream(11).Launch("clear", {call + 58_us, call + 59_us},
-                                  {call + 59_us, call + 60_us});
-    }
-  });
-  return Analyzed(story);
-}
-
-TEST_CASE("uploads behind slow calls are late, although a slow call of their own begins them") {
-  const Nanos late = UploadsBehindLaunches(false)->launches.slow.lost->Total();
-  // Where other kernels begin at once, these uploads waited for something else.
-  const Nanos waited = UploadsBehindLaunches(true)->launches.slow.lost->Total();
-  CHECK(late - waited == 19 * 50_us);
-  CHECK(waited <= 23 * 25_us);  // from the end of the upload to the first kernel behind it
-}
-
 }  // namespace
 }  // namespace advise
