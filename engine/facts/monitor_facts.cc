@@ -292,8 +292,7 @@ void DeclareMonitorFacts(Catalog* catalog) {
       "clock, by_power and by_heat (share of the busy time with clocks kept low by power or "
       "heat), limit and own_limit (watts: the power limit, and the board's own), "
       "gr_active, sm_active, memory (peak), at_work (0 for a GPU that did nothing); -1 is not in "
-      "the "
-      "log.",
+      "the log.",
       GpuRows);
   DeclareMeans(catalog);
   DeclarePatterns(catalog);

@@ -252,7 +252,8 @@ FullLink FullLinkOf(const MonitoredGpu& gpu, const LoggedJob& job, const Knowled
     for (const double one : rates) sum += one;
     const double mean = sum / static_cast<double>(rates.size());
     if (mean > found.rate)
-      found = {gpu.Named(), std::string(quantity) == "pcie_rx", mean, link.rate, link.words, link.logged};
+      found = {gpu.Named(), std::string(quantity) == "pcie_rx", mean, link.rate, link.words,
+               link.logged};
   }
   return found;
 }
