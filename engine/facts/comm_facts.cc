@@ -31,7 +31,8 @@ std::shared_ptr<Remedy> AllBeside(const Analysis& a) {
   if (waits > 0 || queued > 0) {
     Nanos exposed = 0;
     for (const DeviceTime& t : a.times) exposed += t.comm_exposed.Total();
-    remedy->reach_ns = std::max<Nanos>(1, exposed - std::max(waits, queued));
+    const auto devices = static_cast<Nanos>(std::max<std::size_t>(1, a.run.active_devices.size()));
+    remedy->reach_ns = std::max<Nanos>(1, (exposed - std::max(waits, queued)) / devices);
     remedy->reach_reason =
         waits > queued ? "the rank that this one waits for" : "the link, which is never idle,";
   }

@@ -154,7 +154,7 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
       [&] { work = FindWork(shared, phases); },
       [&] { origins = FindOrigins(shared); },
       [&] {
-        comm = FindComm(shared, phases);
+        comm = FindComm(shared, phases, kind.kind != KindOfRun::kInference);
         late_device = FindLateDevice(shared);
       },
       [&] {

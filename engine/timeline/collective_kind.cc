@@ -23,4 +23,9 @@ std::string KindOfCollective(const Run& run, std::uint32_t op, std::uint32_t row
   return kind == "send" || kind == "recv" ? "sendrecv" : kind;
 }
 
+bool ReducesGradients(const Run& run, std::uint32_t op) {
+  const std::string& kind = run.names.Kernel(run.trace.ops.detail[op]).collective;
+  return kind.empty() || kind == "allreduce" || kind == "reducescatter" || kind == "reduce";
+}
+
 }  // namespace advise

@@ -19,4 +19,7 @@ std::vector<std::uint32_t> RowsOfCollectives(const Trace& trace);
 // stands for both sides of a message.
 std::string KindOfCollective(const Run& run, std::uint32_t op, std::uint32_t row);
 
+// Whether a communication kernel may sum gradients up: by its name, or because that hides the kind.
+bool ReducesGradients(const Run& run, std::uint32_t op);
+
 }  // namespace advise

@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "engine/metrics/losses/ranks/passes.h"
+#include "engine/metrics/losses/ranks/queued_sums.h"
 #include "engine/timeline/collective_kind.h"
 
 namespace advise {
@@ -14,7 +16,10 @@ namespace {
 class CommFinder : Finder {
  public:
   CommFinder(const Basis& basis, const Phases& phases)
-      : Finder(basis), phases_(phases), of_device_(trace_.devices.size()) {
+      : Finder(basis),
+        phases_(phases),
+        passes_(basis.run, phases),
+        of_device_(trace_.devices.size()) {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (run_.IsComm(op) && basis_.InWindow(trace_.ops.start[op]))
         of_device_[trace_.ops.device[op]].push_back(op);
@@ -24,14 +29,12 @@ class CommFinder : Finder {
   Comm Find() {
     Totals();
     if (result_.count == 0) {
-      result_.serial = result_.no_overlap = result_.small = result_.queued =
-          LossBuilder(basis_).Build();
+      result_.serial = result_.no_overlap = result_.small = LossBuilder(basis_).Build();
       result_.opening.resize(trace_.devices.size());
       return std::move(result_);
     }
     Opening();
     Overlap();
-    Queued();
     Small();
     return std::move(result_);
   }
@@ -165,7 +168,7 @@ class CommFinder : Finder {
         if (!begun_alone) continue;
         const bool after_backward = AfterBackward(train.front());
         const bool at_end = !phases_.known(Phase::kBackward) && steps > 0 &&
-                            trains_per_step <= at_end_most && Reduces(train.front());
+                            trains_per_step <= at_end_most && ReducesGradients(run_, train.front());
         LossBuilder& loss = after_backward || at_end ? serial : apart;
         for (const std::uint32_t op : train) {
           // Weights that the optimizer updated are sent when they are there: no switch hides that.
@@ -200,118 +203,10 @@ class CommFinder : Finder {
     return (backward > 0 ? backward : Number("comm.backward_share") * all) / Devices();
   }
 
-  // Gradients: sums over ranks, or a name that hides the kind.
-  bool Reduces(std::uint32_t op) const {
-    const std::string& kind = run_.names.Kernel(trace_.ops.detail[op]).collective;
-    return kind.empty() || kind == "allreduce" || kind == "reducescatter" || kind == "reduce";
-  }
-
-  // Sums of gradients that keep the link busy without a pause from the backward pass on. The last
-  // of them ends when all have been sent: it could end earlier only if the first one began earlier,
-  // by what the backward pass had computed until then. What else they show is a matter of bytes.
-  void Queued() {
-    LossBuilder loss(basis_);
-    for (const std::uint32_t d : run_.active_devices) {
-      std::vector<std::uint32_t> row;
-      Nanos before = run_.window.start;  // end of the row before
-      const auto close = [&] {
-        if (row.empty()) return;
-        AddQueued(d, row, before, &loss);
-        before = trace_.ops.end[row.back()];
-        row.clear();
-      };
-      for (const std::uint32_t op : of_device_[d]) {
-        if (!row.empty() && !Adjoins(row.back(), op)) close();
-        if (Reduces(op))
-          row.push_back(op);
-        else
-          close();
-      }
-      close();
-    }
-    result_.queued = loss.Build();
-  }
-
-  // Begins when the one before ends, as far as the length of both can tell.
-  bool Adjoins(std::uint32_t earlier, std::uint32_t later) const {
-    const Nanos gap = trace_.ops.start[later] - trace_.ops.end[earlier];
-    return static_cast<double>(gap) <=
-           Number("comm.queue_gap") * static_cast<double>(Length(earlier) + Length(later));
-  }
-
-  void AddQueued(std::uint32_t device, const std::vector<std::uint32_t>& row, Nanos before,
-                 LossBuilder* loss) {
-    const std::uint32_t first = row.front();
-    const bool beside = static_cast<double>(Length(first) - Exposed(first)) >
-                        Number("comm.hidden_share") * static_cast<double>(Length(first));
-    // Sums inside the layers of a forward pass carry no gradients.
-    if (row.size() < 2 || !beside || phases_.OfOp(run_, first) == Phase::kForward) return;
-    // The first one had to wait for its own gradients.
-    const Nanos since = basis_.times[device].compute.OverlapWith(trace_.ops.start[first],
-                                                                 trace_.ops.end[row.back()]);
-    const Nanos backward = BackwardBefore(device, before, row.front(), since);
-    const Nanos own = (backward + since) / static_cast<Nanos>(row.size());
-    Nanos earlier = std::max<Nanos>(0, backward - own);
-    for (const std::uint32_t op : row) {
-      const IntervalSet exposed =
-          basis_.times[device].comm_exposed.Clip(trace_.ops.start[op], trace_.ops.end[op]);
-      for (Interval span : exposed.intervals()) {
-        const Nanos hidden = std::min(earlier, span.Length());
-        earlier -= hidden;
-        if (span.start + hidden < span.end) loss->AddSpan(device, span.start + hidden, span.end);
-      }
-    }
-    if (earlier > 0) return;  // all of it could have begun earlier
-    for (const std::uint32_t op : row) {
-      loss->CountOp(op);
-      loss->ScaleOp(op, Number("comm.halved"));
-    }
-  }
-
-  // Of the backward pass, what was computed before its first sum began; `since`: what was computed
-  // from then on. `before`: the end of the sums of the pass before.
-  Nanos BackwardBefore(std::uint32_t device, Nanos before, std::uint32_t sum, Nanos since) {
-    const Nanos start = trace_.ops.start[sum];
-    const IntervalSet& compute = basis_.times[device].compute;
-    if (phases_.known(Phase::kBackward)) {
-      const auto& marks = PassesOf(device);
-      auto mark = std::lower_bound(marks.begin(), marks.end(), std::pair<Nanos, int>{start, -1});
-      Nanos begin = start;
-      while (mark != marks.begin() && (--mark)->second == 1) begin = mark->first;
-      return compute.OverlapWith(begin, start);
-    }
-    const Nanos all = compute.OverlapWith(before, start) + since;
-    const double backward = Number("comm.backward_share") * static_cast<double>(all);
-    return std::max<Nanos>(0, static_cast<Nanos>(backward) - since);
-  }
-
-  // Started when all kernels that backward ranges launched before it had ended, and before the next
-  // forward pass.
-  bool AfterBackward(std::uint32_t op) {
-    if (!phases_.known(Phase::kBackward) || !Reduces(op)) return false;
-    const auto& marks = PassesOf(trace_.ops.device[op]);
-    const auto after = std::lower_bound(marks.begin(), marks.end(),
-                                        std::pair<Nanos, int>{trace_.ops.start[op], -1});
-    if (after == marks.begin()) return false;
-    const bool last_was_backward = std::prev(after)->second == 1;
-    const bool more_backward = after != marks.end() && after->second == 1;
-    return last_was_backward && !more_backward;
-  }
-
-  // Starts of the kernels of forward (0) and backward passes (1) of a device, in time order.
-  const std::vector<std::pair<Nanos, int>>& PassesOf(std::uint32_t device) {
-    if (passes_.empty()) {
-      passes_.resize(trace_.devices.size());
-      for (std::uint32_t k = 0; k < trace_.ops.size(); ++k) {
-        if (trace_.ops.kind[k] != OpKind::kKernel || run_.IsComm(k)) continue;
-        const Phase phase = phases_.OfOp(run_, k);
-        if (phase == Phase::kBackward || phase == Phase::kForward) {
-          passes_[trace_.ops.device[k]].push_back(
-              {trace_.ops.start[k], phase == Phase::kBackward ? 1 : 0});
-        }
-      }
-    }
-    return passes_[device];
+  // The gradients of a pass whose kernels all ran before.
+  bool AfterBackward(std::uint32_t op) const {
+    return phases_.known(Phase::kBackward) && ReducesGradients(run_, op) &&
+           passes_.BetweenPasses(trace_.ops.device[op], trace_.ops.start[op]);
   }
 
   // Short collectives in a row, which can be sent together. Where compute of their length or more
@@ -439,14 +334,18 @@ class CommFinder : Finder {
   }
 
   const Phases& phases_;
+  const Passes passes_;
   std::vector<std::vector<std::uint32_t>> of_device_;
-  std::vector<std::vector<std::pair<Nanos, int>>> passes_;
   std::unordered_set<std::uint32_t> updated_weights_;  // ops that gather them
   Comm result_;
 };
 
 }  // namespace
 
-Comm FindComm(const Basis& basis, const Phases& phases) { return CommFinder(basis, phases).Find(); }
+Comm FindComm(const Basis& basis, const Phases& phases, bool may_train) {
+  Comm comm = CommFinder(basis, phases).Find();
+  comm.queued = may_train ? FindQueuedSums(basis, phases) : LossBuilder(basis).Build();
+  return comm;
+}
 
 }  // namespace advise

@@ -26,9 +26,7 @@ struct Comm {
   Loss serial;
   double serial_share = 0;
   Loss no_overlap;
-  // Sums of gradients that follow each other without a pause and begin beside the backward pass:
-  // their exposed time, less what could have begun earlier. Remedy: `comm.halved` of their time.
-  Loss queued;
+  Loss queued;  // FindQueuedSums, in a run that may train
   bool same_stream = false;
   double forward_sums = 0;  // of the exposed time of all-reduces: in the forward pass
   Loss small;
@@ -38,7 +36,7 @@ struct Comm {
   std::vector<IntervalSet> opening;
 };
 
-// O(ops log ops).
-Comm FindComm(const Basis& basis, const Phases& phases);
+// may_train: false where the run is known to send no gradients. O(ops log ops).
+Comm FindComm(const Basis& basis, const Phases& phases, bool may_train);
 
 }  // namespace advise

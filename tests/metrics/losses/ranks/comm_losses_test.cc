@@ -110,17 +110,17 @@ TEST_CASE("serial gradients: what hides them, and no more than the backward pass
 
 // Of each step of 2 ms, 300 us go forward and 400 us backward, in two halves. The sum of the first
 // half's gradients begins behind that, the other sum behind the first one, `pause` later.
-Analyzed TwoSums(Nanos sum, Nanos pause, bool named = true) {
+Analyzed TwoSums(Nanos sum, Nanos pause, bool named = true, const char* kernel = "bwd") {
   TraceBuilder story;
   Repeat(6, 2_ms, [&](int i, Nanos at) {
     story.Range("step " + std::to_string(i), {at, at + 1900_us});
     if (named) story.Range("forward", {at, at + 20_us}).Range("backward", {at + 20_us, at + 60_us});
     story.OnStream(7).Launch("fwd", {at + 1_us, at + 4_us}, {at + 10_us, at + 310_us});
-    story.Launch("bwd", {at + 21_us, at + 24_us}, {at + 310_us, at + 510_us});
+    story.Launch(kernel, {at + 21_us, at + 24_us}, {at + 310_us, at + 510_us});
     const Nanos first = at + 511_us;
     const Nanos second = first + sum + pause;
     story.OnStream(20).Launch(kAllReduce, {at + 30_us, at + 32_us}, {first, first + sum});
-    story.OnStream(7).Launch("bwd", {at + 35_us, at + 38_us}, {at + 510_us, at + 710_us});
+    story.OnStream(7).Launch(kernel, {at + 35_us, at + 38_us}, {at + 510_us, at + 710_us});
     story.OnStream(20).Launch(kAllReduce, {at + 41_us, at + 44_us}, {second, second + sum});
   });
   return Analyzed(story);
@@ -141,6 +141,10 @@ TEST_CASE("sums that fill the link from the backward pass on could not begin muc
   const Nanos earlier = backward - 199_us - backward / 2;
   CHECK(TwoSums(400_us, 0, false)->comm.queued.lost->Total() ==
         Approx(6 * (601_us - earlier)).margin(12));
+  // A server sums the parts of its layers: no gradients.
+  const Analyzed served = TwoSums(400_us, 0, false, "paged_attention_v1_kernel");
+  CHECK(served->kind.kind == KindOfRun::kInference);
+  CHECK(served->comm.queued.lost->Total() == 0);
 }
 
 TEST_CASE("small collectives join one another, and those behind the first are not launched") {
