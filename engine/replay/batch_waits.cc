@@ -27,6 +27,7 @@ class BatchFinder {
     FindSeen();
     FindHidden();
     FindInRanges();
+    LeaveOutMoments();
     // Of waits that end together the longest comes last.
     for (auto& [thread, waits] : batches_) {
       std::sort(waits.begin(), waits.end(), [](const Interval& a, const Interval& b) {
@@ -48,6 +49,25 @@ class BatchFinder {
     before->second = wait.end;
     if (static_cast<double>(wait.Length()) >= real_ * static_cast<double>(apart))
       batches_[thread].push_back(wait);
+  }
+
+  // Of a step that hands over several batches, or one in several waits, no single one tells: they
+  // fill a fair part of it together, or all of them are moments.
+  void LeaveOutMoments() {
+    const Steps& steps = run_.steps;
+    if (!steps.known()) return;
+    for (auto& [thread, waits] : batches_) {
+      std::vector<Nanos> waited(steps.all.size(), 0);
+      for (const Interval& wait : waits) {
+        const std::uint32_t step = steps.At(wait.end);
+        if (step != kNone) waited[step] += wait.Length();
+      }
+      std::erase_if(waits, [&](const Interval& wait) {
+        const std::uint32_t step = steps.At(wait.end);
+        return step != kNone && static_cast<double>(waited[step]) <
+                                    real_ * static_cast<double>(steps.all[step].Length());
+      });
+    }
   }
 
   // Waits for data, and silent ones for requests, that a GPU was seen to be idle in.

@@ -31,7 +31,16 @@ struct Pause {
   std::uint32_t call = kNone;
 };
 
-Nanos Spread(const std::vector<Nanos>& values) { return MedianDeviation(values, Median(values)); }
+// How much these times differ. Most of them, or all: where most are alike, the few others tell.
+enum class Differ : std::uint8_t { kMost, kAll };
+
+Nanos Spread(const std::vector<Nanos>& values, Differ differ) {
+  const Nanos middle = Median(values);
+  if (differ == Differ::kMost) return MedianDeviation(values, middle);
+  Nanos apart = 0;
+  for (const Nanos value : values) apart += std::abs(value - middle);
+  return values.empty() ? 0 : apart / static_cast<Nanos>(values.size());
+}
 
 // Something that happened, by its end: a row of ops or of calls.
 struct Event {
@@ -98,11 +107,17 @@ class Pattern {
   // hold such an end: without the others, which are short, what is left may look steady.
   void Find(const std::vector<Pause>& pauses, const std::vector<std::vector<Event>>& kinds,
             std::vector<std::uint32_t>* awaited) const {
-    if (pauses.size() < least_) return;
+    if (!Find(pauses, kinds, Differ::kMost, awaited)) Find(pauses, kinds, Differ::kAll, awaited);
+  }
+
+ private:
+  bool Find(const std::vector<Pause>& pauses, const std::vector<std::vector<Event>>& kinds,
+            Differ differ, std::vector<std::uint32_t>* awaited) const {
+    if (pauses.size() < least_) return false;
     const auto count = static_cast<double>(pauses.size());
     std::vector<Nanos> all;
     for (const Pause& pause : pauses) all.push_back(pause.end - pause.start);
-    auto least = static_cast<Nanos>(static_cast<double>(Spread(all)) / steadier_);
+    auto least = static_cast<Nanos>(static_cast<double>(Spread(all, differ)) / steadier_);
     std::vector<std::uint32_t> found;
     for (const std::vector<Event>& kind : kinds) {
       if (static_cast<double>(kind.size()) < usual_ * count) continue;
@@ -115,31 +130,35 @@ class Pattern {
       for (std::size_t i = 0; i < pauses.size(); ++i) {
         while (at < events.size() && events[at].end <= pauses[i].end) ++at;
         if (at == 0 || events[at - 1].end <= pauses[i].start) continue;
+        // One that comes many times in a long pause goes on without the thread.
+        const bool again = at > 1 && events[at - 2].end > pauses[i].start;
+        if (differ == Differ::kAll && again) continue;
         ended[i] = events[at - 1].row;
         lags.push_back(pauses[i].end - events[at - 1].end);
         lengths.push_back(pauses[i].end - pauses[i].start);
       }
       if (static_cast<double>(lags.size()) < usual_ * count) continue;
-      const Nanos spread = Spread(lags);
+      const Nanos spread = Spread(lags, differ);
       if (spread >= least ||
-          steadier_ * static_cast<double>(spread) >= static_cast<double>(Spread(lengths)))
+          steadier_ * static_cast<double>(spread) >= static_cast<double>(Spread(lengths, differ)))
         continue;
-      if (oftener && !IsBehind(lags, lengths)) continue;
+      if (oftener && !IsBehind(lags, lengths, differ)) continue;
       least = spread;
       found = std::move(ended);
     }
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (found[i] != kNone) (*awaited)[pauses[i].call] = found[i];
     }
+    return !found.empty();
   }
 
- private:
   // Of what comes many times a pause, something ends at any time. The wait is most of the pause,
   // and nearly all pauses end as long after it.
-  bool IsBehind(const std::vector<Nanos>& lags, const std::vector<Nanos>& lengths) const {
+  bool IsBehind(const std::vector<Nanos>& lags, const std::vector<Nanos>& lengths,
+                Differ differ) const {
     const Nanos lag = Median(lags);
     if (2 * lag > Median(lengths)) return false;
-    const auto near = static_cast<Nanos>(static_cast<double>(Spread(lengths)) / steadier_);
+    const auto near = static_cast<Nanos>(static_cast<double>(Spread(lengths, differ)) / steadier_);
     const auto count = static_cast<double>(std::count_if(
         lags.begin(), lags.end(), [&](Nanos l) { return std::abs(l - lag) <= near; }));
     return count >= usual_ * static_cast<double>(lags.size());

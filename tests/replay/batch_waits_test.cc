@@ -201,6 +201,31 @@ Nanos StallCosts(Nanos reads_on) {
   return run->replay().Gain(quick);
 }
 
+// Steps of 10 ms of work. Behind each, the thread fetches what lies ready in two short waits, one
+// right behind the other, while a worker loads.
+TEST_CASE("two moments behind each other are no wait for the loader") {
+  TraceBuilder story;
+  std::vector<Interval> loads;
+  for (int step = 0; step < 24; ++step) {
+    const Nanos at = step * 10_ms;
+    story.Range("step " + std::to_string(step), {at, at + 9'999_us});
+    story.Launch("work", {at + 1_us, at + 5_us}, {at + 10_us, at + 9'700_us});
+    story.Sync({at + 6_us, at + 9'701_us}, "cudaStreamSynchronize");
+    for (const Nanos wait : {at + 9'705_us, at + 9'805_us}) {
+      story.OsCall("poll", {wait, wait + 60_us});
+      story.Launch("set", {wait + 62_us, wait + 66_us}, {wait + 70_us, wait + 71_us});
+    }
+    loads.push_back({at + 8_ms, at + 12_ms});
+  }
+  const Analyzed run(WithWorker(std::move(story), loads), kAuto);
+  REQUIRE(run->input.waiting_ns > 0);
+  Remedy faster;
+  const OpTable& ops = run.trace().ops;
+  for (std::uint32_t op = 0; op < ops.size(); ++op)
+    if (ops.Length(op) > 1_ms) faster.scaled_ops.emplace_back(op, 0.5F);
+  CHECK(run->replay().Gain(faster) > run.Window() * 4 / 10);
+}
+
 TEST_CASE("a loader that rests because its queue is full goes on as soon as the host does") {
   CHECK(StallCosts(5_ms) > 190_ms);
   // What it loads still takes it as long.

@@ -232,6 +232,35 @@ TEST_CASE("who goes on at the same place of what another thread repeats waits fo
   CHECK(LetGo(Analyzed(HandsAhead(false))) == 0);
 }
 
+// The main thread launches a kernel and hands a value to a thread that uploads it; then it goes on.
+// Each round takes it as long, but in each tenth, which reads for 3 ms. Or the other thread uploads
+// in its own time, and is as long at something else once in ten rounds.
+TraceBuilder HandsValues(bool waits) {
+  TraceBuilder story;
+  Nanos at = 0;
+  Nanos upload = 0;
+  for (int i = 0; i < 6 * kRounds; ++i) {
+    const Nanos reads = i % 10 == 9 ? 3_ms : 0;
+    story.Thread("execute").OnStream(7).Launch("work", {at + reads + 60_us, at + reads + 65_us},
+                                               {at + reads + 70_us, at + reads + 80_us});
+    const Nanos code = kVaries[i % 6] / 20;
+    if (waits) upload = at + reads + 140_us + code;
+    story.Thread("upload").OnStream(13).CopyToGpu(4, MemoryKind::kPinned, {upload, upload + 5_us},
+                                                  {upload + 8_us, upload + 9_us});
+    at = waits ? upload + 10_us : at + reads + 150_us + code;
+    if (!waits) upload += 155_us + kVaries[(5 * i + 2) % 6] / 20 + (i % 10 == 4 ? 3_ms : 0);
+  }
+  story.Thread("reader").OsCall("poll", {0, at});
+  return story;
+}
+
+TEST_CASE("who is handed something now and then far later waits for it, however even the rest is") {
+  const Analyzed run(HandsValues(true));
+  CHECK(LetGo(run) >= 12 * kRounds - 12);  // each for the other
+  CHECK(run->replay().BaselineNs() == run.Window());
+  CHECK(LetGo(Analyzed(HandsValues(false))) == 0);
+}
+
 // The main thread uploads a batch, sleeps, and then waits for the executing thread, whose launches
 // take 50 us each. Its sleeps vary, as those do that no timer ends.
 TEST_CASE("who sleeps before it waits for another thread goes on as soon as both are done") {
