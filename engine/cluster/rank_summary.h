@@ -111,6 +111,7 @@ struct RankSummary {
   std::string steps_source;
   std::vector<RankStep> steps;  // steady ones inside the window
   double window_steps = 0;      // in its window; 0: as many as are in `steps`
+  bool keeps_waits = false;     // its window begins with slow steps that wait, and are no warm-up
   // By step: its host launches, computes or waits for data, and not for the GPU or other ranks.
   // Empty where nothing communicates.
   std::vector<Nanos> host_works;

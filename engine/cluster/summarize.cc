@@ -148,6 +148,7 @@ class Summarizer {
     rank.time.copying_beside_comm =
         copying_beside_comm_[d].OverlapWith(rank.window_start, rank.window_end);
     rank.steps_source = run_.steps.source;
+    rank.keeps_waits = analysis_.keeps_waits;
     if (run_.steps.known()) {
       for (std::size_t i = run_.steps.first_steady; i < run_.steps.all.size(); ++i) {
         const Step& step = run_.steps.all[i];

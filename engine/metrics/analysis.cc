@@ -106,7 +106,9 @@ Analysis::Analysis(const Trace& trace, const Knowledge& knowledge, const Analysi
   };
   const auto threads = static_cast<std::size_t>(std::max(1, options.jobs));
   SideBySide(2, threads, [&](std::size_t i) { i == 0 ? budget() : calls(); });
-  if (KeepStepsThatWait(blocks, hand_overs, &run)) {
+  keeps_waits = KeepStepsThatWait(blocks, hand_overs, &run);
+  const bool as_others = options.steady_since && KeepStepsSince(*options.steady_since, &run);
+  if (keeps_waits || as_others) {
     ChooseWindow(options.window, &run);
     times = BuildBudget(run);
   }

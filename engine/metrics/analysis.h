@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "engine/metrics/charts/summaries.h"
@@ -79,6 +80,7 @@ struct AnalysisOptions {
   int jobs = 2;            // threads; the same results for any number
   bool few_facts = false;  // most are not asked for: nothing is computed ahead that may wait
   const Steps* peer_steps = nullptr;  // of another rank of the report (FindSteps)
+  std::optional<Nanos> steady_since;  // as other ranks found, on the clock of the trace
 };
 
 // What is known of the first device; 0 unknown. What the trace records wins over the knowledge
@@ -114,6 +116,7 @@ struct Analysis {
   Basis basis() const { return {run, times, idle}; }
 
   Run run;
+  bool keeps_waits = false;  // the steady steps begin with slow ones that wait (KeepStepsThatWait)
   std::vector<DeviceTime> times;
   Idle idle;
   std::vector<IntervalSet> loading_beside_comm;  // by device (LoadingBesideCommunication)

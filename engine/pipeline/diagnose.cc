@@ -7,6 +7,7 @@
 
 #include "engine/advice/ranking.h"
 #include "engine/base/units.h"
+#include "engine/cluster/same_start.h"
 #include "engine/cluster/summarize.h"
 #include "engine/facts/catalog.h"
 #include "engine/pipeline/fill_report.h"
@@ -81,22 +82,37 @@ class RanksJudge {
         parts_(places.size(), Part{trace.path, false, SavedReport(), std::nullopt, {}, {}}) {}
 
   // Nothing when one of them has no GPU work in the window. Those that show no steps are judged
-  // again by the steps of one that does.
+  // again by the steps of one that does, and those that begin later than others see.
   std::optional<std::vector<Part>> Judge() {
     for (std::size_t i = 0; i < places_.size(); ++i)
-      if (!JudgeOne(i, nullptr)) return {};
+      if (!JudgeOne(i, nullptr, how_.steady_since)) return {};
     if (peer_.known()) {
-      for (const std::size_t i : without_steps_) JudgeOne(i, &peer_);
+      for (const std::size_t i : without_steps_) JudgeOne(i, &peer_, {});
     }
+    BeginTogether();
     return std::move(parts_);
   }
 
  private:
-  bool JudgeOne(std::size_t place, const Steps* peer) {
+  void BeginTogether() {
+    std::vector<RankSummary> ranks;
+    std::vector<std::size_t> place_of;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const std::vector<RankSummary>& own = parts_[i].saved->ranks;
+      ranks.insert(ranks.end(), own.begin(), own.end());
+      place_of.insert(place_of.end(), own.size(), i);
+    }
+    const std::vector<std::optional<Nanos>> since = SteadySince(ranks, *session_.knowledge);
+    for (std::size_t r = 0; r < since.size(); ++r)
+      if (since[r]) JudgeOne(place_of[r], nullptr, since[r]);
+  }
+
+  bool JudgeOne(std::size_t place, const Steps* peer, std::optional<Nanos> steady_since) {
     Say(options_, fmt::format("rank {} of {}", place + 1, places_.size()));
     const Trace own = PartOf(trace_, places_, places_[place], HelperLimitsOf(*session_.knowledge));
     AnalysisOptions how = how_;
     how.peer_steps = peer;
+    how.steady_since = steady_since;
     const Analysis analysis(own, *session_.knowledge, how);
     if (analysis.run.window.Length() == 0 || analysis.run.active_devices.empty()) return false;
     const Steps& steps = analysis.run.steps;
@@ -190,7 +206,8 @@ Result<SavedReport> DiagnoseTrace(const Session& session, const DiagnoseOptions&
   const Knowledge& knowledge = *session.knowledge;
   const Result<WindowRequest> window = ParseWindow(options.window);
   if (!window) return tl::unexpected(window.error());
-  const AnalysisOptions how{*window, options.gpu, options.jobs, AsksFewFacts(options)};
+  const AnalysisOptions how{*window, options.gpu,         options.jobs, AsksFewFacts(options),
+                            nullptr, options.steady_since};
 
   const std::vector<RankPlace> places = RanksOf(trace, knowledge);
   std::optional<Judgment> together;

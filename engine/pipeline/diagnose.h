@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct DiagnoseOptions {
   std::vector<std::string> reports;  // files and directories, as the user named them
   std::string window = "auto";       // auto | all | steady | A:B in seconds from the trace's start
   std::string gpu;                   // the GPU when the report does not say, "" unknown
+  std::optional<std::int64_t> steady_since;  // of one rank: as the others found, on its own clock
   std::vector<std::string> only;     // rule ids or areas; empty: all
   std::vector<std::string> skip;     // rule ids or areas
   std::vector<std::string> fixes;    // rules to plan, the others left undone; empty: all

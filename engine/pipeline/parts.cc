@@ -12,6 +12,7 @@
 
 #include "engine/base/side_by_side.h"
 #include "engine/cluster/same_program.h"
+#include "engine/cluster/same_start.h"
 #include "engine/import/importer.h"
 #include "engine/pipeline/merge_work.h"
 #include "engine/pipeline/processes.h"
@@ -117,6 +118,7 @@ class PartsReader {
     } else {
       ReadAll(*sides, divided);
       if (divided) Collect(session_, &parts_);
+      if (!options_.by_itself) BeginTogether(*sides);
       if (!options_.by_itself) PutTogether(*sides);
     }
     SayWhatIsLeft(*sides);
@@ -209,6 +211,45 @@ class PartsReader {
     });
   }
 
+  // Reports whose steady steps begin later than those of other ranks are read once more, and begin
+  // with them.
+  void BeginTogether(const SideInputs& sides) {
+    if (options_.window != "auto") return;
+    std::vector<RankSummary> ranks;
+    std::vector<std::size_t> part_of;
+    std::uint32_t clock = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (!parts_[i].saved) continue;
+      for (RankSummary rank : parts_[i].saved->ranks) {
+        rank.clock = clock;
+        ranks.push_back(std::move(rank));
+        part_of.push_back(i);
+      }
+      ++clock;
+    }
+    const std::vector<std::optional<Nanos>> since = SteadySince(ranks, *session_.knowledge);
+    std::map<std::size_t, Nanos> by_part;
+    for (std::size_t r = 0; r < since.size(); ++r) {
+      if (!since[r] || parts_[part_of[r]].is_facts) continue;
+      const auto [at, is_new] = by_part.try_emplace(part_of[r], *since[r]);
+      at->second = std::min(at->second, *since[r]);
+    }
+    const std::vector<std::pair<std::size_t, Nanos>> again(by_part.begin(), by_part.end());
+    DiagnoseOptions quiet = options_;
+    quiet.progress = nullptr;
+    quiet.how_far = nullptr;
+    const auto jobs = static_cast<std::size_t>(std::max(1, options_.jobs));
+    SideBySide(again.size(), jobs, [&](std::size_t at) {
+      const auto [i, from] = again[at];
+      DiagnoseOptions own = quiet;
+      own.steady_since = from;
+      ReadPart(own, sides, &parts_[i]);
+      parts_[i].error.reset();  // where it can no longer be read, it stays as it was
+      if (i > 0) TrimViews(&parts_[i].saved->report);
+      KeepWhatCounts(i);
+    });
+  }
+
   // Reports of processes that share a GPU are read once more, as one: only together they show what
   // the GPU does. Nothing changes where one of them can no longer be read.
   void PutTogether(const SideInputs& sides) {
@@ -295,6 +336,10 @@ class PartsReader {
       const BestVerdict mine{weight, wins[rule], i};
       const auto [best, first] = best_.try_emplace(rule, mine);
       if (first) continue;
+      if (best->second.part == i) {  // read once more
+        best->second = mine;
+        continue;
+      }
       if (mine.Order() > best->second.Order()) {
         lost.insert(rule);
       } else {

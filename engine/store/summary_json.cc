@@ -195,10 +195,10 @@ ADVISE_KEEP(Verdict, outcome, reason, missing, evidence, tables, reads, comparis
 ADVISE_KEEP(RankSummary, rank, rank_source, shares_gpu_with, local_rank, world_size, host, job,
             path, clock, pid, device, device_index, devices_listed, device_name, device_uuid,
             utc_origin_ns, switches, work_print, window_start, window_end, time, steps_source,
-            steps, host_works, host_exchanges, launch_call, before_uploads, kernels_count, kernels,
-            kernel_blocks, blocks, copied_bytes, copied_time, wrote_files, queued_sums, traits,
-            languages, kinds, groups, messages, backwards, backwards_synced, memory_peak,
-            memory_capacity, unseen, supports_verdict)
+            keeps_waits, steps, host_works, host_exchanges, launch_call, before_uploads,
+            kernels_count, kernels, kernel_blocks, blocks, copied_bytes, copied_time, wrote_files,
+            queued_sums, traits, languages, kinds, groups, messages, backwards, backwards_synced,
+            memory_peak, memory_capacity, unseen, supports_verdict)
 
 namespace {
 

@@ -93,16 +93,34 @@ std::vector<Nanos> IdleOf(const Run& run, const Steps& steps) {
   return idle;
 }
 
+// What is usual among the lengths of steps.
+struct UsualLength {
+  std::vector<Nanos> lengths;
+  Nanos median = 0;
+  double band = 0;  // those further from the median are unusual
+};
+
+UsualLength UsualOf(const Run& run, const Steps& steps) {
+  UsualLength usual;
+  for (const Step& step : steps.all) usual.lengths.push_back(step.Length());
+  usual.median = Median(usual.lengths);
+  const Nanos deviation = MedianDeviation(usual.lengths, usual.median);
+  usual.band =
+      std::max(run.knowledge.Number("step.band_mads") * static_cast<double>(deviation),
+               run.knowledge.Number("step.band_share") * static_cast<double>(usual.median));
+  return usual;
+}
+
 // Steps that take far longer than the median one. What uneven steps are asked for makes them long:
 // there, those in which the devices do nothing for so much longer.
-void FindOutliers(const Run& run, const std::vector<Nanos>& lengths, Nanos median, double band,
-                  Steps* steps) {
+void FindOutliers(const Run& run, const UsualLength& usual, Steps* steps) {
   std::vector<Nanos> idle;
   if (steps->uneven) idle = IdleOf(run, *steps);
-  const Nanos usual = steps->uneven ? Median(idle) : median;
-  const std::vector<Nanos>& times = steps->uneven ? idle : lengths;
-  for (std::size_t i = steps->first_steady; i < lengths.size(); ++i) {
-    if (static_cast<double>(times[i] - usual) > band) steps->outliers.push_back(i);
+  const Nanos middle = steps->uneven ? Median(idle) : usual.median;
+  const std::vector<Nanos>& times = steps->uneven ? idle : usual.lengths;
+  steps->outliers.clear();
+  for (std::size_t i = steps->first_steady; i < times.size(); ++i) {
+    if (static_cast<double>(times[i] - middle) > usual.band) steps->outliers.push_back(i);
   }
 }
 
@@ -112,15 +130,11 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   steps->first_steady = 0;
   steps->outliers.clear();
   if (steps->all.size() < 3) return;
-  std::vector<Nanos> lengths;
-  for (const Step& step : steps->all) lengths.push_back(step.Length());
-  const Nanos median = Median(lengths);
-  const Nanos deviation = MedianDeviation(lengths, median);
-  const double band =
-      std::max(run.knowledge.Number("step.band_mads") * static_cast<double>(deviation),
-               run.knowledge.Number("step.band_share") * static_cast<double>(median));
+  const UsualLength usual = UsualOf(run, *steps);
+  const std::vector<Nanos>& lengths = usual.lengths;
+  const Nanos median = usual.median;
   const auto outside = [&](std::size_t i, Nanos waited = 0) {
-    return std::abs(static_cast<double>(lengths[i] - waited - median)) > band;
+    return std::abs(static_cast<double>(lengths[i] - waited - median)) > usual.band;
   };
   const std::size_t most = lengths.size() / 2;
   const std::vector<std::uint8_t> cold = ColdSteps(run, *steps, most);
@@ -149,7 +163,12 @@ void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps) 
   for (std::size_t i = steps->first_steady; i < last; ++i) {
     if (cold[i] != 0 && outside(i) && lengths[i] > median) steps->first_steady = i + 1;
   }
-  FindOutliers(run, lengths, median, band, steps);
+  FindOutliers(run, usual, steps);
+}
+
+void BeginSteadyAt(const Run& run, std::size_t first, Steps* steps) {
+  steps->first_steady = first;
+  FindOutliers(run, UsualOf(run, *steps), steps);
 }
 
 bool StepsEndWithWait(const Run& run, const std::vector<Interval>& gaps, Nanos usual_length) {

@@ -69,6 +69,9 @@ MarkedSteps FindMarkedSteps(const Run& run);  // O(ranges + ops)
 // have waited, none or less of them, makes no warm-up.
 void SplitWarmup(const Run& run, const std::vector<Nanos>& waits, Steps* steps);
 
+// Makes `first` the first steady step, and marks outliers from there on.
+void BeginSteadyAt(const Run& run, std::size_t first, Steps* steps);
+
 // Whether the device usually waits, or copies a batch, in these gaps between the computing of one
 // step and that of the next. Nothing tells how long it would have waited behind the last step:
 // without that, the step looks busier than the others. Communication is no waiting here.

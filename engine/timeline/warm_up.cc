@@ -132,4 +132,14 @@ bool KeepStepsThatWait(const std::vector<std::uint32_t>& blocks, const HandOvers
   return run->steps.first_steady != leading;
 }
 
+bool KeepStepsSince(Nanos since, Run* run) {
+  const std::vector<Step>& steps = run->steps.all;
+  std::size_t first = 0;
+  while (first < run->steps.first_steady && steps[first].start + steps[first].Length() / 2 < since)
+    ++first;
+  if (first == run->steps.first_steady) return false;
+  BeginSteadyAt(*run, first, &run->steps);
+  return true;
+}
+
 }  // namespace advise

@@ -22,4 +22,8 @@ bool StartsCold(const Run& run);
 bool KeepStepsThatWait(const std::vector<std::uint32_t>& blocks, const HandOvers& hand_overs,
                        Run* run);
 
+// Other ranks of the run found that what its steps wait for from then on is no warm-up: the step
+// that is under way then, and all behind it, are steady. Says whether that changed anything.
+bool KeepStepsSince(Nanos since, Run* run);
+
 }  // namespace advise

@@ -72,6 +72,16 @@ TEST_CASE("clocks of their own, or all in one report: the straggler's price is t
   CHECK(price("one.sqlite") == Approx(apart).margin(0.08));
 }
 
+TEST_CASE("a slow batch right after the start costs the same in one report as in one of each rank") {
+  const Folder folder;
+  const std::string scenario = "scenarios/ranks/early-slow-batch-x2";
+  Simulate(folder, scenario, "-o one.sqlite");
+  for (const std::string& where : {std::string("one.sqlite"), RanksOf(scenario)}) {
+    const Json first = JsonOf(folder, where)["findings"][0];
+    CHECK(first["saving"]["share"].get<double>() == Approx(0.782).margin(0.01));
+  }
+}
+
 TEST_CASE("facts files stand in for the reports, and say the same") {
   const Folder folder;
   const std::string reports = RanksOf(kStraggler, kApart);

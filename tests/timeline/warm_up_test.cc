@@ -106,6 +106,27 @@ TEST_CASE("a run that allocates in each step does not start cold") {
   CHECK(allocating(1) == 2);
 }
 
+TEST_CASE("other ranks may know that leading steps are no warm-up") {
+  const Analyzed run(SlowSteps([](TraceBuilder*, Nanos) {}), kAuto);
+  REQUIRE(run->run.steps.first_steady == 2);
+  AnalysisOptions options;
+  options.window.mode = kAuto;
+  const auto first_since = [&](Nanos since) {
+    options.steady_since = since;
+    return Analysis(run.trace(), ShippedKnowledge(), options).run.steps.first_steady;
+  };
+  const std::vector<Step>& steps = run->run.steps.all;
+  CHECK(first_since(steps[1].start) == 1);
+  CHECK(first_since(steps[1].start + steps[1].Length() / 2) == 1);
+  CHECK(first_since(steps[1].start + steps[1].Length() / 2 + 1) == 2);
+  CHECK(first_since(0) == 0);
+  CHECK(first_since(steps[5].start) == 2);  // none becomes a warm-up
+  options.steady_since = steps[1].start;
+  const Analysis since(run.trace(), ShippedKnowledge(), options);
+  CHECK(since.run.window.start == steps[1].start);
+  CHECK(since.run.steps.outliers == std::vector<std::size_t>{1, 9});
+}
+
 TEST_CASE("leading steps that are slow for any other reason are warm-up") {
   CHECK(FirstSteady(SlowSteps([](TraceBuilder*, Nanos) {})) == 2);
 }
