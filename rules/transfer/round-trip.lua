@@ -8,7 +8,7 @@ return {
   since     = "0.1",
   kind      = "root",
   effort    = "code",
-  priority  = 77,
+  priority  = 79,   -- above step/periodic-stall: what the host computes between the copies is a part of the round trip
   explains  = { "transfer/exposed-copy", "transfer/copy-dominates", "transfer/pageable-copy", "transfer/blocking-copy",
                 "sync/host-busy-wait", "host/cpu-bound" },
   knowledge = { "K-H10" },
