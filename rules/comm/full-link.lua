@@ -12,11 +12,14 @@ return {
   knowledge = { "K-B5", "K-J2" },
 
   needs      = { "comm.count", "comm.queued.lost", "comm.queued.remedy", "window.device_time" },
+  optional   = { "nccl.switch.rows" },
   thresholds = { "min_share" },
 
-  symptom = "For {share:pct} of the time, the GPU waits for gradient sums that could not begin earlier. They start beside the backward pass and follow each other without a pause. The saving assumes half as much communication.",
+  symptom = "For {share:pct} of the time, the GPU waits for gradient sums that could not begin earlier. They start beside the backward pass and follow each other without a pause.{off:text} The saving assumes half as much communication.",
   cause   = "The ranks exchange more data per step than the path between them moves during the backward pass. Part of the time in these kernels may be waiting for a late rank.",
   fixes   = {
+    { reason = "off", action = "Unset the variable that keeps NCCL off a faster path, if this system has that path, and check that the job still runs",
+      snippet = "nvidia-smi topo -m   # in a node\nibstat               # between nodes: an active port?\nunset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE", language = "bash" },
     { action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",
       snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "If gradients are sent in 32 bits, send them in 16",
@@ -33,7 +36,12 @@ return {
   detect = function(f, t)
     local queued = share(f.comm.queued.lost.time, f.window.device_time)
     if not at_least(queued, t.min_share) then return nil end
-    return { share = queued }
+    -- Nothing shows that there is a faster path: what keeps NCCL from it is worth a look, and has no price here.
+    local said = {}
+    for _, row in ipairs(f.nccl.switch.rows or {}) do
+      table.insert(said, row.name .. "=" .. row.value .. " keeps NCCL from " .. row.path)
+    end
+    return { share = queued, off = #said > 0 and " " .. table.concat(said, ", ") .. "." or "", reason = #said > 0 and "off" or nil }
   end,
 
   saving = { claims = "comm.queued.lost", remedy = "comm.queued.remedy", confidence = 0.4, basis = "half of the communication is gone" },
@@ -42,7 +50,11 @@ return {
     { name = "a quarter of the time in sums that fill the link from the backward pass on",
       edges = { ["comm.queued.lost"] = 2e8 },
       facts = { window = { device_time = 4e9 }, comm = { count = 80, queued = { lost = 1e9, remedy = true } } },
-      expect = { share = 0.25 }, saving = { claims = 1e9, confidence = 0.4 } },
+      expect = { share = 0.25, off = "" }, saving = { claims = 1e9, confidence = 0.4 } },
+    { name = "a variable keeps NCCL from the network between the nodes",
+      facts = { window = { device_time = 4e9 }, comm = { count = 80, queued = { lost = 1e9, remedy = true } },
+                nccl = { switch = { rows = { { name = "NCCL_IB_DISABLE", value = "1", path = "InfiniBand and RoCE" } } } } },
+      expect = { reason = "off", off = " NCCL_IB_DISABLE=1 keeps NCCL from InfiniBand and RoCE." } },
     { name = "near miss: the last bucket sticks out",
       facts = { window = { device_time = 4e9 }, comm = { count = 80, queued = { lost = 5e7, remedy = true } } },
       expect = "silent" },
