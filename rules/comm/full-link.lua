@@ -19,7 +19,7 @@ return {
   cause   = "The ranks exchange more data per step than the path between them moves during the backward pass. Part of the time in these kernels may be waiting for a late rank.",
   fixes   = {
     { reason = "off", action = "Unset the variable that keeps NCCL off a faster path, if this system has that path, and check that the job still runs",
-      snippet = "nvidia-smi topo -m   # in a node\nibstat               # between nodes: an active port?\nunset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE", language = "bash" },
+      snippet = "ibstat   # between nodes: an active port?\nunset NCCL_P2P_DISABLE NCCL_P2P_LEVEL NCCL_IB_DISABLE", language = "bash" },
     { action = "Exchange gradients less often: accumulate them over several micro-steps, or use a larger batch per GPU",
       snippet = "with model.no_sync():\n    loss(model(x0)).backward()\nloss(model(x1)).backward()", language = "python", ["for"] = { "pytorch", "training" } },
     { action = "If gradients are sent in 32 bits, send them in 16",
