@@ -155,15 +155,36 @@ struct Candidate {
   double even = 0;         // the share of distances that are as long
 };
 
+std::vector<std::size_t> Apart(const std::vector<std::size_t>& places) {
+  std::vector<std::size_t> apart;
+  for (std::size_t i = 1; i < places.size(); ++i) apart.push_back(places[i] - places[i - 1]);
+  return apart;
+}
+
+// Goes on from each place to the one that is nearest to a period behind it, if one is about as far.
+// What lies between came once more inside a period, and opens none.
+std::vector<std::size_t> WithoutInside(const std::vector<std::size_t>& places, std::size_t period) {
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < places.size();) {
+    const std::size_t due = places[i] + period;
+    kept.push_back(places[i++]);
+    const auto off = [&](std::size_t at) {
+      return std::max(places[at], due) - std::min(places[at], due);
+    };
+    while (i + 1 < places.size() && off(i + 1) <= off(i) && 4 * off(i + 1) <= period) ++i;
+  }
+  return kept;
+}
+
 // Every `stride`-th of the places: a token may stand several times in each period.
 Candidate Every(const std::vector<std::size_t>& at, std::size_t stride) {
   Candidate candidate;
   for (std::size_t i = 0; i < at.size(); i += stride) candidate.places.push_back(at[i]);
-  std::vector<std::size_t> apart;
-  for (std::size_t i = 1; i < candidate.places.size(); ++i)
-    apart.push_back(candidate.places[i] - candidate.places[i - 1]);
-  if (apart.empty()) return candidate;
-  candidate.period = Median(apart);
+  const std::vector<std::size_t> all = Apart(candidate.places);
+  if (all.empty()) return candidate;
+  candidate.period = Median(all);
+  candidate.places = WithoutInside(candidate.places, candidate.period);
+  const std::vector<std::size_t> apart = Apart(candidate.places);
   candidate.even = static_cast<double>(std::count(apart.begin(), apart.end(), candidate.period)) /
                    static_cast<double>(apart.size());
   return candidate;

@@ -1,6 +1,7 @@
 // Steps without annotations: from the periodicity of the GPU work itself.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -32,13 +33,15 @@ double Spread(const Steps& steps) {
 class Iterations {
  public:
   Iterations(const Run& run, const GraphLaunches& launches,
-             const std::vector<std::uint32_t>& sequence, const Period& period)
+             const std::vector<std::uint32_t>& sequence, const Tokens& tokens, const Period& period)
       : run_(run),
         ops_(run.trace.ops),
         launches_(launches),
         sequence_(sequence),
+        tokens_(tokens),
         period_(period),
-        cut_(BestCut()) {}
+        cut_(BestCut()),
+        begins_(Begins()) {}
 
   bool WaitsAtCut() const { return cut_ > 0; }
 
@@ -50,7 +53,7 @@ class Iterations {
                         static_cast<Nanos>(std::max<std::size_t>(2, bounds.size()) - 1);
     // The last one is complete when all its ops are there, and the first of the next. Where nothing
     // follows, it ends with its last op, unless each iteration ends with a wait.
-    const std::size_t next = period_.starts.back() + Offset() + period_.length;
+    const std::size_t next = begins_.back() + period_.length;
     const auto min_count = run_.knowledge.CountOf("step.min_count");
     const bool is_whole = next < sequence_.size() ||
                           (next == sequence_.size() &&
@@ -93,16 +96,36 @@ class Iterations {
     return LowerMedian(std::move(waits));
   }
 
+  // Where each iteration begins, in the sequence; the last one may lie behind its end. What is done
+  // in few of them, such as a checkpoint, stands between the anchor and the cut: the op that
+  // usually begins one is then further on.
+  std::vector<std::size_t> Begins() const {
+    std::map<std::uint64_t, std::size_t> count;
+    std::vector<std::size_t> begins;
+    for (const std::size_t start : period_.starts) {
+      begins.push_back(start + Offset());
+      if (begins.back() < sequence_.size()) ++count[tokens_.what[begins.back()]];
+    }
+    const auto usual =
+        std::max_element(count.begin(), count.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (std::size_t i = 0; !count.empty() && i + 1 < begins.size(); ++i) {
+      const std::size_t most = std::min(period_.starts[i + 1] + Offset(), sequence_.size());
+      std::size_t at = begins[i];
+      while (at < most && tokens_.what[at] != usual->first) ++at;
+      if (at < most) begins[i] = at;
+    }
+    return begins;
+  }
+
   std::vector<Nanos> Bounds() const {
     std::vector<Nanos> bounds;
-    const std::vector<std::size_t>& starts = period_.starts;
-    const std::size_t first = starts.front() + Offset();
+    const std::size_t first = begins_.front();
     if (first >= period_.length) {  // an iteration before the first anchor may be whole
       bounds.push_back(ops_.start[sequence_[first - period_.length]]);
     }
-    for (const std::size_t start : starts) {
-      if (start + Offset() < sequence_.size())
-        bounds.push_back(ops_.start[sequence_[start + Offset()]]);
+    for (const std::size_t begin : begins_) {
+      if (begin < sequence_.size()) bounds.push_back(ops_.start[sequence_[begin]]);
     }
     std::sort(bounds.begin(), bounds.end());
     bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
@@ -111,8 +134,7 @@ class Iterations {
 
   std::vector<Interval> GapsAtCut() const {
     std::vector<Interval> gaps;
-    for (const std::size_t start : period_.starts) {
-      const std::size_t first = start + Offset();
+    for (const std::size_t first : begins_) {
       if (first == 0 || first >= sequence_.size()) continue;
       gaps.push_back({End(sequence_[first - 1]), ops_.start[sequence_[first]]});
     }
@@ -123,8 +145,10 @@ class Iterations {
   const OpTable& ops_;
   const GraphLaunches& launches_;
   const std::vector<std::uint32_t>& sequence_;
+  const Tokens& tokens_;
   const Period& period_;
-  std::size_t cut_;
+  const std::size_t cut_;
+  const std::vector<std::size_t> begins_;
 };
 
 // Its kernels are none that layers of a model run, and it repeats too often for layers, too.
@@ -238,7 +262,7 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
   if (period.length == 0) return {};
   period = Joined(run, sequence, tokens, period);
   std::optional<Iterations> iterations;
-  iterations.emplace(run, launches, sequence, period);
+  iterations.emplace(run, launches, sequence, tokens, period);
   Steps steps;
   steps.all = iterations->All();
   // A program that computes nothing else, and that the host meets now and then, is a loop: a model
@@ -256,7 +280,7 @@ Steps StepsOfSequence(const Run& run, const GraphLaunches& launches,
     period = FindPeriod(run.knowledge, tokens, meets_host, period.starts.size() + 1);
     period.same_sizes = same_sizes;
     if (period.length == 0 || !IsPlain(run, sequence, period)) return {};
-    iterations.emplace(run, launches, sequence, period);
+    iterations.emplace(run, launches, sequence, tokens, period);
     steps.all = iterations->All();
     if (steps.all.size() < min_count) return {};
   }

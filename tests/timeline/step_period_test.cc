@@ -80,6 +80,51 @@ TEST_CASE("the wait for code that a rhythm meets a few steps late is warm-up") {
   CHECK(run->run.window.start == 12_ms + 100_us);
 }
 
+// Twenty steps of ten kernels, 1 ms each; in the middle of one of them, these kernels run as well.
+std::vector<Step> StepsWith(const std::vector<std::string>& names,
+                            const std::vector<std::string>& extra) {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      const Nanos start = at + 100_us + static_cast<Nanos>(k) * 60_us;
+      story.Launch(names[k], {start - 60_us, start - 57_us}, {start, start + 30_us});
+      for (std::size_t e = 0; i == 12 && k == 6 && e < extra.size(); ++e) {
+        const Nanos more = start + 32_us + static_cast<Nanos>(e) * 8_us;
+        const Nanos call = start - 50_us + static_cast<Nanos>(e) * 10_us;
+        story.Launch(extra[e], {call, call + 3_us}, {more, more + 6_us});
+      }
+    }
+  });
+  return Analyzed(story, kAuto)->run.steps.all;
+}
+
+TEST_CASE("what comes once more inside a step neither opens another one nor moves its beginning") {
+  const std::vector<std::string> distinct = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+  const std::vector<std::string> layers = {"in", "x", "y", "x", "y", "x", "y", "x", "y", "out"};
+  for (const std::vector<Step>& steps :
+       {StepsWith(distinct, {"a"}), StepsWith(distinct, {"log", "save"}),
+        StepsWith(layers, {"in", "out"}), StepsWith(layers, {"out", "in"})}) {
+    CHECK(steps.size() == 19);
+    for (const Step& step : steps) CHECK(step.Length() == 1_ms);
+  }
+}
+
+TEST_CASE("a pass of fewer kernels that the same one opens is no part of the step behind it") {
+  TraceBuilder story;
+  Repeat(20, 1_ms, [&](int i, Nanos at) {
+    Nanos start = at + 100_us;
+    for (int k = 0; k < 10; ++k) {
+      if (i == 12 && k > 2 && k < 9) continue;
+      const char* const name = k == 0 ? "in" : k == 9 ? "out" : k % 2 == 1 ? "x" : "y";
+      story.Launch(name, {start - 60_us, start - 57_us}, {start, start + 30_us});
+      start += 60_us;
+    }
+  });
+  const Analyzed run(story, kAuto);
+  CHECK(run->run.steps.all.size() == 19);
+  for (const Step& step : run->run.steps.all) CHECK(step.Length() == 1_ms);
+}
+
 TEST_CASE("fewer than three repetitions are no steps") {
   TraceBuilder story;
   Repeat(2, 1_ms, [&](int, Nanos at) { AddPlainStep(&story, at, 50_us); });
