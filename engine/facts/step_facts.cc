@@ -228,8 +228,10 @@ void DeclarePhaseWork(Catalog* catalog) {
               [row_of](const Work& w) { return row_of(w).gpu_ns / Units(w); });
     phase.Add(group + ".idle", "ns", "Idle time of a device under " + words + ", per step.",
               [row_of](const Work& w) { return row_of(w).idle_ns / Units(w); });
-    phase.Add(group + ".ranges", "count", "Ranges of " + words + " in the window.",
-              [row_of](const Work& w) { return row_of(w).count; });
+    phase.Add(
+        group + ".ranges", "count",
+        "Ranges of " + words + " in the window; where none names it, passes that operators tell.",
+        [row_of](const Work& w) { return row_of(w).count; });
   }
 }
 

@@ -126,8 +126,23 @@ class WorkFinder : Finder {
     }
   }
 
+  // That in which the thread was whose code the GPU waited for. Ranges of another thread hold a
+  // backward pass as well, which runs on a thread of autograd.
+  Phase PhaseOf(const GapPiece& piece) const {
+    if (piece.phase != Phase::kUnnamed) return piece.phase;
+    const std::uint32_t thread = basis_.idle.ThreadOf(piece);
+    const std::uint32_t process = thread == kNone ? kNone : trace_.threads[thread].process;
+    if (process == kNone) return Phase::kUnnamed;
+    const Nanos middle = piece.start + piece.Length() / 2;
+    for (const Phase pass : {Phase::kBackward, Phase::kForward}) {
+      if (phases_.Of(process, pass).Contains(middle)) return pass;
+    }
+    return Phase::kUnnamed;
+  }
+
   void PhaseTimes() {
     std::map<Phase, PhaseWork> rows;
+    std::map<Phase, std::int64_t> entered;
     std::vector<std::uint32_t> processes;
     for (const std::uint32_t t : run_.launching_threads) {
       const std::uint32_t process = trace_.threads[t].process;
@@ -142,6 +157,7 @@ class WorkFinder : Finder {
         const IntervalSet open =
             phases_.Of(process, phase).Clip(run_.window.start, run_.window.end);
         row.host_ns += static_cast<double>(open.Total()) / per_process;
+        entered[phase] += static_cast<std::int64_t>(open.intervals().size());
       }
     }
     if (rows.empty()) return;
@@ -149,6 +165,10 @@ class WorkFinder : Finder {
       const Phase phase = run_.names.RangePhase(trace_.ranges.name[i]);
       if (phase == Phase::kUnnamed || !basis_.InWindow(trace_.ranges.start[i])) continue;
       rows[phase].count += 1;
+    }
+    // Passes that operators or threads tell have no ranges.
+    for (const auto& [phase, times] : entered) {
+      if (rows[phase].count == 0) rows[phase].count = times;
     }
     std::array<Nanos, static_cast<std::size_t>(Phase::kDataLoading) + 1> gpu = {};
     for (const std::uint32_t op : basis_.OpsInWindow()) {
@@ -159,7 +179,7 @@ class WorkFinder : Finder {
     }
     for (const GapPiece piece : basis_.idle.pieces) {
       if (!IsIn(piece.device, run_.active_devices)) continue;  // nobody uses it
-      rows[piece.phase].idle_ns += static_cast<double>(piece.Length()) / Devices();
+      rows[PhaseOf(piece)].idle_ns += static_cast<double>(piece.Length()) / Devices();
     }
     for (auto& [phase, row] : rows) {
       row.phase = phase;

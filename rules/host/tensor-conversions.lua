@@ -12,7 +12,7 @@ return {
   needs      = { "op.cast.count", "op.cast.per_step", "op.cast.host", "window.time", "budget.idle" },
   thresholds = { "min_share", "min_per_step", "max_call", "min_idle" },
 
-  symptom = "aten::_to_copy is called {count:count} times {per:text}. It keeps the host busy for {share:pct} of the time, and the GPU is idle for {idle:pct} of the time.",
+  symptom = "aten::_to_copy is called {count:count} times {per:text}. It keeps the host busy for {share:pct} of the time. The GPU is idle for {idle:pct} of the time.",
   cause   = "Each .to(), .float() or .half() that changes something costs the host an allocation, a dispatch and a launch, however small the tensor is.",
   fixes   = {
     { action = "Convert constants, masks and tables once, before the loop", snippet = "table = table.to(device, torch.bfloat16)      # once\nfor x in loader:\n    y = model(x, table)",
