@@ -24,15 +24,15 @@ struct DiagnoseOptions {
   std::string window = "auto";       // auto | all | steady | A:B in seconds from the trace's start
   std::string gpu;                   // the GPU when the report does not say, "" unknown
   std::optional<std::int64_t> steady_since;  // of one rank: as the others found, on its own clock
-  std::vector<std::string> only;     // rule ids or areas; empty: all
-  std::vector<std::string> skip;     // rule ids or areas
-  std::vector<std::string> fixes;    // rules to plan, the others left undone; empty: all
-  std::string why;                   // the rule that is asked for: every part keeps its verdict
-  bool all_facts = false;            // with `only`: those that no such rule reads, too
-  std::vector<std::string> rule_dirs;     // site rules
-  bool no_site = false;                   // no rules and settings but those that options name
-  std::vector<std::string> set;           // "NAME=VALUE", later wins
-  std::string config;                     // one more site file, "" none
+  std::vector<std::string> only;             // rule ids or areas; empty: all
+  std::vector<std::string> skip;             // rule ids or areas
+  std::vector<std::string> fixes;            // rules to plan, the others left undone; empty: all
+  std::string why;                     // the rule that is asked for: every part keeps its verdict
+  bool all_facts = false;              // with `only`: those that no such rule reads, too
+  std::vector<std::string> rule_dirs;  // site rules
+  bool no_site = false;                // no rules and settings but those that options name
+  std::vector<std::string> set;        // "NAME=VALUE", later wins
+  std::string config;                  // one more site file, "" none
   bool ignore_working_directory = false;  // leave ./advise.toml out
   int jobs = 2;
   bool by_itself = false;  // this process does all of it, whatever others do

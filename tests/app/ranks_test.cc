@@ -72,7 +72,8 @@ TEST_CASE("clocks of their own, or all in one report: the straggler's price is t
   CHECK(price("one.sqlite") == Approx(apart).margin(0.08));
 }
 
-TEST_CASE("a slow batch right after the start costs the same in one report as in one of each rank") {
+TEST_CASE(
+    "a slow batch right after the start costs the same in one report as in one of each rank") {
   const Folder folder;
   const std::string scenario = "scenarios/ranks/early-slow-batch-x2";
   Simulate(folder, scenario, "-o one.sqlite");

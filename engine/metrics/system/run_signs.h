@@ -1,4 +1,5 @@
-// What the names of a run say of it: kinds of programs, frameworks and languages (knowledge base: run signs).
+// What the names of a run say of it: kinds of programs, frameworks and languages (knowledge base:
+// run signs).
 #pragma once
 
 #include <string>

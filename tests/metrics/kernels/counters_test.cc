@@ -93,6 +93,7 @@ TEST_CASE("without a timeline weights and claims are of the counted time") {
   CHECK(c.counters().coverage == -1);
   CHECK(c.kernel(0).weight == Approx(0.9));
   CHECK(c.kernel(0).instances == 2);
+  CHECK(c.counters().instances == 3);
   CHECK(c.counters().latency[0] == IntervalSet::Of({{15'000, 30'000}, {70'000, 100'000}}));
   CHECK(c.analysis->run.window.Length() == 100'000);
   CHECK(c.kernel(1).bound == "compute");

@@ -29,6 +29,12 @@ class Passes {
     }
     story_.Range(name, {first, at_ - 50_us});
   }
+  void Step(int number, const Names& forward, const Names& backward) {
+    const Nanos first = at_;
+    Pass("forward", forward);
+    Pass("backward", backward);
+    story_.Range("step " + std::to_string(number), {first, at_ - 20_us});
+  }
 
   const RecomputedForward& Find() {
     run_ = std::make_unique<Analyzed>(story_);
@@ -57,6 +63,14 @@ TEST_CASE("kernels of the backward pass in the order of the forward pass are com
   CHECK(found.loss.lost->Total() == 500_us);
   CHECK(found.loss.remedy->scaled_ops.size() == 5);
   // The norm, the activation and the sum move about what is kept: 300 us at 2.0 TB/s.
+  CHECK(found.bytes == Approx(300e-6 * 2.039e12).epsilon(0.02));
+}
+
+TEST_CASE("what checkpointing keeps is told for one step, however many were recorded") {
+  Passes p;
+  for (int i = 0; i < 6; ++i) p.Step(i, kLayer, Joined(kLayer, kGradients));
+  const RecomputedForward& found = p.Find();
+  CHECK(found.loss.lost->Total() == 6 * 500_us);
   CHECK(found.bytes == Approx(300e-6 * 2.039e12).epsilon(0.02));
 }
 
