@@ -95,6 +95,8 @@ class RanksJudge {
 
  private:
   void BeginTogether() {
+    using Mode = WindowRequest::Mode;
+    if (how_.window.mode != Mode::kAuto && how_.window.mode != Mode::kSteady) return;
     std::vector<RankSummary> ranks;
     std::vector<std::size_t> place_of;
     for (std::size_t i = 0; i < parts_.size(); ++i) {

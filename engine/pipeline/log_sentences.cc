@@ -180,9 +180,17 @@ std::string ProcessesSentence(const Monitor& monitor, const MonitorHealth& healt
 }
 
 std::string WithoutWorkSentence(const MonitorSummary& monitor) {
-  double held = -1;
-  for (const MonitoredUse& use : monitor.gpus) held = std::max(held, use.memory_peak);
-  std::string words = "The monitor shows no GPU activity";
+  double held = -1, highest = 0;
+  for (const MonitoredUse& use : monitor.gpus) {
+    held = std::max(held, use.memory_peak);
+    highest = std::max(highest, use.highest);
+  }
+  std::string words =
+      highest > 0 ? fmt::format(
+                        "No GPU is busy for more than {} of the time in any sample, so this "
+                        "log shows no job, or one that hardly uses the GPU",
+                        Percent(highest))
+                  : "The monitor shows no GPU activity";
   if (held > 0)
     words += fmt::format("; up to {} of memory were in use", FormatQuantity(held, "bytes"));
   return words + ".";

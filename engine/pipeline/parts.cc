@@ -214,7 +214,12 @@ class PartsReader {
   // Reports whose steady steps begin later than those of other ranks are read once more, and begin
   // with them.
   void BeginTogether(const SideInputs& sides) {
-    if (options_.window != "auto") return;
+    const auto keeps = [](const Part& part) {
+      return part.saved && std::any_of(part.saved->ranks.begin(), part.saved->ranks.end(),
+                                       [](const RankSummary& rank) { return rank.keeps_waits; });
+    };
+    const bool steady = options_.window == "auto" || options_.window == "steady";
+    if (!steady || std::none_of(parts_.begin(), parts_.end(), keeps)) return;
     std::vector<RankSummary> ranks;
     std::vector<std::size_t> part_of;
     std::uint32_t clock = 0;

@@ -48,6 +48,21 @@ TEST_CASE("a monitor's log of another time or another GPU is told and left out")
              !Contains("monitor/throttled") && Contains("smi.csv is of another GPU"));
 }
 
+TEST_CASE("a GPU that is hardly used is not called idle") {
+  const Folder folder;
+  const auto said = [&](const char* use) {
+    std::string log =
+        "# gpu    pwr  gtemp  mtemp     sm    mem\n# Idx      W      C      C      %      %\n";
+    for (int i = 0; i < 8; ++i)
+      log += std::string("    0     65     41     39      ") + use + "      1\n";
+    folder.Write("dmon.txt", log);
+    return RunAdvise(folder, "dmon.txt").out;
+  };
+  CHECK_THAT(said("3"), Contains("No GPU is busy for more than 3 % of the time in any sample") &&
+                            !Contains("no GPU activity"));
+  CHECK_THAT(said("0"), Contains("The monitor shows no GPU activity"));
+}
+
 TEST_CASE("a report and its own facts are one run, and its slice is no report") {
   const Folder folder;
   std::filesystem::copy_file(Simulated(kPair), folder / "run.sqlite");

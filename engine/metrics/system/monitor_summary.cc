@@ -35,6 +35,7 @@ class Summary {
     const double busy = knowledge_.Number("monitor.busy");
     if (activity != nullptr) {
       use.utilization = Mean(activity->quantity.c_str(), false);
+      for (const double value : activity->value) use.highest = std::max(use.highest, value);
       double below = 0, all = 0;
       for (std::size_t i = 0; i < activity->value.size(); ++i) {
         if (!job_.Holds(activity->time_s[i])) continue;

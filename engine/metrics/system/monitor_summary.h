@@ -18,6 +18,7 @@ struct MonitoredUse {
   bool at_work = false;  // reached monitor.at_work at least once; true when the log cannot tell
   std::size_t samples = 0;
   double utilization = -1;   // time in which any kernel ran; DCGM counts that of any engine
+  double highest = -1;       // of any sample, whether the job ran or not
   double below = -1;         // samples below monitor.busy
   double watts = -1;         // mean power
   double power = -1;         // mean power over the limit

@@ -13,13 +13,24 @@
 namespace advise {
 namespace {
 
+bool Communicates(const Basis& basis) {
+  for (const std::uint32_t op : basis.OpsInWindow()) {
+    if (basis.run.IsComm(op)) return true;
+  }
+  return false;
+}
+
+Comm WithoutAny(const Basis& basis) {
+  Comm none;
+  none.serial = none.no_overlap = none.small = none.queued = LossBuilder(basis).Build();
+  none.opening.resize(basis.run.trace.devices.size());
+  return none;
+}
+
 class CommFinder : Finder {
  public:
-  CommFinder(const Basis& basis, const Phases& phases)
-      : Finder(basis),
-        phases_(phases),
-        passes_(basis.run, phases),
-        of_device_(trace_.devices.size()) {
+  CommFinder(const Basis& basis, const Phases& phases, const Passes& passes)
+      : Finder(basis), phases_(phases), passes_(passes), of_device_(trace_.devices.size()) {
     for (std::uint32_t op = 0; op < trace_.ops.size(); ++op) {
       if (run_.IsComm(op) && basis_.InWindow(trace_.ops.start[op]))
         of_device_[trace_.ops.device[op]].push_back(op);
@@ -28,11 +39,7 @@ class CommFinder : Finder {
 
   Comm Find() {
     Totals();
-    if (result_.count == 0) {
-      result_.serial = result_.no_overlap = result_.small = LossBuilder(basis_).Build();
-      result_.opening.resize(trace_.devices.size());
-      return std::move(result_);
-    }
+    if (result_.count == 0) return WithoutAny(basis_);
     Opening();
     Overlap();
     Small();
@@ -334,7 +341,7 @@ class CommFinder : Finder {
   }
 
   const Phases& phases_;
-  const Passes passes_;
+  const Passes& passes_;
   std::vector<std::vector<std::uint32_t>> of_device_;
   std::unordered_set<std::uint32_t> updated_weights_;  // ops that gather them
   Comm result_;
@@ -343,8 +350,10 @@ class CommFinder : Finder {
 }  // namespace
 
 Comm FindComm(const Basis& basis, const Phases& phases, bool may_train) {
-  Comm comm = CommFinder(basis, phases).Find();
-  comm.queued = may_train ? FindQueuedSums(basis, phases) : LossBuilder(basis).Build();
+  if (!Communicates(basis)) return WithoutAny(basis);
+  const Passes passes(basis.run, phases);
+  Comm comm = CommFinder(basis, phases, passes).Find();
+  comm.queued = may_train ? FindQueuedSums(basis, phases, passes) : LossBuilder(basis).Build();
   return comm;
 }
 

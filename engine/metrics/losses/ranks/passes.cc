@@ -15,6 +15,7 @@ Marks::const_iterator From(const Marks& marks, Nanos at) {
 }  // namespace
 
 Passes::Passes(const Run& run, const Phases& phases) : marks_(run.trace.devices.size()) {
+  if (!phases.known(Phase::kBackward)) return;
   const OpTable& ops = run.trace.ops;
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
     if (ops.kind[op] != OpKind::kKernel || run.IsComm(op)) continue;

@@ -11,7 +11,7 @@ namespace advise {
 
 class Passes {
  public:
-  // O(ops log ops).
+  // Of a run that names no backward pass, none are known. O(ops).
   Passes(const Run& run, const Phases& phases);
 
   // Whether all kernels of a backward pass had started before then, and none of the next forward

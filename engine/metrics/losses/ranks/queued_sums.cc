@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/metrics/losses/ranks/passes.h"
 #include "engine/timeline/collective_kind.h"
 
 namespace advise {
@@ -11,8 +10,8 @@ namespace {
 
 class QueuedSumsFinder : Finder {
  public:
-  QueuedSumsFinder(const Basis& basis, const Phases& phases)
-      : Finder(basis), phases_(phases), passes_(basis.run, phases) {}
+  QueuedSumsFinder(const Basis& basis, const Phases& phases, const Passes& passes)
+      : Finder(basis), phases_(phases), passes_(passes) {}
 
   Loss Find() {
     LossBuilder loss(basis_);
@@ -93,13 +92,13 @@ class QueuedSumsFinder : Finder {
   }
 
   const Phases& phases_;
-  const Passes passes_;
+  const Passes& passes_;
 };
 
 }  // namespace
 
-Loss FindQueuedSums(const Basis& basis, const Phases& phases) {
-  return QueuedSumsFinder(basis, phases).Find();
+Loss FindQueuedSums(const Basis& basis, const Phases& phases, const Passes& passes) {
+  return QueuedSumsFinder(basis, phases, passes).Find();
 }
 
 }  // namespace advise

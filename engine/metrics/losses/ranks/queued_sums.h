@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/metrics/losses/loss.h"
+#include "engine/metrics/losses/ranks/passes.h"
 #include "engine/timeline/phase.h"
 
 namespace advise {
@@ -11,6 +12,6 @@ namespace advise {
 // earlier, by what the backward pass had computed until then. What else they show is a matter of
 // bytes. Lost: their exposed time, less what could have begun earlier. Remedy: `comm.halved` of
 // their time. O(ops log ops).
-Loss FindQueuedSums(const Basis& basis, const Phases& phases);
+Loss FindQueuedSums(const Basis& basis, const Phases& phases, const Passes& passes);
 
 }  // namespace advise
