@@ -239,7 +239,8 @@ class PartsReader {
       const auto [at, is_new] = by_part.try_emplace(part_of[r], *since[r]);
       at->second = std::min(at->second, *since[r]);
     }
-    const std::vector<std::pair<std::size_t, Nanos>> again(by_part.begin(), by_part.end());
+    std::vector<std::pair<std::size_t, Nanos>> again;
+    for (const auto& part : by_part) again.emplace_back(part);
     DiagnoseOptions quiet = options_;
     quiet.progress = nullptr;
     quiet.how_far = nullptr;

@@ -12,7 +12,7 @@ return {
   knowledge = { "K-B5", "K-J2" },
 
   needs      = { "comm.count", "comm.queued.lost", "comm.queued.remedy", "window.device_time" },
-  optional   = { "nccl.switch.rows" },
+  optional   = { "nccl.switch.rows", "nccl.nodes" },
   thresholds = { "min_share" },
 
   symptom = "For {share:pct} of the time, the GPU waits for gradient sums that could not begin earlier. They start beside the backward pass and follow each other without a pause.{off:text} The saving assumes half as much communication.",
@@ -39,7 +39,9 @@ return {
     -- Nothing shows that there is a faster path: what keeps NCCL from it is worth a look, and has no price here.
     local said = {}
     for _, row in ipairs(f.nccl.switch.rows or {}) do
-      table.insert(said, row.name .. "=" .. row.value .. " keeps NCCL from " .. row.path)
+      if f.nccl.nodes ~= 1 or starts_with(row.path, "peer") then
+        table.insert(said, row.name .. "=" .. row.value .. " keeps NCCL from " .. row.path)
+      end
     end
     return { share = queued, off = #said > 0 and " " .. table.concat(said, ", ") .. "." or "", reason = #said > 0 and "off" or nil }
   end,
@@ -55,6 +57,11 @@ return {
       facts = { window = { device_time = 4e9 }, comm = { count = 80, queued = { lost = 1e9, remedy = true } },
                 nccl = { switch = { rows = { { name = "NCCL_IB_DISABLE", value = "1", path = "InfiniBand and RoCE" } } } } },
       expect = { reason = "off", off = " NCCL_IB_DISABLE=1 keeps NCCL from InfiniBand and RoCE." } },
+    { name = "on one node, no network between nodes is missed",
+      facts = { window = { device_time = 4e9 }, comm = { count = 80, queued = { lost = 1e9, remedy = true } },
+                nccl = { nodes = 1, switch = { rows = { { name = "NCCL_IB_DISABLE", value = "1", path = "InfiniBand and RoCE" },
+                                                         { name = "NCCL_P2P_DISABLE", value = "1", path = "peer-to-peer access in a node" } } } } },
+      expect = { reason = "off", off = " NCCL_P2P_DISABLE=1 keeps NCCL from peer-to-peer access in a node." } },
     { name = "near miss: the last bucket sticks out",
       facts = { window = { device_time = 4e9 }, comm = { count = 80, queued = { lost = 5e7, remedy = true } } },
       expect = "silent" },
