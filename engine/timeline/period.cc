@@ -161,9 +161,11 @@ std::vector<std::size_t> Apart(const std::vector<std::size_t>& places) {
   return apart;
 }
 
-// Goes on from each place to the one that is nearest to a period behind it, if one is about as far.
-// What lies between came once more inside a period, and opens none.
-std::vector<std::size_t> WithoutInside(const std::vector<std::size_t>& places, std::size_t period) {
+// Goes on from each place to the one that is nearest to a period behind it, if one is no further
+// off than `near` of a period. What lies between came once more inside a period, and opens none.
+std::vector<std::size_t> WithoutInside(const std::vector<std::size_t>& places, std::size_t period,
+                                       double near) {
+  const double most = near * static_cast<double>(period);
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < places.size();) {
     const std::size_t due = places[i] + period;
@@ -171,19 +173,20 @@ std::vector<std::size_t> WithoutInside(const std::vector<std::size_t>& places, s
     const auto off = [&](std::size_t at) {
       return std::max(places[at], due) - std::min(places[at], due);
     };
-    while (i + 1 < places.size() && off(i + 1) <= off(i) && 4 * off(i + 1) <= period) ++i;
+    while (i + 1 < places.size() && off(i + 1) <= off(i) && static_cast<double>(off(i + 1)) <= most)
+      ++i;
   }
   return kept;
 }
 
 // Every `stride`-th of the places: a token may stand several times in each period.
-Candidate Every(const std::vector<std::size_t>& at, std::size_t stride) {
+Candidate Every(const std::vector<std::size_t>& at, std::size_t stride, double near) {
   Candidate candidate;
   for (std::size_t i = 0; i < at.size(); i += stride) candidate.places.push_back(at[i]);
   const std::vector<std::size_t> all = Apart(candidate.places);
   if (all.empty()) return candidate;
   candidate.period = Median(all);
-  candidate.places = WithoutInside(candidate.places, candidate.period);
+  candidate.places = WithoutInside(candidate.places, candidate.period, near);
   const std::vector<std::size_t> apart = Apart(candidate.places);
   candidate.even = static_cast<double>(std::count(apart.begin(), apart.end(), candidate.period)) /
                    static_cast<double>(apart.size());
@@ -203,6 +206,7 @@ class PeriodFinder {
         min_match_(knowledge.Number("step.period_match")),
         min_cover_(knowledge.Number("step.period_cover")),
         min_even_(knowledge.Number("step.period_even")),
+        near_(knowledge.Number("step.period_near")),
         again_cover_(knowledge.Number("step.period_again_cover")) {}
 
   Period Find() {
@@ -227,7 +231,7 @@ class PeriodFinder {
   void Try(const std::vector<std::size_t>& at) {
     constexpr std::size_t kMostPerPeriod = 16;
     for (std::size_t stride = 1; stride <= kMostPerPeriod; ++stride) {
-      Candidate candidate = Every(at, stride);
+      Candidate candidate = Every(at, stride, near_);
       if (candidate.places.size() < min_count_) return;
       if (candidate.even < min_even_) continue;
       if (Consider(std::move(candidate))) return;
@@ -341,7 +345,7 @@ class PeriodFinder {
   const std::function<bool(const std::vector<std::size_t>&, bool)>& meets_host_;
   const bool any_computes_;
   const std::size_t min_count_;
-  const double min_match_, min_cover_, min_even_, again_cover_;
+  const double min_match_, min_cover_, min_even_, near_, again_cover_;
   std::map<std::size_t, Tried> tried_;  // by period
   std::size_t tries_ = 0;
   Period best_;
